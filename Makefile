@@ -1,4 +1,4 @@
-# Podium: every target sets up what it needs, in ./.venv, from PyPI and npm alone.
+# Podium: every target sets up what it needs, in ./.venv, only from PyPI and npm.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,17 +17,20 @@ help: ## this list
 setup: $(INSTALLED) $(KERNELS) $(STATIC) ## install everything into ./.venv
 
 $(INSTALLED): requirements.txt pyproject.toml
+	@echo "Installing the Python packages into $(VENV) …"
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements.txt
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -e .
 	@touch $@
 
 $(KERNELS): $(shell find evaluator/kernels -name '*.py') $(INSTALLED)
+	@echo "Compiling the scoring kernels …"
 	@$(BIN)/python -m evaluator.kernels
 	@mkdir -p $(@D)
 	@touch $@
 
 $(ASSETS): package-lock.json $(INSTALLED)
+	@echo "Installing the front-end packages …"
 	@$(NPM) ci --silent --no-audit --no-fund --ignore-scripts
 	@mkdir -p build/assets
 	@cp node_modules/htmx.org/dist/htmx.min.js build/assets/
@@ -36,22 +39,23 @@ $(ASSETS): package-lock.json $(INSTALLED)
 	@touch $@
 
 $(STATIC): $(ASSETS) $(shell find server/static -type f)
+	@echo "Collecting the static files …"
 	@$(BIN)/python manage.py collectstatic --noinput --verbosity 0
 	@touch $@
 
-demo: setup ## the service with two challenges, teams and scores, from nothing
+demo: setup ## run the service with two demo challenges, teams and scores
 	@$(BIN)/python manage.py demo
 
-run: setup ## the service without demo data
+run: setup ## run the service without demo data
 	@$(BIN)/python manage.py up
 
-services: setup ## the service against PostgreSQL and Redis as told in .env
+services: setup ## run the service with the PostgreSQL and Redis that .env names
 	@$(BIN)/python manage.py up --services
 
-test: setup ## every test
+test: setup ## run all tests
 	@$(BIN)/python -m pytest -q -n 2 $(ARGS)
 
-lint: setup ## ruff, templates, mypy, layers, migrations, file lengths
+lint: setup ## check ruff, templates, mypy, layers, migrations, file lengths
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/djangofmt --quiet --check server/templates
@@ -62,13 +66,13 @@ lint: setup ## ruff, templates, mypy, layers, migrations, file lengths
 	@$(BIN)/python manage.py makemigrations --check --dry-run
 	@git ls-files -z '*.py' '*.html' '*.css' '*.js' '*.yml' | xargs -0 wc -l | awk '$$2 != "total" && $$1 > 300 {print "over 300 lines: " $$0; bad = 1} END {exit bad}'
 
-bench: setup ## what scoring costs; writes BENCHMARKS.md (10 minutes)
-	@$(BIN)/python -m tests.benchmarks.bench
+bench: setup ## measure scoring, rank intervals, leaderboards and recording; write BENCHMARKS.md (an hour)
+	@$(BIN)/python -m tests.benchmarks.bench $(ARGS)
 
-fuzz: setup ## millions of numbers and damaged files, kernels against Python; what hostile files cost (half an hour)
+fuzz: setup ## compare kernels with Python on random and damaged files; measure the cost of hostile files (half an hour)
 	@$(BIN)/python -m tests.fuzz $(ARGS)
 
-drills: setup ## real processes, killed, stopped and wiped, and their rows counted (10 minutes)
+drills: setup ## kill, stop and restart real processes, then count their rows (10 minutes)
 	@$(BIN)/python -m pytest -q -p no:randomly tests/drills $(ARGS)
 
 clean: ## remove what was installed and built; keeps ./var

@@ -11,12 +11,12 @@ from django.db import DatabaseError, OperationalError
 from server.runtime.startup_checks import lacks_tables, unusable_database
 
 WRONG_USAGE = 64
-# Others read the files that these commands write: the web server's user, or a repository.
+# The files that these commands write are read by others: by the web server's user, or from a repository.
 READ_BY_OTHERS = {"collectstatic", "makemigrations"}
 
 if __name__ == "__main__":
     if READ_BY_OTHERS.isdisjoint(sys.argv[1:2]):
-        os.umask(0o077)  # only the owner may read database, uploads and logs; child processes inherit this
+        os.umask(0o077)  # only the owner may read the database, uploads and logs; child processes inherit this umask
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "server.settings")
     try:
         execute_from_command_line(sys.argv)

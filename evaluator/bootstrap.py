@@ -1,4 +1,4 @@
-"""Computes confidence intervals: the metrics of every split for many bootstrap replicates of its images."""
+"""Computes bootstrap replicates of every metric on every split, and confidence intervals."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -19,16 +19,16 @@ from evaluator.tracks.interface import Engine, Outcome, Splits, Statistics
 from evaluator.truth import Truth
 
 KERNELS = "evaluator.kernels.bootstrap"
-SPLITS = ("all", "public", "private")  # The index of a split is part of its seed.
+SPLITS = ("all", "public", "private")  # The random seed of a split is derived from the index of the split.
 
 
 def with_intervals(truth: Truth, outcome: Outcome, bootstrap: Bootstrap, resources: Resources) -> Splits:
-    """Return the reports of an outcome with the replicates and the intervals of their metrics.
+    """Return the reports of all splits of a scored submission, with bootstrap replicates and confidence intervals.
 
     A split that contains every image gets the replicates of ``all``, so that equal scores have equal intervals.
     """
     if outcome.statistics is None:
-        raise ValueError("intervals need the statistics of each image")
+        raise ValueError("intervals require the statistics of each image")
     everything = truth.splits["all"]
     distinct = [name for name in outcome.splits if name == "all" or not np.array_equal(truth.splits[name], everything)]
     found: dict[str, dict[str, Numbers]] = {}
@@ -55,7 +55,7 @@ def _replicates(
     draws = Draws(truth.sha256, SPLITS.index(split), bootstrap.seed, images, bootstrap.replicates, truth.salt)
     sums, statistics, block = engine(), statistics_of(rows_of_images(in_split)), blocks_of(draws, bootstrap.draws)
     parts: list[Mapping[str, Numbers]] = []
-    with ThreadPoolExecutor(resources.threads) as pool:  # If one block fails, the remaining ones are cancelled.
+    with ThreadPoolExecutor(resources.threads) as pool:  # If a block fails, the remaining blocks are cancelled.
         for part in pool.map(lambda number: statistics.metrics(block(number), sums), range(draws.blocks)):
             parts.append(part)
             resources.progress("bootstrapping", len(parts) / draws.blocks)
@@ -63,9 +63,9 @@ def _replicates(
 
 
 def engine() -> Engine:
-    """Import the bootstrap kernels and return them.
+    """Import and return the module of the bootstrap kernels.
 
-    They are imported only when needed, because the import takes a third of a second.
+    The module is imported only when needed, because the import takes a third of a second.
     """
     return cast(Engine, import_module(KERNELS))
 
@@ -79,7 +79,7 @@ def _with_replicates(
         if not share_kinds[name]:
             return recentred_interval(replicates[name], observed)
         if outcome.trials is None:
-            raise ValueError(f"{name} is declared as a share, but the outcome has no trials")
+            raise ValueError(f"{name} is declared as a share, but the track's outcome does not contain its trials")
         images = outcome.trials(name)
         images = images[truth.splits[split][images]]
         trials = Trials(len(images), len(np.unique(images)))
@@ -94,5 +94,5 @@ def _with_replicates(
 
 
 def _progress_of_part(progress: Progress, done: int, of: int) -> Progress:
-    """Return a progress callback for one of ``of`` equal parts of a stage, when ``done`` parts are complete."""
+    """Return a callback that converts the progress of one of ``of`` equal parts to that of the whole stage."""
     return lambda stage, fraction: progress(stage, (done + fraction) / of)

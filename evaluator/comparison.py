@@ -1,4 +1,4 @@
-"""Compares two submissions: the differences of their scores, and whether these are statistically significant."""
+"""Compares two submissions, and tests whether the differences between their scores are statistically significant."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ A_BETTER, TIED, B_BETTER = "a_better", "tied", "b_better"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One metric of two submissions.
+    """The difference between two submissions in one metric.
 
     Attributes
     ----------
@@ -24,8 +24,8 @@ class Difference:
     interval : (low, high) or None
         95% interval of the difference, from replicates in which both submissions have the same image weights.
     verdict : str or None
-        ``b_better`` if the whole interval is above 0, ``a_better`` if it is below 0, else ``tied``: the difference is
-        not significant.
+        ``b_better`` if the whole interval is above 0, ``a_better`` if it is below 0, otherwise ``tied``, which means
+        that the difference is not significant.
     """
 
     a: float | None
@@ -39,8 +39,9 @@ class Difference:
 class SplitComparison:
     """The comparison of two submissions on one split.
 
-    ``classes`` has a row with ``a``, ``b`` and ``difference`` for each class that is defined for both, the largest gain
-    of b first. ``won``, ``lost`` and ``even`` are the numbers of classes where b is better, worse and equal.
+    ``classes`` has a row with ``a``, ``b`` and ``difference`` for each class whose score is defined for both
+    submissions. The class with the largest gain of ``b`` comes first. ``won``, ``lost`` and ``even`` are the numbers of
+    classes where b is better, worse and equal.
     """
 
     headline: str
@@ -57,7 +58,7 @@ def compare(a: Report, b: Report, class_metric: str) -> dict[str, SplitCompariso
     Parameters
     ----------
     a, b : Report
-        Both have replicates drawn from the same seed.
+        The reports of the two submissions, with replicates drawn from the same seed.
     class_metric : str
         Column of the class rows that is compared; ignored if the track has no class rows.
 
@@ -72,13 +73,13 @@ def compare(a: Report, b: Report, class_metric: str) -> dict[str, SplitCompariso
 
 
 def as_dict(splits: Mapping[str, SplitComparison]) -> dict[str, Any]:
-    """Return plain data for JSON."""
+    """Return the comparisons of all splits as plain data for JSON."""
     return {name: asdict(part) for name, part in splits.items()}
 
 
 def _compared(a: SplitReport, b: SplitReport, class_metric: str) -> SplitComparison:
     if not a.replicates or not b.replicates:
-        raise InvalidParameters("scored without replicates, which a comparison needs")
+        raise InvalidParameters("a submission was scored without replicates; a comparison needs replicates")
     metrics = {name: _difference(a, b, name) for name in a.metrics}
     theirs = {row["label"]: row[class_metric] for row in b.classes}
     rows: list[ClassRow] = []

@@ -1,14 +1,17 @@
-"""Formats scores and intervals. Interval ends are rounded outward, and the width determines the number of digits."""
+"""Formats scores and intervals.
+
+The ends of an interval are rounded outward; the number of digits depends on its width.
+"""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 Interval = tuple[float, float]
 
-SIGNIFICANT = 2  # Number of digits of the half-width that a published interval keeps.
+SIGNIFICANT = 2  # The number of significant digits of its half-width to which a published interval is rounded.
 
 
 def published(interval: Interval, *, decimals: int | None = None) -> Interval:
-    """Return an interval as it is shown to people who must not know its exact ends.
+    """Return an interval, rounded for people who must not know its exact ends.
 
     Both ends are rounded outward to two significant digits of the half-width, and to at most ``decimals`` decimals.
 
@@ -35,9 +38,10 @@ def outward(interval: Interval, decimals: int) -> Interval:
 
 
 def supported_decimals(interval: Interval) -> int:
-    """Return the number of decimals of a score that its interval supports: floor(−log10(width)).
+    """Return how many decimals of a score are meaningful, given its interval: floor(−log10(width)).
 
-    An interval of width 0 supports none: all replicates are equal, so they do not measure how the score varies.
+    If the width is 0, no decimal is meaningful: all replicates are equal, so they do not measure how the score
+    varies.
 
     >>> [supported_decimals((0.5 - half, 0.5 + half)) for half in (0.2, 0.05, 0.003, 0.0005, 0.0)]
     [0, 1, 2, 3, 0]
@@ -50,7 +54,7 @@ def supported_decimals(interval: Interval) -> int:
 
 
 def written(value: float, decimals: int, *, sign: bool = False) -> str:
-    """Return a number as text. With ``sign``, a positive number has a plus sign; zero never has a minus sign.
+    """Return a number as a string. With ``sign``, a positive number has a plus sign; zero never has a minus sign.
 
     >>> written(-0.000001, 5), written(0.25, 2, sign=True), written(-0.000001, 5, sign=True)
     ('0.00000', '+0.25', '+0.00000')
@@ -64,5 +68,5 @@ def _width(interval: Interval) -> Decimal:
 
 
 def _decimal(value: float) -> Decimal:
-    """Return the shortest decimal with this float64 value, so that 0.3 is exactly three tenths."""
+    """Return the shortest decimal number with this float64 value: 0.3 becomes exactly three tenths."""
     return Decimal(repr(float(value)))

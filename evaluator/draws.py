@@ -1,4 +1,4 @@
-"""Draws the image weights of bootstrap replicates; all submissions scored against one truth share them."""
+"""Draws the image weights of bootstrap replicates. All submissions to the same truth share these weights."""
 
 import os
 from collections.abc import Callable
@@ -12,19 +12,21 @@ from numpy.typing import NDArray
 from evaluator.salt import replicate_entropy
 
 Weights = NDArray[np.uint8]
-LANES = 64  # Number of replicates in a block; the weights of an image in all of them fill one cache line.
-MAX_WEIGHT = 255  # A replicate with a larger weight (one in 10**500) is drawn again.
+LANES = 64  # Number of replicates in a block, so that an image's weights in these replicates fill a cache line.
+# A weight is stored in one byte. A replicate with a weight above 255 (probability about 10**-500) is drawn again.
+MAX_WEIGHT = 255
 MAGIC = b"PODIUM\x00D"
-HEADER_BYTES = 64  # Magic number, sha256 of the weights, padding.
+HEADER_BYTES = 64  # The header of a file consists of the magic number, the sha256 of the weights, and padding.
 
 
 @dataclass(frozen=True, slots=True)
 class Draws:
     """The image weights of one split, in blocks of :data:`LANES` replicates.
 
-    Replicate ``b`` is a sample of the split's images with replacement, of the same size. Its random generator is seeded
-    by (salt, split, seed, b) only, so all submissions have the same weights, and replicate 7 of 100 equals replicate 7
-    of 1,000. The split is part of the seed because the scores of equally large splits would otherwise be correlated.
+    Replicate ``b`` is a sample of the split's images with replacement, of the same size. Its random generator is
+    seeded only by (salt, split, seed, b), so all submissions have the same weights, and replicate 7 of 100 equals
+    replicate 7 of 1,000. The split is part of the seed because the scores of equally large splits would otherwise
+    be correlated.
 
     Without a salt, the seed is (truth, seed, split, b). All of these are public, so anybody who knows a score and its
     interval can draw the same weights and find out for which images the answers were correct.
@@ -54,28 +56,28 @@ class Draws:
 
     @property
     def blocks(self) -> int:
-        """Number of blocks."""
+        """The number of blocks of replicates."""
         return -(-self.replicates // LANES)
 
     @property
     def file_name(self) -> str:
-        """Name of the file with the weights; it depends on the number of blocks.
+        """The name of the file in which the weights are stored. It contains the number of blocks.
 
-        It need not contain the salt, because truths with different salts have different sha256.
+        The name need not contain the salt, because truths with different salts have different sha256 values.
         """
         return f"{self.truth}-{self.split}-{self.seed}-{self.blocks}.draws"
 
     def block(self, number: int) -> Weights:
-        """Draw one block: uint8 array of shape (images, LANES)."""
+        """Return the weights of one block of replicates: a uint8 array of shape (images, LANES)."""
         first = number * LANES
         drawn = np.stack([self._replicate(first + lane) for lane in range(LANES)])
         return np.ascontiguousarray(drawn.T)
 
     def _replicate(self, number: int) -> Weights:
-        """Draw the weights of one replicate, shape (images,).
+        """Return the image weights of one replicate, shape (images,).
 
-        numpy guarantees the bits of PCG64, but not the output of ``Generator.integers``. So the upper half of each 64
-        bits is mapped to an image by a product and a shift, which is uniform up to one part in 2**32 / images.
+        numpy guarantees the bits of PCG64, but not the output of ``Generator.integers``. So the upper half of each
+        64-bit output is mapped to an image by a product and a shift. This is uniform up to one part in 2**32 / images.
         """
         bits = np.random.PCG64(self._seeds(number))
         while True:
@@ -85,7 +87,7 @@ class Draws:
             if weights.max(initial=0) <= MAX_WEIGHT:
                 return weights.astype(np.uint8)
 
-    # In quotes, because numpy would import the module of this class.
+    # The annotation is in quotes because numpy would import its random module to evaluate it.
     def _seeds(self, number: int) -> "np.random.SeedSequence":
         if self.salt:
             return np.random.SeedSequence(replicate_entropy(self.salt, self.split, self.seed, number))
@@ -93,14 +95,15 @@ class Draws:
 
 
 def blocks_of(draws: Draws, folder: Path | None) -> Callable[[int], Weights]:
-    """Return a function that returns a block by its number.
+    """Return a function that takes the number of a block and returns the image weights of its replicates.
 
     Parameters
     ----------
     draws : Draws
     folder : Path or None
-        Folder of files with weights. If it has no valid file for these draws, one is written. The file is then
-        memory-mapped. If the folder is None, each block is drawn when it is requested.
+        Folder in which the weights are stored. If the folder has no valid file for these draws, all blocks are drawn
+        and written to a file. Blocks are then read from the memory-mapped file. If the folder is None, each block is
+        drawn when it is requested.
     """
     if folder is None:
         return draws.block
@@ -110,7 +113,7 @@ def blocks_of(draws: Draws, folder: Path | None) -> Callable[[int], Weights]:
         _write(path, draws)
         weights = _mapped(path, draws)
     if weights is None:
-        raise OSError(f"{path} does not contain what was just written to it")
+        raise OSError(f"{path} does not contain the data that was just written to it")
     return weights.__getitem__
 
 
@@ -130,7 +133,8 @@ def _write(path: Path, draws: Draws) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     digest = sha256()
     try:
-        partial.touch(mode=0o600)  # Secret, because weights with an interval reveal which answers were correct.
+        # Only the owner may read the file: weights and an interval together reveal which answers were correct.
+        partial.touch(mode=0o600)
         with partial.open("wb") as file:
             file.write(bytes(HEADER_BYTES))
             for number in range(draws.blocks):

@@ -1,4 +1,4 @@
-"""Reduces an explained report to the size that is stored with a score: shorter tables, and curves of few points."""
+"""Shortens the tables and curves of an explained report, to limit the data that is stored with a score."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ DECIMALS = 5
 
 
 def explanation(report: Report, split: str) -> dict[str, Any]:
-    """Return one split of an explained report as plain data for JSON; its size depends on the number of classes.
+    """Return a split of an explained report as plain data for JSON. The size depends mainly on the number of classes.
 
     Parameters
     ----------
@@ -27,26 +27,26 @@ def explanation(report: Report, split: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``classes``; ``tables`` of at most :data:`ROWS` rows; ``left_out``, the number of further rows of a table;
-        ``curves`` of about :data:`POINTS` points, beginning with the means over classes. The area of a mean curve is
-        the mean of the areas.
+        ``classes``: the rows of the classes. ``tables``: tables of at most :data:`ROWS` rows. ``left_out``: the number
+        of further rows of each table. ``curves``: curves of about :data:`POINTS` points, beginning with the means over
+        classes. The area of a mean curve is the mean of the areas.
     """
-    part, curves = report.splits[split], report.curves.get(split, [])
-    means = [mean for name in TRACKS[report.track].curves if (mean := _mean(curves, name))]
+    part, curves, track = report.splits[split], report.curves.get(split, []), TRACKS[report.track]
+    means = [mean for name in track.curves if (mean := _mean(curves, name, interpolated=track.interpolated))]
     return {
         "classes": part.classes,
         "tables": {name: rows[:ROWS] for name, rows in part.tables.items()},
         "left_out": {name: len(rows) - ROWS for name, rows in part.tables.items() if len(rows) > ROWS},
-        "curves": [*means, *(_thinned(row) for row in curves)],
+        "curves": [*means, *(_thinned(row, interpolated=track.interpolated) for row in curves)],
     }
 
 
-def _mean(curves: list[CurveRow], name: str) -> CurveRow | None:
-    """Return the mean over classes of the curves with this name; a curve without points counts as precision 0."""
+def _mean(curves: list[CurveRow], name: str, *, interpolated: bool) -> CurveRow | None:
+    """Return the mean over classes of the curves with this name. A curve without points counts as precision 0."""
     mine = [row for row in curves if row["curve"] == name and row["label"] is not None and row["area"] is not None]
     if not mine:
         return None
-    precisions = np.mean([precisions_at(RECALLS, _curve(row)) for row in mine], axis=0)
+    precisions = np.mean([precisions_at(RECALLS, _curve(row), interpolated=interpolated) for row in mine], axis=0)
     return {
         "label": None,
         "name": "mean of all",
@@ -63,10 +63,10 @@ def _numbers(rows: list[CurveRow], name: str) -> NDArray[np.float64]:
     return np.array([row[name] for row in rows], np.float64)
 
 
-def _thinned(row: CurveRow) -> CurveRow:
+def _thinned(row: CurveRow, *, interpolated: bool) -> CurveRow:
     curve = _curve(row)
     if len(curve.recalls):
-        curve = simplified(curve, POINTS)
+        curve = simplified(curve, POINTS, interpolated=interpolated)
     return {
         **row,
         "confidence": [float(f"{value:.6g}") for value in curve.confidences.tolist()],

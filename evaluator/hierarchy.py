@@ -9,11 +9,11 @@ MAX_DEPTH = 100
 
 
 class HierarchyCycle(ValueError):
-    """A label is its own ancestor; ``path`` is the path in the JSON where the cycle closes."""
+    """Raised if a label is its own ancestor. ``path`` is the JSON path of the node that closes the cycle."""
 
     def __init__(self, labels: Sequence[str], path: str) -> None:
         self.path = path
-        super().__init__(f"{' > '.join(labels)}: a label is its own ancestor; remove one of these steps")
+        super().__init__(f"{' > '.join(labels)}: a label is its own ancestor; remove one of these links")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ class Hierarchy:
 
     @classmethod
     def of(cls, tree: Any) -> "Hierarchy":
-        """Return the hierarchy of nested objects ``{"LabelName": …, "Subcategory": […]}``.
+        """Return the hierarchy that is defined by nested objects ``{"LabelName": …, "Subcategory": […]}``.
 
         Raises
         ------
         ValueError
-            If the ``LabelName`` of a node is not a text, or its ``Subcategory`` is not a list.
+            If the ``LabelName`` of a node is not a string, or its ``Subcategory`` is not a list.
         HierarchyCycle
-            If a label is its own ancestor, in one branch or through several.
+            If a label is its own ancestor, in one branch or through several branches.
         """
         above: dict[str, set[str]] = {}
         steps: dict[tuple[str, str], str] = {}
@@ -66,14 +66,17 @@ class Hierarchy:
 
 
 def _refuse_cycles(steps: Mapping[tuple[str, str], str]) -> None:
-    """Raise HierarchyCycle if steps from parents to children form a cycle. The values are their paths in the JSON."""
+    """Raise HierarchyCycle if the links from parents to children form a cycle.
+
+    ``steps`` maps each link, a pair of a parent and a child, to the path of the child in the JSON.
+    """
     graph: dict[str, set[str]] = {}
     for parent, child in steps:
         graph.setdefault(child, set()).add(parent)
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        labels: list[str] = error.args[1]  # Each is the parent of the next.
+        labels: list[str] = error.args[1]  # The labels of the cycle, each followed by its child.
         raise HierarchyCycle(labels, steps[labels[-2], labels[-1]]) from None
 
 
@@ -84,7 +87,7 @@ def _walk(node: Any, path: tuple[str, ...], json_path: str) -> Iterator[tuple[st
     children = node.get("Subcategory", [])
     if not isinstance(children, list) or len(path) > MAX_DEPTH:
         raise ValueError(
-            f"Subcategory of {node['LabelName']} is not a list of nodes, or is nested over {MAX_DEPTH} levels deep"
+            f"Subcategory of {node['LabelName']} is not a list of nodes, or is nested more than {MAX_DEPTH} levels deep"
         )
     yield node["LabelName"], path, json_path
     for number, child in enumerate(children):

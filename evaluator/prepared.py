@@ -1,4 +1,4 @@
-"""The file format of a prepared truth: a JSON header and memory-mapped arrays, each with a checksum."""
+"""Reads and writes the file of a prepared truth: a JSON header and memory-mapped arrays, each with a checksum."""
 
 import json
 import os
@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from evaluator.problems import DamagedTruth
 
 MAGIC = b"PODIUM\x00\x05"
-START = struct.Struct("<8s32sQ")  # Magic number, sha256 of the header, length of the header.
+START = struct.Struct("<8s32sQ")  # The magic number, the sha256 of the header, and the length of the header.
 ALIGNMENT = 64
 DAMAGED = "is damaged: its checksum does not match; prepare it again"
 CHANGED = "was changed while it was being read"
-FOREIGN = "was prepared by another version of podium, or is damaged; prepare it again"
-SETTLED_NS = 2 * 10**9  # Two changes within one tick of the file system's clock have the same time.
+FOREIGN = "was prepared by a different version of podium, or is damaged; prepare it again"
+# A file that changed within this time is verified again, because a second change may have left its times unchanged.
+SETTLED_NS = 2 * 10**9
 Entry = Mapping[str, Any]
-"""The header's entry for one array: its name, dtype, shape, offset (``at``), size in bytes and sha256."""
+"""The header's entry for an array: its name, dtype, shape, offset (``at``), size in bytes and sha256."""
 Identity = tuple[int, ...]
 # For each file: its last known state and the arrays verified in it.
 _VERIFIED: dict[Path, tuple[Identity, set[str]]] = {}
@@ -51,11 +52,11 @@ def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
         partial.write_bytes(b"".join([start, header, *blocks]))
         partial.replace(path)
     finally:
-        partial.unlink(missing_ok=True)  # It still exists only after an error, such as a full disk.
+        partial.unlink(missing_ok=True)  # The temporary file still exists only after an error, such as a full disk.
 
 
 class Mapped(Mapping[str, NDArray[Any]]):
-    """The memory-mapped arrays of a prepared truth; each is compared with its checksum when it is first used.
+    """The memory-mapped arrays of a prepared truth. Each array is compared with its checksum when it is first used.
 
     Parameters
     ----------
@@ -67,8 +68,8 @@ class Mapped(Mapping[str, NDArray[Any]]):
     entries : mapping of str to Entry
         The header's entry for each array.
     verified : set of str
-        Arrays that were compared with their checksums; the set is shared by all objects that map this state of the
-        file.
+        Names of the arrays that were compared with their checksums. The set is shared by all objects that map this
+        state of the file.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class Mapped(Mapping[str, NDArray[Any]]):
         self._path, self._identity, self._body, self._entries, self._verified = path, identity, body, entries, verified
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """Return one array, read-only."""
+        """Return one array, which is read-only."""
         entry = self._entries[name]
         block = self._body[entry["at"] :][: entry["bytes"] + -entry["bytes"] % ALIGNMENT]
         if name not in self._verified:
@@ -96,24 +97,24 @@ class Mapped(Mapping[str, NDArray[Any]]):
         return len(self._entries)
 
     def verify(self) -> None:
-        """Compare all arrays with their checksums, except those that were compared before."""
+        """Compare all arrays with their checksums, unless this has already been done."""
         for name in self._entries:
             self[name]
 
     def without(self, names: set[str]) -> "Mapped":
-        """Return the arrays except those with these names."""
+        """Return all arrays except those with the given names."""
         entries = {name: entry for name, entry in self._entries.items() if name not in names}
         return Mapped(self._path, self._identity, self._body, entries, self._verified)
 
     def check_unchanged(self) -> None:
-        """Raise DamagedTruth if the file was changed since it was opened, because old and new data may be mixed."""
-        with suppress(FileNotFoundError):  # A deleted file remains mapped.
+        """Raise DamagedTruth if the file has changed since it was opened, because old and new data may be mixed."""
+        with suppress(FileNotFoundError):  # The data of a deleted file remains mapped.
             if identity_of(self._path.stat()) != self._identity:
                 raise DamagedTruth(self._path.name, CHANGED)
 
 
 def opened(path: Path) -> tuple[dict[str, Any], Mapped]:
-    """Return the header of a prepared truth and its arrays."""
+    """Open a prepared truth, and return its header and its memory-mapped arrays."""
     with path.open("rb") as file:
         state, start = os.fstat(file.fileno()), file.read(START.size)
         if not start.startswith(MAGIC):
@@ -130,14 +131,14 @@ def opened(path: Path) -> tuple[dict[str, Any], Mapped]:
 
 
 def identity_of(state: os.stat_result) -> Identity:
-    """Return values that identify the state of a file; the time of its last change is the first."""
+    """Return a tuple that identifies the state of a file. Its first value is the time of the last change."""
     return max(state.st_mtime_ns, state.st_ctime_ns), state.st_dev, state.st_ino, state.st_size
 
 
 def _verified(path: Path, identity: Identity) -> set[str]:
-    """Return the arrays that this process has verified in this state of a file.
+    """Return the names of the arrays that this process has verified in the given state of a file.
 
-    Nothing is remembered for a file that has just changed, because a second change might not update its times.
+    The set is empty for a file that has just changed, because a second change might not update the file's times.
     """
     if time.time_ns() - identity[0] < SETTLED_NS:
         return set()

@@ -1,4 +1,4 @@
-"""Defects of submissions, faults of truths, and the exceptions that carry them."""
+"""Defects of submissions, faults of ground truths, and the exceptions that contain them."""
 
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NoReturn
@@ -7,16 +7,19 @@ from evaluator.hidden import is_plain, reveal
 
 SHOWN_PER_CODE = 20
 MOST_DEFECTS = 10_000
+NOTHING_TO_SCORE = "nothing_to_score"
+"""Code of the notice that no prediction in a file can contribute to the score. Servers reject such files with this "
+"code."""
 
 
 class Stop(Exception):
-    """Raised to stop reading a file; the findings contain the reason."""
+    """Raised to stop reading a file. The findings contain the reason."""
 
 
 def visible(text: str) -> str:
     r"""Return ``text`` with escapes for characters that are invisible, change text direction or control a terminal.
 
-    Messages and printed lines apply it to everything that they quote from a file.
+    Everything that messages and printed lines quote from a file must be passed through this function.
 
     >>> visible("caf\u00e9 \x1b[2J \u202egnp.exe")
     'café \\x1b[2J \\u202egnp.exe'
@@ -28,7 +31,7 @@ def visible(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One defect or fault of a file, located as a text editor shows it.
+    """One defect or fault of a file, with the line number that a text editor shows.
 
     Attributes
     ----------
@@ -63,7 +66,7 @@ class Problem:
                 object.__setattr__(self, name, visible(text))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data; ``file`` only if it is set."""
+        """Return the fields as plain data for JSON. ``file`` is left out if it is not set."""
         fields = asdict(self)
         if self.file is None:
             del fields["file"]
@@ -72,7 +75,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that follows the rules but was probably not intended by the author of a submission."""
+    """A note about data that follows the rules but was probably not intended by the author of a submission."""
 
     code: str
     message: str
@@ -93,9 +96,9 @@ class Findings:
     counts : dict of code to int
     notices : list of Notice
     most : int
-        Maximum number of defects that are counted.
+        Maximum number of defects to count.
     more : bool
-        Whether reading stopped because of a limit of defects or rows, so that the file may hold more defects.
+        Whether reading stopped because of a limit on defects or rows, so that the file may have further defects.
     truth_notices : list of Notice
         Notices that depend on the annotations; organizers may see them, participants must not.
 
@@ -123,20 +126,20 @@ class Findings:
 
     @property
     def total(self) -> int:
-        """Number of defects, whether they are kept or not."""
+        """The number of counted defects, whether they are kept or not."""
         return sum(self.counts.values())
 
     @property
     def room(self) -> int:
-        """Number of further defects that can be counted."""
+        """How many more defects can be counted before reading stops."""
         return self.most - self.total
 
     def shows(self, code: str) -> bool:
-        """Return whether the next defect of a code would be kept."""
+        """Return whether the next defect with this code would be kept in the list."""
         return self.counts.get(code, 0) < SHOWN_PER_CODE
 
     def add(self, problem: Problem) -> None:
-        """Count a defect, and keep it if fewer than 20 of its code are kept.
+        """Count a defect, and keep it in the list if fewer than 20 defects with its code are kept.
 
         Raises
         ------
@@ -146,7 +149,7 @@ class Findings:
         self.count(problem.code, problem)
 
     def count(self, code: str, problem: Problem | None) -> None:
-        """Count a defect; ``problem`` may be None if 20 of its code are kept already.
+        """Count a defect. ``problem`` may be None if 20 defects with this code are kept already.
 
         Raises
         ------
@@ -155,14 +158,14 @@ class Findings:
         """
         if self.room <= 0:
             self.more = True
-            raise Stop("more defects than are counted")
+            raise Stop("there are more defects; the rest of the file was not read")
         seen = self.counts.get(code, 0)
         self.counts[code] = seen + 1
         if problem and seen < SHOWN_PER_CODE:
             self.errors.append(problem)
 
     def add_unseen(self, code: str, more: int) -> None:
-        """Count further defects of a code that are not kept."""
+        """Increase the number of defects with a code by ``more``, without keeping these defects."""
         if more:
             self.counts[code] = self.counts.get(code, 0) + more
 
@@ -178,18 +181,26 @@ class Findings:
         raise Stop(problem.code)
 
     def notice(self, code: str, message: str, count: int, *, by_truth: bool = False) -> None:
-        """Add a notice unless the count is 0. ``by_truth`` means that the count depends on the annotations."""
+        """Add a notice unless the count is 0. ``by_truth`` states whether the count depends on the annotations."""
         if count:
             (self.truth_notices if by_truth else self.notices).append(Notice(code, message, count))
 
+    def reject_if_nothing_to_score(self) -> None:
+        """Convert the notice that no prediction in the file can score to a defect."""
+        for notice in (notice for notice in self.notices if notice.code == NOTHING_TO_SCORE):
+            self.notices.remove(notice)
+            self.add(Problem(NOTHING_TO_SCORE, notice.message))
+            return
+
     def for_organizer(self) -> "Findings":
-        """Return the findings with all notices, for organizers."""
+        """Return the findings for organizers, which include the notices that depend on the annotations."""
         return replace(self, notices=[*self.notices, *self.truth_notices], truth_notices=[])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data that a participant may see.
+        """Return the findings that a participant may see, as plain data for JSON.
 
-        ``podium check --json`` prints the data of :meth:`for_organizer`. ``more`` is left out if it is false.
+        The key ``more`` is left out if it is false. ``podium check --json`` prints the data of :meth:`for_organizer`
+        instead.
         """
         return {
             "errors": [problem.as_dict() for problem in self.errors],
@@ -205,7 +216,7 @@ class PodiumError(Exception):
 
 
 class InvalidSubmission(PodiumError):
-    """The submission has defects, which its author can fix."""
+    """Raised if a submission has defects, which its author can fix."""
 
     def __init__(self, findings: Findings) -> None:
         super().__init__(f"{'more than ' * findings.more}{findings.total} defects in the submission")
@@ -213,7 +224,7 @@ class InvalidSubmission(PodiumError):
 
 
 class InvalidTruth(PodiumError):
-    """The truth has faults, which its organizer can fix."""
+    """Raised if a ground truth has faults, which its organizer can fix."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
@@ -226,16 +237,20 @@ class InvalidTruth(PodiumError):
 
 
 class DamagedTruth(PodiumError):
-    """A prepared truth is damaged or was written by another version; it must be prepared again."""
+    """Raised if a prepared truth is damaged or was written by a different version. The truth must be prepared again."""
 
     def __init__(self, file: str, message: str) -> None:
         super().__init__(f"{file}: {message}")
         self.problem = Problem("truth_bad_value", message, file=file)
 
 
+class InvalidKit(PodiumError):
+    """Raised if a file is not a check kit, or is a kit in the format of a different version."""
+
+
 class InvalidParameters(PodiumError):
-    """A parameter is unknown or out of range."""
+    """Raised if a parameter is unknown or its value is not allowed."""
 
 
 class PreparedOtherwise(InvalidParameters):
-    """A truth was prepared for another track, or with other parameters; it must be prepared again."""
+    """Raised if a truth was prepared for a different track or with different parameters."""

@@ -19,25 +19,25 @@ Tables = Mapping[str, list[ClassRow]]
 
 
 class ReferenceNeeded(Enum):
-    """Why the reference implementation scored a submission, and not a fast path; the value is a text to display."""
+    """The reasons for scoring a submission with the reference implementation. The values are displayed."""
 
     NO_FAST_PATH = ""
     EXPLANATION = "an explanation"
     SMALL_FILE = "a small file"
     OTHER_LIMITS = "limits that differ from the defaults"
-    OTHER_PARAMETERS = "parameters that change single predictions or weights"
-    OTHER_PROTOCOL = "another protocol"
-    DAMAGED_GZIP = "the gzip file is damaged or too large"
-    ENDLESS_HEADER = "the header line is incomplete"
-    UNDECODABLE_HEADER = "the header is not UTF-8"
-    DEFECTIVE_HEADER = "the header"
-    STRING_BEFORE_IMAGE = "the prediction string is before the image"
-    LONG_LINE = "a line is too long"
+    OTHER_PARAMETERS = "parameters that change the matching or the weights of predictions"
+    OTHER_PROTOCOL = "a different protocol"
+    DAMAGED_GZIP = "a gzip file that is damaged or too large"
+    ENDLESS_HEADER = "an incomplete header line"
+    UNDECODABLE_HEADER = "a header that is not UTF-8"
+    DEFECTIVE_HEADER = "a header with a defect"
+    STRING_BEFORE_IMAGE = "a prediction string before the image"
+    LONG_LINE = "a line that is too long"
     NOT_PLAIN = "quotes, blank lines or other special syntax"
     NEGATIVE_CONFIDENCE = "negative confidences"
     TOO_MANY_PREDICTIONS = "more predictions than allowed"
     TOO_MANY_IMAGES = "more images than allowed"
-    REPEATED_IMAGE = "an image has two rows"
+    REPEATED_IMAGE = "an image with two rows"
     MISSING_IMAGES = "missing images"
 
 
@@ -64,7 +64,7 @@ class SplitReport:
     intervals : mapping of str to (low, high)
         95% intervals, if replicates were drawn.
     replicates : mapping of str to float64 array of shape (N,)
-        Each metric in each replicate, NaN if undefined; not in :meth:`as_dict`.
+        Values of each metric in all replicates, NaN if undefined; not in :meth:`as_dict`.
     tables : mapping of str to list of rows
         The tables that the track declares, and those that a protocol or an explanation adds. :meth:`as_dict` puts them
         next to ``classes``.
@@ -85,7 +85,7 @@ class SplitReport:
             raise ValueError("a report can only contain finite numbers and None")
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
+        """Return the scores and tables of the split as plain data for JSON."""
         return {
             "headline": self.headline,
             "metrics": dict(self.metrics),
@@ -97,7 +97,7 @@ class SplitReport:
 
 @dataclass(frozen=True, slots=True)
 class MatchTable:
-    """The outcome of each prediction, and each object that was missed: column names, and an iterator over rows."""
+    """A table of the outcome of each prediction and of each missed object. ``rows()`` returns an iterator over rows."""
 
     columns: tuple[str, ...] = ()
     rows: Callable[[], Iterator[tuple[Any, ...]]] = lambda: iter(())
@@ -120,10 +120,10 @@ class Report:
     curves : mapping of str to list of rows
         Precision/recall curves by split, if requested; not in :meth:`as_dict`.
     matches : MatchTable
-        The outcome of each prediction, if requested; not in :meth:`as_dict`.
+        The outcome of each prediction and each missed object, if requested; not in :meth:`as_dict`.
     truth_notices : list of Notice
-        Notices that depend on the annotations. They are for organizers and not in :meth:`as_dict`, which participants
-        may see.
+        Notices that depend on the annotations. These notices are for organizers and not in :meth:`as_dict`, which
+        participants may see.
     """
 
     track: str
@@ -138,18 +138,21 @@ class Report:
 
     @property
     def way(self) -> str:
-        """Which implementation scored the submission, and why the reference implementation was needed."""
+        """The name of the implementation that scored the submission, and the reason if it was not the fast path."""
         if self.reference is None:
             return "fast path"
         reason = f": {self.reference.value}" if self.reference.value else ""
         return f"reference implementation{reason}"
 
     def for_organizer(self) -> "Report":
-        """Return the report with all notices, for organizers."""
+        """Return the report for organizers, which includes the notices that depend on the annotations."""
         return replace(self, notices=[*self.notices, *self.truth_notices], truth_notices=[])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON; ``podium score --json`` prints the data of :meth:`for_organizer`."""
+        """Return the report as plain data for JSON, without the notices that only organizers may see.
+
+        ``podium score --json`` prints the data of :meth:`for_organizer`.
+        """
         return {
             "track": self.track,
             "signature": self.signature,

@@ -1,4 +1,4 @@
-"""The request to score a submission: the submission, the ground truth, and the contents of the report."""
+"""Defines a scoring request: the submission, the ground truth, and what the report contains."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,32 +9,36 @@ from evaluator.catalog import Limits
 from evaluator.problems import InvalidParameters
 
 Progress = Callable[[str, float], None]
-"""Called with the stage (``checking``, ``matching``, ``scoring``, ``bootstrapping``; ``compiling`` once on a machine
-where the kernels are not compiled yet) and the fraction of it that is done."""
+"""A callback that takes the stage and its completed fraction.
+
+The stages are ``checking``, ``matching``, ``scoring`` and ``bootstrapping``. On a machine where the kernels are not
+compiled yet, there is also ``compiling``.
+"""
 
 
 def silent(stage: str, fraction: float) -> None:
-    """Ignore progress."""
+    """Do nothing. This is the progress callback if progress is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class TruthOptions:
-    """How a ground truth is opened.
+    """Options for opening a ground truth.
 
     Attributes
     ----------
     usage : Path or None
         A ``usage.csv`` to use instead of the one in the folder.
     split : (float, int) or None
-        Share of public images and seed, instead of a usage file. The seed is not used if the truth has a salt.
+        Fraction of public images and the seed, instead of a usage file. The seed is not used if the truth has a salt.
     salt : Path or None
-        A ``salt.txt`` to use instead of the one in the folder. A prepared truth contains it and must be kept secret
-        too.
+        A ``salt.txt`` to use instead of the one in the folder. A prepared truth contains the salt, so it must also be
+        kept secret.
     hidden : bool
         Whether a folder that reveals answers to participants is rejected. Caption ids that contain the id of their
         image reveal answers, and so does segmentation without the sizes of all images.
     verify : bool
-        Whether all of a prepared truth is compared with its checksums when it is opened; see :meth:`Truth.load`.
+        Whether all arrays of a prepared truth are compared with their checksums when it is opened; see
+        :meth:`Truth.load`.
     expected : str
         The sha256 that a prepared truth must have; if empty, any sha256 is accepted.
     """
@@ -49,7 +53,7 @@ class TruthOptions:
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """How replicates are drawn.
+    """Options for drawing bootstrap replicates.
 
     Attributes
     ----------
@@ -80,15 +84,15 @@ class Bootstrap:
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """What a report contains in addition to the scores.
+    """The optional contents of a report, in addition to the scores.
 
     Attributes
     ----------
     curves : bool
         Whether to include precision/recall curves.
     explanation : bool
-        Whether to include tables of errors and the outcome of each prediction. Only the reference implementation can do
-        this.
+        Whether to include tables of errors and the outcome of each prediction. This requires the reference
+        implementation.
     bootstrap : Bootstrap or None
         If given, 95% intervals are computed from these replicates.
     """
@@ -112,7 +116,7 @@ class Resources:
     limits : Limits
         Limits of the submitted file.
     threads : int
-        Number of cores to use. Any number gives the same report to the last bit.
+        Number of threads to use. The report is the same to the last bit for any number.
     progress : callable
     """
 
@@ -132,12 +136,14 @@ class ScoringRequest:
     truth : Path
         A truth folder, or the file that :func:`evaluator.scoring.prepare` made from it.
     submission : Path
-        In any shape that the track declares, gzipped or not.
+        A file in any layout that the track declares, gzipped or not.
     parameters : mapping
         The parameters that differ from the defaults of the track.
     opening : TruthOptions
     report : ReportOptions
     resources : Resources
+    rejects_nothing_to_score : bool
+        Whether a file is rejected if no prediction can score, instead of getting a notice.
     """
 
     track: str
@@ -147,3 +153,4 @@ class ScoringRequest:
     opening: TruthOptions = field(default_factory=TruthOptions)
     report: ReportOptions = field(default_factory=ReportOptions)
     resources: Resources = field(default_factory=Resources)
+    rejects_nothing_to_score: bool = False

@@ -1,12 +1,15 @@
 """The salt of a truth: a secret from which the public split and the bootstrap draws are derived.
 
-A truth folder may contain ``salt.txt``, one line of 32 hexadecimal digits. The 16 bytes that they encode are the key of
-HMAC-SHA256 (RFC 2104). Without the key nobody can compute the split and the draws, or
-confirm a guess of the truth: the file is part of the truth's sha256.
+A truth folder may contain ``salt.txt``, one line of 32 hexadecimal digits. The 16 bytes that they encode are the
+key of HMAC-SHA256 (RFC 2104). Without the key, nobody can compute the split or the draws. Nobody can use the sha256
+of the truth to confirm a guess of the ground truth either, because the sha256 also covers this file.
 """
 
+import csv
 import hmac
+import io
 import re
+from collections.abc import Iterable
 from hashlib import sha256
 
 NAME = "salt.txt"
@@ -25,10 +28,10 @@ def parse(content: bytes) -> bytes | None:
 
 
 def image_fraction(salt: bytes, seed: int, image: str) -> float:
-    """Return a number in [0, 1) for an image; the image is public if the number is below the public share.
+    """Return a number in [0, 1) for an image. The image is public if the number is below the fraction of public images.
 
-    It is the first 8 bytes of HMAC-SHA256(salt, image), as a big-endian integer, divided by 2**64; the image id is
-    encoded in UTF-8. Without a salt, sha256("seed:image") replaces the HMAC; ``seed`` is used in this case only.
+    The number is the first 8 bytes of HMAC-SHA256(salt, image), as a big-endian integer, divided by 2**64. The image id
+    is encoded in UTF-8. Without a salt, sha256("seed:image") replaces the HMAC; ``seed`` is used in this case only.
 
     >>> round(image_fraction(bytes(16), 7, "a"), 6), round(image_fraction(b"", 7, "a"), 6)
     (0.586268, 0.511136)
@@ -40,9 +43,9 @@ def image_fraction(salt: bytes, seed: int, image: str) -> float:
 def replicate_entropy(salt: bytes, split: int, seed: int, number: int) -> int:
     r"""Return the 256 bits that seed the generator of one bootstrap replicate.
 
-    They are HMAC-SHA256(salt, message) as a big-endian integer. The message is ``"\0replicate:SPLIT:SEED:NUMBER"`` in
-    ASCII, with decimal numbers: SPLIT is 0 for all, 1 for public, 2 for private; NUMBER starts at 0. The message begins
-    with a NUL byte, so that it is not the id of an image: each HMAC is used for one purpose only.
+    The result is HMAC-SHA256(salt, message) as a big-endian integer. The message is ``"\0replicate:SPLIT:SEED:NUMBER"``
+    in ASCII, with decimal numbers: SPLIT is 0 for all, 1 for public, 2 for private; NUMBER starts at 0. The message
+    begins with a NUL byte, so it never equals the id of an image, and each HMAC is used for one purpose only.
 
     Parameters
     ----------
@@ -56,3 +59,30 @@ def replicate_entropy(salt: bytes, split: int, seed: int, number: int) -> int:
     """
     message = f"\0replicate:{split}:{seed}:{number}".encode()
     return int.from_bytes(hmac.digest(salt, message, sha256), "big")
+
+
+def usage_hash(salt: bytes, usages: Iterable[tuple[str, str]]) -> str | None:
+    r"""Return a hash that commits to the usage of each image and reveals nothing, as 64 hexadecimal digits.
+
+    The result is HMAC-SHA256(salt, message). The message is the line ``"\0usage"`` and a line ``IMAGE,Usage`` for each
+    image, in the order of the ids, as a CSV file in UTF-8 with newlines. Without a salt, the result is None, because
+    anybody could guess the split and confirm the guess.
+
+    Parameters
+    ----------
+    salt : bytes of length 16, or empty
+    usages : iterable of (image, usage)
+        In any order; a usage is ``Public``, ``Private`` or ``Ignored``.
+
+    Examples
+    --------
+    >>> usage_hash(bytes(16), [("b", "Private"), ("a", "Public")])[:16]
+    'b86f330f0683c1a4'
+    >>> usage_hash(b"", [("a", "Public")])
+    """
+    if not salt:
+        return None
+    content = io.StringIO("\0usage\n")
+    content.seek(0, io.SEEK_END)
+    csv.writer(content, lineterminator="\n").writerows(sorted(usages))
+    return hmac.digest(salt, content.getvalue().encode(), sha256).hex()

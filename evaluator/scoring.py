@@ -1,18 +1,20 @@
-"""Entry points of the evaluator: score, check, prepare, and the files that are written from a truth."""
+"""The main functions of the evaluator: score or check a submission, and prepare a ground truth."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 from evaluator import __version__, kernels
 from evaluator.bootstrap import with_intervals
-from evaluator.catalog import TRACKS, Track
+from evaluator.catalog import TRACKS, Limits, Track
 from evaluator.files.source import Source
+from evaluator.kit import Kit
 from evaluator.problems import Findings, InvalidParameters, InvalidSubmission
 from evaluator.report import CurveRow, MatchTable, ReferenceNeeded, Report
-from evaluator.request import ReportOptions, Resources, ScoringRequest, TruthOptions, silent
+from evaluator.request import Progress, ReportOptions, Resources, ScoringRequest, TruthOptions, silent
 from evaluator.signature import compose
-from evaluator.tracks import explainer_of, fast_path_is_loaded, fast_path_of, scorer_of
+from evaluator.tracks import describer_of, explainer_of, fast_path_for, fast_path_of, scorer_of
 from evaluator.tracks.compiling import open_truth
 from evaluator.tracks.interface import (
     GivesCandidates,
@@ -24,15 +26,14 @@ from evaluator.tracks.interface import (
     TruthType,
 )
 from evaluator.truth import Truth
-
-SMALL_BYTES = 1 << 20  # Loading the kernels takes longer than scoring such a file without them.
+from evaluator.truth_statistics import Statistics
 
 
 class TruthSummary(TypedDict):
     """Properties of a prepared truth, as ``podium prepare`` prints them.
 
-    ``warnings`` lists what can be scored but was probably not intended, the first 20 of each code; ``warning_counts``
-    has the number of each code.
+    ``warnings`` lists data that can be scored but was probably not intended, with at most 20 warnings of each code.
+    ``warning_counts`` maps each code to the number of its warnings.
     """
 
     track: str
@@ -52,14 +53,14 @@ def score(request: ScoringRequest) -> Report:
     Returns
     -------
     Report
-        Does not depend, to the last bit, on the order of the submission's rows or on its shape.
+        The report is the same to the last bit for any order of the submission's rows, and in any file layout.
 
     Raises
     ------
     InvalidSubmission
-        With every defect of the file.
+        If the file has defects; the exception contains them.
     InvalidTruth
-        With every fault of the truth.
+        If the truth has faults; the exception contains them.
     DamagedTruth, InvalidParameters
     """
     scorer = scorer_of(request.track)
@@ -85,9 +86,9 @@ def score(request: ScoringRequest) -> Report:
 
 def _require_available(track: Track, report: ReportOptions) -> None:
     if report.explanation and not track.modules.explanation:
-        raise InvalidParameters(f"{track.name}: scores of this track are not explained")
+        raise InvalidParameters(f"{track.name}: this track does not support explanations")
     if report.bootstrap and not track.intervals:
-        raise InvalidParameters(f"{track.name}: scores of this track have no intervals; remove the bootstrap")
+        raise InvalidParameters(f"{track.name}: this track does not support confidence intervals; remove the bootstrap")
 
 
 def _with_intervals(truth: Truth, outcome: Outcome, request: ScoringRequest) -> Splits:
@@ -108,7 +109,7 @@ def _evaluated(
     parameters: ParametersType,
     findings: Findings,
 ) -> tuple[Outcome, ReferenceNeeded | None]:
-    """Score by the fast path or else by the reference implementation; return the outcome, and the reason or None.
+    """Return the outcome of scoring, and the reason why the reference implementation was used, or None.
 
     Raises
     ------
@@ -116,31 +117,36 @@ def _evaluated(
     """
     fast = score_by_fast_path(scorer.track, truth, request, parameters, findings)
     if isinstance(fast, Outcome):
+        _reject(findings, request)
         return fast, None
     submission = _read(scorer, request.submission, truth, parameters, request.resources, findings)
-    if findings.total:
-        raise InvalidSubmission(findings)
+    _reject(findings, request)
     evaluate = explainer_of(scorer.track).explain if request.report.explanation else scorer.evaluate
     return evaluate(truth, submission, parameters, request.resources.progress), fast
+
+
+def _reject(findings: Findings, request: ScoringRequest) -> None:
+    """Raise InvalidSubmission if defects were found while the submission was read."""
+    if request.rejects_nothing_to_score:
+        findings.reject_if_nothing_to_score()
+    if findings.total:
+        raise InvalidSubmission(findings)
 
 
 def score_by_fast_path(
     track: Track, truth: Truth, request: ScoringRequest, parameters: object, findings: Findings
 ) -> Outcome | ReferenceNeeded:
-    """Score by the fast path of a track, or return why that is not possible or would take longer."""
+    """Score with the fast path of a track, or return the reason why this is not possible or would take longer."""
     if not track.modules.fast_path:
         return ReferenceNeeded.NO_FAST_PATH
     if request.report.explanation:
         return ReferenceNeeded.EXPLANATION
-    if not fast_path_is_loaded(track):
-        if request.submission.stat().st_size < SMALL_BYTES:
-            return ReferenceNeeded.SMALL_FILE
-        kernels.compile_once(request.resources.progress)
-    return fast_path_of(track).score(truth, request, parameters, findings)
+    fast = fast_path_for(track, request.submission, request.resources.progress)
+    return fast.score(truth, request, parameters, findings) if fast else ReferenceNeeded.SMALL_FILE
 
 
 def load_kernels() -> None:
-    """Load the machine code of every track and of the bootstrap, for a long-running process."""
+    """Load the compiled kernels of every track and of the bootstrap. Call this function in a long-running process."""
     kernels.load(silent)
     for track in TRACKS.values():
         if track.modules.fast_path:
@@ -157,20 +163,35 @@ def check(
 ) -> Findings:
     """Return every defect of a submission.
 
-    Without a truth, only the file format is checked. With one, ids and labels are checked too, and the findings are
-    those of :func:`score`. The fast path is tried first: a file that it can score has no defect, and scoring by the
-    fast path takes less time than reading by the reference implementation.
+    Without a truth, only the file format is checked. With a truth, ids and labels are checked too, and the findings are
+    those of :func:`score`.
     """
     scorer, resources = scorer_of(track), resources or Resources()
     resolved, findings = scorer.track.resolve(parameters or {}), Findings(most=resources.limits.defects)
-    typed, opened = scorer.parameters_of(resolved), None
-    if truth is not None:
-        opened = open_truth(scorer, truth, resolved)
-        request = ScoringRequest(track, truth, submission, resolved, resources=resources)
-        if isinstance(score_by_fast_path(scorer.track, opened, request, typed, findings), Outcome):
-            return findings
-    _read(scorer, submission, opened, typed, resources, findings)
+    opened = None if truth is None else open_truth(scorer, truth, resolved)
+    _read(scorer, submission, opened, scorer.parameters_of(resolved), resources, findings)
     return findings
+
+
+def check_with_kit(
+    kit: Kit, submission: Path, *, force: bool = False, threads: int = 1, progress: Progress = silent
+) -> Findings:
+    """Return every defect and notice that a participant would see if the submission were uploaded.
+
+    The parameters and limits are those in the kit. With ``force``, a file in which no prediction can score is
+    accepted, as in an upload with this option.
+    """
+    scorer, findings = scorer_of(kit.track.name), Findings(most=kit.limits.defects)
+    truth, parameters = scorer.truth_of(kit.truth), scorer.parameters_of(kit.parameters)
+    resources = Resources(kit.limits, threads, progress)
+    # A file that the fast path can read has no defect. Its check only knows the public labels, because the kit has no
+    # others.
+    fast = fast_path_for(scorer.track, submission, progress)
+    if fast is None or fast.check(truth, submission, parameters, resources, findings) is not None:
+        _read(scorer, submission, truth, parameters, resources, findings)
+    if not force:
+        findings.reject_if_nothing_to_score()
+    return replace(findings, truth_notices=[])
 
 
 def _read(
@@ -217,13 +238,15 @@ def prepare(
 
 
 def template(track: str, truth: Path, out: Path) -> None:
-    """Write the template submission of a truth: every image, and no predictions."""
+    """Write the template submission of a truth, which has every image and no predictions."""
     scorer = scorer_of(track)
     out.write_text(scorer.template(open_truth(scorer, truth)), encoding="utf-8")
 
 
 def candidates(track: str, truth: Path, out: Path) -> None:
-    """Write everything that a submission can choose from, in shuffled order; only for tracks with ``gives_candidates``.
+    """Write the list of candidates: all possible answers, in shuffled order.
+
+    Only tracks that declare ``gives_candidates`` have candidates.
 
     Raises
     ------
@@ -235,9 +258,40 @@ def candidates(track: str, truth: Path, out: Path) -> None:
     out.write_text(scorer.candidates(open_truth(scorer, truth)), encoding="utf-8")
 
 
+def write_kit(
+    track: str,
+    truth: Path,
+    out: Path,
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+    opening: TruthOptions | None = None,
+) -> None:
+    """Write the check kit of a truth. ``limits`` are the upload limits of the server.
+
+    Raises
+    ------
+    InvalidTruth, DamagedTruth, InvalidParameters, PreparedOtherwise
+    """
+    scorer = scorer_of(track)
+    resolved = scorer.track.resolve(parameters or {})
+    opened = open_truth(scorer, truth, resolved, opening)
+    Kit.of(scorer.track, opened, resolved, limits or Limits()).save(out)
+
+
 def ceiling(track: str, truth: Path, out: Path, *, parameters: Mapping[str, Any] | None = None) -> None:
-    """Write the best possible submission: the truth itself."""
+    """Write the best possible submission, which predicts exactly the ground truth."""
     scorer = scorer_of(track)
     resolved = scorer.track.resolve(parameters or {})
     opened = open_truth(scorer, truth, resolved)
     out.write_text(scorer.ceiling(opened, scorer.parameters_of(resolved)), encoding="utf-8")
+
+
+def statistics(track: str, truth: Path, *, opening: TruthOptions | None = None) -> dict[str, Any]:
+    """Return the statistics of a prepared truth, for its organizers, and its usage hash, as JSON data."""
+    scorer = scorer_of(track)
+    opened = open_truth(scorer, truth, opening=opening)
+    found, describer = Statistics(opened), describer_of(scorer.track)
+    if describer is not None:
+        describer.describe(opened, found)
+    return {"track": track, "sha256": opened.sha256, "usage_hash": opened.usage_hash, **found.as_dict()}

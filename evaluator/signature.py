@@ -18,7 +18,8 @@ def compose(track: Track, parameters: Mapping[str, Any], truth_sha256: str) -> s
     parameters : mapping
         All parameters, as :meth:`Track.resolve` returns them.
     truth_sha256 : str
-        64 hexadecimal digits; the signature contains the first 12.
+        64 hexadecimal digits, of which the signature contains the first 12. If empty, the truth is left out of the
+        signature.
 
     Examples
     --------
@@ -32,4 +33,5 @@ def compose(track: Track, parameters: Mapping[str, Any], truth_sha256: str) -> s
         for parameter in track.parameters
         if parameter.in_signature(parameters[parameter.name])
     ]
-    return "|".join([track.name, *words, f"truth:{truth_sha256[:12]}", f"evaluator:{__version__}"])
+    truth = [f"truth:{truth_sha256[:12]}"] if truth_sha256 else []
+    return "|".join([track.name, *words, *truth, f"evaluator:{__version__}"])

@@ -1,4 +1,4 @@
-"""A compiled truth: checked, expanded, sorted, and stored as one memory-mapped file."""
+"""Defines a compiled truth, which is checked, expanded, sorted, and stored as one memory-mapped file."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evaluator import prepared
 from evaluator.problems import DamagedTruth, Findings
-from evaluator.salt import image_fraction
+from evaluator.salt import image_fraction, usage_hash
 
 IGNORED, PUBLIC, PRIVATE = 0, 1, 2
 USAGES = {"ignored": IGNORED, "public": PUBLIC, "private": PRIVATE}
@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 
 class Texts(Sequence[str]):
-    """A sequence of texts, stored one after another as UTF-8 bytes; a text is decoded when it is read.
+    """A sequence of strings, stored one after another as UTF-8 bytes. A string is decoded when it is read.
 
     >>> Texts.of(["a", "bc"])[1]
     'bc'
@@ -35,13 +35,13 @@ class Texts(Sequence[str]):
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "Texts":
-        """Store texts and return them as such a sequence."""
+        """Return a sequence that stores the given strings."""
         encoded = [text.encode() for text in texts]
         ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
         return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
 
     def __len__(self) -> int:
-        """Return the number of texts."""
+        """Return the number of strings."""
         return len(self.ends)
 
     @overload
@@ -49,7 +49,7 @@ class Texts(Sequence[str]):
     @overload
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
-        """Return one text, or a list of them."""
+        """Return the string at an index, or a list of the strings in a slice."""
         if isinstance(place, slice):
             return list(self)[place]
         stop = int(self.ends[place])
@@ -57,37 +57,41 @@ class Texts(Sequence[str]):
         return self.data[start:stop].tobytes().decode()
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over all texts."""
+        """Iterate over all strings."""
         blob, stops = self.data.tobytes(), self.ends.tolist()
         return (blob[start:stop].decode() for start, stop in zip([0, *stops], stops, strict=False))
 
 
-class StoredArray(Generic[Element]):
-    """A typed member of a truth class that reads one of the truth's arrays.
+class StoredMember:
+    """A descriptor that reads what a truth stores under ``name``, by default the name of the attribute."""
 
-    Nothing is copied. An array of a prepared file is mapped and verified when it is first used.
+    def __init__(self, name: str = "") -> None:
+        self._name = name
+
+    def __set_name__(self, owner: type["Truth"], name: str) -> None:
+        """Use the name of the attribute if no name was given."""
+        self._name = self._name or name
+
+
+class StoredArray(StoredMember, Generic[Element]):
+    """A descriptor of a truth class that reads one of the truth's arrays.
+
+    The array is not copied. An array of a prepared file is mapped and verified when it is first used.
 
     Parameters
     ----------
     name : str
-        Name of the array in the truth; if empty, the name of the member.
+        Name of the array in the truth; if empty, the name of the attribute.
 
     Examples
     --------
-    A class that declares ``areas`` gives its truths a member ``areas`` with the array of that name.
+    A class that declares ``areas`` gives its truths an attribute ``areas`` with the array of that name.
 
     >>> class ExampleTruth(Truth):
     ...     areas = StoredArray[np.int64]()
     >>> ExampleTruth("example", "", {}, {}, {}, {"areas": np.array([7])}).areas
     array([7])
     """
-
-    def __init__(self, name: str = "") -> None:
-        self._name = name
-
-    def __set_name__(self, owner: type["Truth"], name: str) -> None:
-        """Use the name of the member if no name was given."""
-        self._name = self._name or name
 
     @overload
     def __get__(self, truth: None, owner: type["Truth"]) -> Self: ...
@@ -98,28 +102,21 @@ class StoredArray(Generic[Element]):
         return self if truth is None else truth.arrays[self._name]
 
 
-class StoredTexts:
-    """A typed member of a truth class that reads one of the truth's sequences of texts.
+class StoredTexts(StoredMember):
+    """A descriptor of a truth class that reads one of the truth's sequences of strings.
 
     Parameters
     ----------
     name : str
-        Name of the texts in the truth; if empty, the name of the member.
+        Name of the sequence in the truth; if empty, the name of the attribute.
     """
-
-    def __init__(self, name: str = "") -> None:
-        self._name = name
-
-    def __set_name__(self, owner: type["Truth"], name: str) -> None:
-        """Use the name of the member if no name was given."""
-        self._name = self._name or name
 
     @overload
     def __get__(self, truth: None, owner: type["Truth"]) -> Self: ...
     @overload
     def __get__(self, truth: "Truth", owner: type["Truth"]) -> Sequence[str]: ...
     def __get__(self, truth: "Truth | None", owner: type["Truth"]) -> Self | Sequence[str]:
-        """Return the texts."""
+        """Return the sequence."""
         return self if truth is None else truth.texts[self._name]
 
 
@@ -127,19 +124,19 @@ class StoredTexts:
 class Truth:
     """The ground truth that submissions are scored against.
 
-    This class has the members that every track shares. A track subclasses it and declares its own members; the keys of
-    ``flags``, ``texts`` and ``arrays`` are used inside these classes only.
+    This class has the attributes that all tracks share. Each track has a subclass that declares further attributes. The
+    keys of ``flags``, ``texts`` and ``arrays`` are used inside these classes only.
 
     Attributes
     ----------
     track : str
     sha256 : str
-        Identifies the truth: 64 hexadecimal digits, computed from its files. It is public.
+        Identifies the truth: 64 hexadecimal digits, computed from its files. The sha256 is public.
     parameters : mapping
         The parameters that the truth was compiled with; it cannot be used with other values.
     flags : mapping of str to bool
     texts : mapping of str to sequence of str
-        A code is an index into such a sequence.
+        Ids and names. The code of an id is its index in such a sequence.
     arrays : mapping of str to array
         Read-only.
     salt : bytes
@@ -164,16 +161,26 @@ class Truth:
 
     @classmethod
     def of(cls, truth: "Truth") -> Self:
-        """Return a truth as an instance of this class; no data is copied."""
+        """Return a truth as an instance of this class. No data is copied."""
         if isinstance(truth, cls):
             return truth
         return cls(**{each.name: getattr(truth, each.name) for each in fields(cls)})
 
     def __post_init__(self) -> None:
-        """Make all arrays read-only, because scorings share them."""
+        """Make all arrays read-only, because several scoring runs share them."""
         if not isinstance(self.arrays, prepared.Mapped):  # Mapped arrays are read-only already.
             for array in self.arrays.values():
                 array.flags.writeable = False
+
+    @property
+    def public_texts(self) -> dict[str, Sequence[str]]:
+        """The sequences of strings that participants may know. They do not depend on the annotations."""
+        return {"images": self.images}
+
+    @property
+    def public_arrays(self) -> dict[str, NDArray[np.int64]]:
+        """The arrays that participants may know. They do not depend on the annotations."""
+        return {}
 
     @property
     def images_listed(self) -> bool:
@@ -182,26 +189,32 @@ class Truth:
 
     @cached_property
     def image_codes(self) -> dict[str, int]:
-        """Code of each image."""
+        """A dict that maps the id of each image to its code."""
         return {image: code for code, image in enumerate(self.images)}
 
     @cached_property
     def splits(self) -> dict[str, NDArray[np.bool_]]:
-        """Which images belong to each split, shape (images,); there is no ``private`` without private images."""
+        """A mask of the images of each split, shape (images,). There is no split ``private`` without private images."""
         usage = self.usage
         splits = {"all": usage != IGNORED, "public": usage == PUBLIC, "private": usage == PRIVATE}
         return splits if splits["private"].any() else {name: splits[name] for name in ("all", "public")}
 
-    def summed_images(self, split: str) -> NDArray[np.bool_]:
-        """Return the images whose predictions are summed up for a split, shape (images,).
+    @property
+    def usage_hash(self) -> str | None:
+        """A hash that commits to the usage of each image; None without a salt. See :func:`salt.usage_hash`."""
+        names = {code: name.capitalize() for name, code in USAGES.items()}
+        return usage_hash(self.salt, zip(self.images, map(names.__getitem__, self.usage.tolist()), strict=True))
 
-        Predictions in ignored images are not scored, but summed up as if the images were public. Otherwise the time
-        taken would reveal which images are ignored.
+    def summed_images(self, split: str) -> NDArray[np.bool_]:
+        """Return which images contribute to the sums of a split, bool array of shape (images,).
+
+        Predictions in ignored images are not scored, but they are summed as if the images were public. Otherwise the
+        time that scoring takes would reveal which images are ignored.
         """
         return self.splits[split] | (self.usage == IGNORED) if split != "private" else self.splits[split]
 
     def for_each_split(self, report: Callable[[str], Result]) -> dict[str, Result]:
-        """Call ``report`` for each split, and return the results by name.
+        """Call ``report`` for each split, and return a dict that maps the name of the split to the result.
 
         A split that contains every image gets the result of ``all``.
         """
@@ -234,14 +247,14 @@ class Truth:
 
     @classmethod
     def load(cls, path: Path, *, whole: bool = False, expected: str = "") -> Self:
-        """Map a prepared truth. A process compares each array with its checksum once, when it is first used.
+        """Memory-map a prepared truth. Each array is compared with its checksum when a process first uses it.
 
         Parameters
         ----------
         path : Path
         whole : bool
-            Whether to compare all arrays at once. Use this in a process that scores many submissions. Otherwise the
-            time that a submission takes would depend on which arrays it is the first to use.
+            Whether to compare all arrays at once. Use this option in a process that scores many submissions. Otherwise
+            the time that a submission takes would depend on which arrays it is the first to use.
         expected : str
             The sha256 that the truth must have; if empty, any sha256 is accepted.
 
@@ -263,14 +276,14 @@ class Truth:
 
 
 def newly_public(before: Truth, after: Truth) -> int:
-    """Return how many images were private in one truth and are public in another."""
+    """Return the number of images that are private in one truth and public in another."""
     private = {image for image, usage in zip(before.images, before.usage, strict=True) if usage == PRIVATE}
     public = (image for image, usage in zip(after.images, after.usage, strict=True) if usage == PUBLIC)
     return sum(image in private for image in public)
 
 
 def drawn_usage(images: Sequence[str], share: float, seed: int, *, salt: bytes = b"") -> bytes:
-    """Return a ``usage.csv`` that is public for about ``share`` of the images, the same on every machine.
+    """Return a ``usage.csv`` with about the fraction ``share`` of public images; equal on all machines.
 
     An image is public if :func:`evaluator.salt.image_fraction` is below ``share``, and private otherwise. Without a
     salt, anybody who guesses the seed knows the split.

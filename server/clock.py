@@ -1,25 +1,36 @@
-"""The clock of the database, by which deadlines and quotas are decided, and helpers for dates."""
+"""The clock of the database, which decides deadlines and quotas, and helpers for dates."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from django.db import connection
+from django.db import connection, models
 
-FIRST_YEAR = 1900
+SQLITE_NOW, POSTGRESQL_NOW = "strftime('%Y-%m-%d %H:%M:%f', 'now')", "statement_timestamp()"
 
 
 def database_now() -> datetime:
-    """Return the database's time in UTC. Clocks of several machines may differ, but there is only one database."""
+    """Return the database's time in UTC. The clocks of several machines may differ, but there is only one database."""
     sqlite = connection.vendor == "sqlite"
     with connection.cursor() as cursor:
-        cursor.execute("SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')" if sqlite else "SELECT statement_timestamp()")
+        cursor.execute(f"SELECT {SQLITE_NOW if sqlite else POSTGRESQL_NOW}")
         (now,) = cursor.fetchone()
     return datetime.fromisoformat(now).replace(tzinfo=UTC) if sqlite else now
+
+
+class DatabaseNow(models.Func):
+    """The database's time as an expression, for a query that reads it together with rows."""
+
+    template = POSTGRESQL_NOW
+    output_field = models.DateTimeField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra_context: Any) -> Any:
+        return SQLITE_NOW.replace("%", "%%"), ()
 
 
 def is_over(deadline: datetime | None, now: datetime) -> bool:
     """Return whether a deadline has passed.
 
-    The millisecond of the deadline itself is still in time, because SQLite's clock counts in milliseconds.
+    A time in the same millisecond as the deadline is not late, because SQLite's clock only counts milliseconds.
     """
     return deadline is not None and whole_millisecond(now) > whole_millisecond(deadline)
 
@@ -28,24 +39,28 @@ def whole_millisecond(moment: datetime) -> datetime:
     return moment - timedelta(microseconds=moment.microsecond % 1000)
 
 
-def in_utc(moment: datetime) -> datetime:
-    """Return a time in UTC. Raises ValueError if the result is before year 1 or after year 9999.
+def next_whole_second(moment: datetime) -> datetime:
+    """Return a time rounded up to a whole second.
 
-    >>> in_utc(datetime.fromisoformat("2026-01-01T01:00:00+01:00")).isoformat()
+    >>> next_whole_second(datetime.fromisoformat("2026-01-01T00:00:00.250000+00:00")).isoformat()
+    '2026-01-01T00:00:01+00:00'
+    """
+    return moment.replace(microsecond=0) + timedelta(seconds=1 if moment.microsecond else 0)
+
+
+def utc_text(moment: datetime) -> str:
+    """Return a time in UTC, in the format of messages.
+
+    >>> utc_text(datetime.fromisoformat("2026-01-02T03:04:05+00:00"))
+    '2026-01-02 03:04 UTC'
+    """
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def midnight(moment: datetime) -> datetime:
+    """Return the beginning of a day in UTC.
+
+    >>> midnight(datetime.fromisoformat("2026-01-02T01:00:00+02:00")).isoformat()
     '2026-01-01T00:00:00+00:00'
     """
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError:
-        raise ValueError(f"{moment} is out of range in UTC") from None
-
-
-def stored(moment: datetime) -> datetime:
-    """Return a date as it is stored, in UTC. Raises ValueError before FIRST_YEAR.
-
-    Forms display a year of fewer than four digits in a format that they cannot parse.
-    """
-    kept = in_utc(moment)
-    if kept.year < FIRST_YEAR:
-        raise ValueError(f"{moment:%d %B} {moment.year} is before the year {FIRST_YEAR}")
-    return kept
+    return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

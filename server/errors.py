@@ -18,26 +18,37 @@ from typing import Any
 from django.db import InterfaceError, OperationalError
 
 STATUS_OF_CODE = {
+    "authorization_pending": 400,  # these four are the error codes of RFC 8628
+    "slow_down": 400,
+    "access_denied": 400,
+    "expired_token": 400,
     "unauthenticated": 401,
     "not_a_member": 403,
     "awaiting_approval": 403,
     "rules_not_accepted": 403,
     "forbidden": 403,
+    "two_factor_required": 403,
     "not_found": 404,
     "duplicate_file": 409,
     "phase_closed": 409,
     "phase_not_open": 409,
     "registration_closed": 409,
     "not_cancellable": 409,
+    "change_refused": 409,
     "rescoring_unfinished": 409,
     "rescoring_loses": 409,
     "rescoring_outdated": 409,
+    "wrong_offset": 409,
+    "file_removed": 410,
+    "unsupported_version": 412,
     "file_too_large": 413,
     "invalid": 422,
+    "key_reused": 422,
     "quota_exhausted": 429,
     "rate_limited": 429,
     "storage_exhausted": 429,
     "maintenance": 503,
+    "file_missing": 503,
     "no_space": 507,
 }
 
@@ -46,7 +57,7 @@ RETRY_STATUSES = (429, 503)
 
 
 class Refused(Exception):
-    """Raised when a rule refuses a request. Nothing was written.
+    """Raised when a rule refuses a request. It means that nothing was written.
 
     `detail` explains what happened and what to do. `extra` holds additional members of the problem document.
     """
@@ -73,7 +84,7 @@ def seconds_to_wait(extra: Mapping[str, Any]) -> int:
 
 
 FULL = (ENOSPC, EDQUOT)
-DISK_FULL = "53100"  # PostgreSQL's code
+DISK_FULL = "53100"  # PostgreSQL's code for a full disk
 # PostgreSQL's codes, or their first characters, for: lost connections, no free connection, serialization failures and
 # deadlocks, a lock that timed out, a server that stops or starts, and a standby server that accepts no writes.
 UNAVAILABLE = ("08", "53300", "40", "55P03", "57", "25006")
@@ -82,13 +93,13 @@ RETRY_SECONDS = 10
 
 
 def full_disk(error: BaseException | None) -> Refused | None:
-    """Return a refusal if an error means that the disk of the files or the database is full; otherwise None."""
+    """Return a refusal if an error means that the disk of the files or of the database is full; otherwise None."""
     cause = getattr(error, "__cause__", None)
     database_full = (
         getattr(cause, "sqlite_errorcode", None) == SQLITE_FULL or getattr(cause, "sqlstate", None) == DISK_FULL
     )
     if database_full or any(isinstance(one, OSError) and one.errno in FULL for one in (error, cause)):
-        return Refused("no_space", "The server has no space left. Your quota was not charged. Try again later.")
+        return Refused("no_space", "The server has no disk space left. No quota was used. Try again later.")
     return None
 
 
@@ -99,7 +110,8 @@ def database_unavailable(error: BaseException | None) -> Refused | None:
     cause = error.__cause__
     sqlite = getattr(cause, "sqlite_errorcode", None)
     if sqlite is not None:
-        unavailable = sqlite & 0xFF in SQLITE_UNAVAILABLE  # the higher bits only give details
+        # the lower eight bits of SQLite's code identify the kind of error
+        unavailable = sqlite & 0xFF in SQLITE_UNAVAILABLE
     else:
         state = getattr(cause, "sqlstate", None)
         unavailable = state is None or state.startswith(UNAVAILABLE)
@@ -110,7 +122,10 @@ def database_unavailable(error: BaseException | None) -> Refused | None:
 
 
 def refusal_behind(error: BaseException | None) -> Refused | None:
-    """Return the refusal to respond with for a broken rule, a full disk or no database; None for other exceptions."""
+    """Return the refusal to show for an exception: a broken rule, a full disk or an unavailable database.
+
+    Return None for any other exception.
+    """
     return error if isinstance(error, Refused) else full_disk(error) or database_unavailable(error)
 
 

@@ -8,12 +8,12 @@ MAX_BYTES = 2**50
 MAX_DAYS = 36_500
 MAX_SECONDS = 30 * 24 * 3600
 
-# Limits of a submission
-DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # for forms and requests without a file
+# Limits for submissions
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # maximum size of forms and requests without a file
 UPLOAD_MAX_BYTES = env.number("UPLOAD_MAX_BYTES", default=2 * 2**30, high=MAX_BYTES)
-# Number of uploads of more than 1 MiB at the same time
+# Maximum number of simultaneous uploads of more than 1 MiB
 ACCOUNT_MAX_UPLOADS = env.number("ACCOUNT_MAX_UPLOADS", default=8, high=127)
-# Connections of one address to a web process; at most three fifths of all connections in any case
+# Maximum number of connections of one address to a web process; it cannot be more than three fifths of all connections
 ADDRESS_MAX_CONNECTIONS = env.number("ADDRESS_MAX_CONNECTIONS", default=1200, high=1_000_000)
 DECOMPRESSED_MAX_BYTES = env.number("DECOMPRESSED_MAX_BYTES", default=8 * 2**30, high=MAX_BYTES)
 DECOMPRESSED_MAX_RATIO = env.number("DECOMPRESSED_MAX_RATIO", default=200, high=1_000_000)
@@ -26,10 +26,13 @@ SUBMISSION_MAX_BOXES = env.number("SUBMISSION_MAX_BOXES", default=50_000_000, hi
 SUBMISSION_MAX_IMAGES = env.number("SUBMISSION_MAX_IMAGES", default=2_000_000, high=2**31 - 1)
 
 # How long files are kept, and how much storage they may use
-TEAM_STORAGE_BYTES = env.number("TEAM_STORAGE_BYTES", default=20 * 2**30, high=MAX_BYTES)  # for each team and challenge
-# Days until the files of rejected, failed and cancelled submissions are removed; their database rows remain
+
+# Limit for one team in one challenge
+TEAM_STORAGE_BYTES = env.number("TEAM_STORAGE_BYTES", default=20 * 2**30, high=MAX_BYTES)
+# Days after which the files of rejected, failed and cancelled submissions are removed; their database rows remain
 UNSCORED_FILE_DAYS = env.number("UNSCORED_FILE_DAYS", default=7, high=MAX_DAYS)
-QUARANTINE_DAYS = env.number("QUARANTINE_DAYS", default=30, high=MAX_DAYS)  # for files without a row
+# Days after which files without a database row are removed
+QUARANTINE_DAYS = env.number("QUARANTINE_DAYS", default=30, high=MAX_DAYS)
 
 # Scoring
 LEASE_SECONDS = env.number("LEASE_SECONDS", default=60, low=2, high=MAX_SECONDS)
@@ -37,17 +40,18 @@ HEARTBEAT_SECONDS = env.number("HEARTBEAT_SECONDS", default=max(1, LEASE_SECONDS
 SWEEP_SECONDS = env.number("SWEEP_SECONDS", default=5, high=MAX_SECONDS)
 RESEND_SECONDS = env.number("RESEND_SECONDS", default=30, high=MAX_SECONDS)
 EVALUATION_ATTEMPTS = env.number("EVALUATION_ATTEMPTS", default=3, high=100)
-# Maximum CPU time; a submission that needs more fails and is charged
+# Maximum CPU time; a submission that needs more fails, and counts against the quota
 EVALUATION_SECONDS = env.number("EVALUATION_SECONDS", default=1800, high=MAX_SECONDS)
-# Maximum elapsed time; a scoring that takes longer has hung, which is the platform's fault
+# Maximum elapsed time; a scoring that takes longer has hung, which counts as a problem of the platform
 EVALUATION_WALL_SECONDS = env.number(
     "EVALUATION_WALL_SECONDS", default=4 * EVALUATION_SECONDS, low=EVALUATION_SECONDS, high=4 * MAX_SECONDS
 )
 # A file counts as small up to this unpacked size, unless scoring it has taken more than this CPU time
 SMALL_FILE_MAX_BYTES = env.number("SMALL_FILE_MAX_BYTES", default=2**20, low=0, high=MAX_BYTES)
 SMALL_FILE_CPU_SECONDS = env.number("SMALL_FILE_CPU_SECONDS", default=5, low=0, high=MAX_SECONDS)
-INTERVAL_REPLICATES = env.number("INTERVAL_REPLICATES", default=1000, low=0, high=100_000)  # 0: no intervals
-# Decompressed size of files that are explained; 0: no explanations
+# Number of bootstrap replicates; with 0, no intervals are computed
+INTERVAL_REPLICATES = env.number("INTERVAL_REPLICATES", default=1000, low=0, high=100_000)
+# Maximum decompressed size of files that are explained; with 0, no file is explained
 EXPLANATION_MAX_BYTES = env.number("EXPLANATION_MAX_BYTES", default=256 * 2**20, low=0, high=MAX_BYTES)
 # Memory that one scoring may add to its process; the smallest submission needs 64 MiB
 WORKER_MEMORY_BYTES = env.number("WORKER_MEMORY_BYTES", default=6 * 2**30, low=64 * 2**20, high=MAX_BYTES)
@@ -56,11 +60,19 @@ WORKER_PROCESSES = env.number("WORKER_PROCESSES", default=os.cpu_count() or 1, h
 TEAM_EVALUATIONS_AT_ONCE = env.number(
     "TEAM_EVALUATIONS_AT_ONCE", default=max(1, min(2, WORKER_PROCESSES - 1)), high=10_000
 )
-# Large files that one worker scores at once; 0: it scores small files only
+# Number of large files that one worker scores at the same time; with 0, it scores only small files
 WORKER_LARGE_FILES_AT_ONCE = env.number(
     "WORKER_LARGE_FILES_AT_ONCE", default=max(1, WORKER_PROCESSES - 1), low=0, high=1024
 )
-# Time for a running scoring to finish when the worker is stopped
+# How long a running scoring job may take to finish when the worker is stopped
 STOP_SECONDS = env.number("STOP_SECONDS", default=20, low=0, high=MAX_SECONDS)
 WEB_PROCESSES = env.number("WEB_PROCESSES", default=2, high=1024)
 WEB_THREADS = env.number("WEB_THREADS", default=8, high=1024)
+
+# Invitations by username and requests to join that one person can send, and receive, within a day
+INVITATIONS_PER_DAY = env.number("INVITATIONS_PER_DAY", default=20, high=1_000_000)
+
+# The API
+API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", default=1200, high=1_000_000)
+API_ANONYMOUS_REQUESTS_PER_MINUTE = env.number("API_ANONYMOUS_REQUESTS_PER_MINUTE", default=600, high=1_000_000)
+API_TOKEN_DAYS = env.number("API_TOKEN_DAYS", default=365, high=MAX_DAYS)

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 
+from evaluator import __version__
 from server.api.errors import problem_document
 from server.errors import Refused
 from server.pages.rendering import render_refusal
@@ -19,13 +20,15 @@ POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-FORM_BYTES = 64 * 2**10  # allowed for the form around a file: boundaries, headers and the note
-UPLOAD_ROUTES = frozenset({"submit", "api_submissions", "api_truths"})
+FORM_BYTES = 64 * 2**10  # maximum size of the form around a file: boundaries, headers and the note
+UPLOAD_ROUTES = frozenset(
+    {"submit", "api_submissions", "api_upload", "api_truths", "api_challenges", "organize_import", "organize_truth"}
+)
 API = "/api/v1/"
 
 
 class RequestIdMiddleware:
-    """Gives every request an id, for the logs and the X-Request-Id header."""
+    """Gives every request an id, for the logs and the header X-Request-Id, and adds the header Podium-Version."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -34,6 +37,7 @@ class RequestIdMiddleware:
         request.request_id = uuid.uuid4().hex[:12]  # type: ignore[attr-defined]
         response = self.get_response(request)
         response["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
+        response["Podium-Version"] = __version__
         return response
 
 
@@ -79,26 +83,29 @@ class BodySizeMiddleware:
 
 
 def body_refusal(request: HttpRequest) -> Refused | None:
-    """Return the refusal for a body that is too large or of unknown length, from the headers alone."""
+    """Return the refusal for a body that is too large or of unknown length, judging by the headers alone."""
     if "Transfer-Encoding" in request.headers:
         return Refused(
             "invalid",
-            "The request body was sent in chunks, without a Content-Length header. Send a file instead of a pipe.",
+            "The request body was sent in chunks, without a Content-Length header. Upload a file, not the output of a "
+            "pipe.",
         )
     route = request.resolver_match.url_name if request.resolver_match else None
     if route in UPLOAD_ROUTES:
         allowed, form_bytes = settings.UPLOAD_MAX_BYTES, FORM_BYTES
-        detail = f"A file may have at most {allowed:,} bytes. Compress it with gzip, or submit fewer predictions."
+        detail = f"A file can have at most {allowed:,} bytes. Compress it with gzip, or submit fewer predictions."
     else:
         allowed, form_bytes = settings.DATA_UPLOAD_MAX_MEMORY_SIZE, 0
-        detail = f"A request to this address may have at most {allowed:,} bytes."
+        detail = f"A request to this URL may have at most {allowed:,} bytes."
     if content_length(request) > allowed + form_bytes:
         return Refused("file_too_large", detail, allowed_bytes=allowed)
     return None
 
 
 def content_length(request: HttpRequest) -> int:
-    """Return the declared length of the body; 0 if it is not a number, because Django then reads no body."""
+    """Return the declared length of the body. If it is not a number, return 0, because Django does not read the
+    body.
+    """
     try:
         return int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:

@@ -1,4 +1,4 @@
-"""URLs of the service. Each app has its own below these."""
+"""URLs of the service. Each app defines its own URLs below these."""
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
@@ -10,10 +10,11 @@ from server.runtime.views import healthz, readyz
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
+    # these come before the pages, so that the paths of pages are not tried first
+    path("api/v1/", include("server.api.urls")),
     path("", include("server.pages.urls")),
     path("accounts/", include("server.accounts.urls")),
-    path("api/v1/", include("server.api.urls")),
-    # These replace the admin's own pages, which neither count wrong passwords nor log changed ones.
+    # These replace the admin's own pages, which neither count wrong passwords nor log changes of passwords.
     path("admin/login/", secure_admin_login(RedirectView.as_view(pattern_name="admin:index"))),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),
@@ -22,5 +23,5 @@ urlpatterns = [
 handler400 = "server.pages.views.errors.bad_request"
 handler403 = "server.pages.views.errors.forbidden"
 handler404 = "server.pages.views.errors.not_found"
-handler429 = "server.accounts.views.rate_limited"  # django-allauth uses it
+handler429 = "server.accounts.views.rate_limited"  # django-allauth calls this handler when a limit is exceeded
 handler500 = "server.pages.views.errors.server_error"

@@ -9,15 +9,22 @@ from uuid import UUID
 
 import pytest
 from django.core.files.base import ContentFile
+from django.db.models import Model
 from django.test import Client
 from pytest_django import Settings
 
+from evaluator import __version__
 from server.accounts.models import User
+from server.challenges.gate import tested_settings
 from server.challenges.models import Challenge, Membership, Phase, Team, Truth
 from server.challenges.shaping import shaping_settings, signature_of
+from server.leaderboards.models import Comparison
+from server.leaderboards.services import comparisons
+from server.organize.services.kits import kit_settings
 from server.submissions import queue
 from server.submissions.models import Rerun, Submission
 from worker import tasks
+from worker.comparisons.comparing import compared
 from worker.heartbeat import LeaseLost
 
 PASSWORD = "correct horse battery"
@@ -41,7 +48,7 @@ class Make:
         return Challenge.objects.create(**{"slug": slug, "title": slug, "opens_at": opens_at, **fields})
 
     def phase(self, challenge: Challenge | None = None, **fields: Any) -> Phase:
-        """Create a phase with an active truth. The truth's file is empty, so no submission can be scored against it."""
+        """Create a phase with an active ground truth. Its file is empty, so no submission can be scored against it."""
         challenge = challenge or self.challenge()
         slug = f"phase-{next(self.numbers)}"
         phase = Phase.objects.create(
@@ -51,7 +58,10 @@ class Make:
         return phase
 
     def truth(self, phase: Phase, *, content: bytes = b"", **fields: Any) -> Truth:
-        """Create the next truth version of the phase and make it active. The phase gets the signature of its scores."""
+        """Create the next truth version of a phase and make it active.
+
+        The signature of the phase then contains this version.
+        """
         phase.truths.update(active=False)
         version = phase.truths.count() + 1
         digest = sha256(f"{phase.pk} {version}".encode()).hexdigest()
@@ -62,8 +72,10 @@ class Make:
                 "sha256": digest,
                 "active": True,
                 "prepared_with": shaping_settings(phase),
+                "kit_made_with": kit_settings(phase),
                 "prepared": ContentFile(content, "truth.podium"),
                 "source": ContentFile(b"", "truth.zip"),
+                "gate": green_gate(phase),
                 **fields,
             }
         )
@@ -72,7 +84,7 @@ class Make:
         return truth
 
     def team(self, challenge: Challenge, *users: User, **fields: Any) -> Team:
-        """Create a team of these users, who have accepted the rules. Without users, create one for it."""
+        """Create a team of the given users, who have accepted the rules. Without users, create one for the team."""
         people = users or (() if fields.get("is_baseline") else (self.user(),))
         team = Team.objects.create(**{"challenge": challenge, "name": f"Team {next(self.numbers)}", **fields})
         for place, user in enumerate(people):
@@ -107,6 +119,23 @@ class Make:
         )
 
 
+def green_gate(phase: Phase) -> dict[str, Any]:
+    """Return the result of a gate that has passed with the current settings of a phase, without any check."""
+    settings = tested_settings(phase.track, phase.parameters)
+    return {"settings": settings, "evaluator": __version__, "green": True, "checks": []}
+
+
+def compare_boards() -> None:
+    """Compare the entries of all leaderboards that have changed, as a worker does, but without pauses."""
+    comparisons.add_missing()
+    while True:
+        Comparison.objects.update(not_before=None)
+        claimed = comparisons.claim_next()
+        if claimed is None:
+            return
+        comparisons.record(claimed, compared(claimed), seconds=0.0)
+
+
 class InlineHeartbeat:
     """Renews the lease in the caller's thread, because a second thread would wait for the test's transaction."""
 
@@ -125,17 +154,19 @@ class InlineHeartbeat:
 
 
 class InlineQueue:
-    """Replaces the broker: collects messages, and acts as the worker on request."""
+    """Replaces the broker: collects messages and, on request, does the work of the worker."""
 
     def __init__(self) -> None:
         self.sent: list[UUID] = []
         self.sent_later: list[int] = []
+        self.sent_for_boards: list[int] = []
 
-    def enqueue(self, kind: type[Submission] | type[Rerun], key: str) -> None:
-        (self.sent if kind is Submission else self.sent_later).append(key)
+    def enqueue(self, kind: type[Model], key: Any, *, urgent: bool = False) -> None:
+        lists: dict[type[Model], list[Any]] = {Submission: self.sent, Rerun: self.sent_later}
+        lists.get(kind, self.sent_for_boards).append(key)
 
     def work(self) -> None:
-        """Score all queued submissions, whether or not a message was sent, as the sweeper and the worker would."""
+        """Score all queued submissions, even if no message was sent, as the sweeper and the worker would."""
         for submission in Submission.objects.filter(status="queued").order_by("received_at"):
             tasks.evaluate(str(submission.pk))
 
@@ -160,7 +191,10 @@ def make(db: None, own_folders: None) -> Make:
 
 
 def marked(request: pytest.FixtureRequest, name: str) -> dict[str, Any]:
-    """Return the arguments of the test's markers with this name. The marker closest to the test takes precedence."""
+    """Return the arguments of the test's markers with the given name.
+
+    The marker closest to the test takes precedence.
+    """
     return {
         name: value for marker in reversed([*request.node.iter_markers(name)]) for name, value in marker.kwargs.items()
     }
@@ -170,7 +204,7 @@ def marked(request: pytest.FixtureRequest, name: str) -> dict[str, Any]:
 def phase(make: Make, request: pytest.FixtureRequest) -> Phase:
     """Create a challenge with an open phase.
 
-    `@pytest.mark.phase(challenge={"slug": "c"}, quota_per_day=2)` sets fields of both.
+    `@pytest.mark.phase(challenge={"slug": "c"}, quota_per_day=2)` sets fields of the challenge and of the phase.
     """
     fields = marked(request, "phase")
     return make.phase(make.challenge(**fields.pop("challenge", {})), **fields)
@@ -194,8 +228,8 @@ def team(make: Make, phase: Phase, member: User, request: pytest.FixtureRequest)
 def inline_queue(monkeypatch: pytest.MonkeyPatch) -> InlineQueue:
     """Collect messages in `.sent` instead of sending them to a broker. `.work()` scores all queued submissions.
 
-    In a test with `db` nothing is committed; use `django_capture_on_commit_callbacks` to run `on_commit` callbacks.
-    `.work()` reads the rows and needs no messages.
+    A test with `db` commits nothing; use `django_capture_on_commit_callbacks` to run `on_commit` callbacks.
+    `.work()` finds the jobs in the database and needs no messages.
     """
     inline = InlineQueue()
     monkeypatch.setattr(queue, "enqueue", inline.enqueue)

@@ -1,4 +1,4 @@
-"""Renews the lease while a file is being scored, and records the progress."""
+"""Renews the lease of a job while its file is being scored, and records the progress."""
 
 import logging
 from collections.abc import Callable
@@ -11,18 +11,21 @@ log = logging.getLogger(__name__)
 
 MIN_BEAT_SECONDS = 1.0
 
-Prolong = Callable[..., bool]  # takes `stage` and `progress`; returns False if the lease is lost
+Prolong = Callable[..., bool]  # Takes `stage` and `progress`, and returns False if the lease is lost.
 
 
 class LeaseLost(Exception):
-    """Raised when the job was cancelled or another worker has claimed it. Its result must not be recorded."""
+    """Raised if a job was cancelled or claimed by another worker. The result must not be recorded."""
 
 
 class Heartbeat(Thread):
-    """Calls `prolong` every HEARTBEAT_SECONDS, and soon after progress, but at most once a second.
+    """A thread that calls `prolong` every HEARTBEAT_SECONDS, and soon after new progress, but at most once a second.
 
-    While the database cannot be reached, it tries again. If the lease expires in the meantime, the next successful call
-    returns False.
+    The thread does not call `prolong` in the first second, so that a short scoring run needs no further database
+    connection.
+
+    While the database cannot be reached, the thread continues to try. If the lease expires in the meantime, the next
+    successful call returns False.
     """
 
     def __init__(self, name: str, prolong: Prolong) -> None:
@@ -43,7 +46,7 @@ class Heartbeat(Thread):
         close_old_connections()
 
     def progress(self, stage: str, fraction: float) -> None:
-        """Record the progress that the scorer reports. Raises LeaseLost to stop the scoring if the lease is lost."""
+        """Record the progress that the scorer reports. If the lease is lost, stop the scoring by raising LeaseLost."""
         if self.lost.is_set():
             raise LeaseLost
         self.latest = (stage, fraction)
@@ -51,13 +54,12 @@ class Heartbeat(Thread):
 
     def run(self) -> None:
         try:
-            while not self.lost.is_set():
+            while not (self.lost.is_set() or self.over.wait(MIN_BEAT_SECONDS)):
                 self.has_progress.wait(settings.HEARTBEAT_SECONDS)
                 if self.over.is_set():
                     return
                 self.has_progress.clear()
                 self.beat()
-                self.over.wait(MIN_BEAT_SECONDS)
         finally:
             connection.close()
 
@@ -68,4 +70,4 @@ class Heartbeat(Thread):
                 self.lost.set()
         except (DatabaseError, InterfaceError) as error:
             connection.close()
-            log.warning("%s failed, will try again: %s", self.name, error)
+            log.warning("%s failed and will be tried again: %s", self.name, error)

@@ -1,4 +1,4 @@
-"""Limits how many processes of a worker score large files at once, so that one process remains for small files."""
+"""Limits how many processes of a worker score large files at once, so that one process stays free for small files."""
 
 import atexit
 import fcntl
@@ -9,14 +9,17 @@ from typing import Self
 
 from django.conf import settings
 
-# Each byte is a slot, locked by one process. Celery imports this module before it forks the pool, so all processes of
-# one worker share the file. The kernel releases the lock of a process that ends for any reason.
+# Each byte of this file is a slot, which one process can lock. Celery imports this module before it forks the pool, so
+# all processes of a worker share the file. If a process ends for any reason, the operating system releases its lock.
 LOCKS = TemporaryFile(buffering=0)  # noqa: SIM115 - open as long as the process lives
 atexit.register(LOCKS.close)
 
 
 class LargeFileSlot:
-    """Holds a slot for a large file, if one is free, until `release` is called or the block ends."""
+    """A context manager that holds a slot for a large file until `release` is called or the block ends.
+
+    If all slots are taken, it holds none.
+    """
 
     def __enter__(self) -> Self:
         self.number = next(filter(lock, range(settings.WORKER_LARGE_FILES_AT_ONCE)), None)
@@ -29,7 +32,7 @@ class LargeFileSlot:
 
     @property
     def is_held(self) -> bool:
-        """Whether this process may take a large file."""
+        """Whether this process holds a slot, and therefore may score a large file."""
         return self.number is not None
 
     def release(self) -> None:
@@ -39,7 +42,7 @@ class LargeFileSlot:
 
 
 def lock(number: int) -> bool:
-    """Lock a slot. Return False if another process holds it."""
+    """Try to lock a slot. Return False if another process holds it."""
     with suppress(OSError):
         fcntl.lockf(LOCKS, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
         return True

@@ -1,4 +1,4 @@
-"""Limits the CPU time and memory of one scoring, and words the message to the participant if a limit is exceeded."""
+"""Limits the CPU time and memory of a scoring run, and returns the message for the participant if the run fails."""
 
 import logging
 import os
@@ -16,18 +16,18 @@ from server.runtime.setting_warnings import setting_warnings
 
 log = logging.getLogger(__name__)
 
-REPEAT_SECONDS = 1.0  # OutOfTime is raised again after this time, because some libraries catch all exceptions
+REPEAT_SECONDS = 1.0  # OutOfTime is raised again after this time, because some libraries catch all exceptions.
 
 
 class OutOfTime(Exception):
-    """The scoring has used its CPU seconds."""
+    """Raised if a scoring run exceeds its limit of CPU time."""
 
 
 @contextmanager
 def limited(*, small: bool = False) -> Iterator[None]:
-    """Limit the scoring in this block. Raises OutOfTime after its CPU seconds, and MemoryError beyond its memory.
+    """Limit the CPU time and memory of the scoring run in this block. Raises OutOfTime or MemoryError.
 
-    A small file gets less time, so that the process reserved for small files is soon free again.
+    A small file gets less CPU time, so that the process that is reserved for small files is soon available again.
     """
     seconds = settings.EVALUATION_SECONDS
     with limited_memory(), limited_time(min(settings.SMALL_FILE_CPU_SECONDS, seconds) if small else seconds):
@@ -36,7 +36,7 @@ def limited(*, small: bool = False) -> Iterator[None]:
 
 @contextmanager
 def limited_time(seconds: float) -> Iterator[None]:
-    """Limit the CPU seconds of this process. Elapsed time is not limited, so a busy machine makes no file fail."""
+    """Limit the CPU time of this process. Elapsed time is not limited, so no file fails because the machine is busy."""
     before = signal.signal(signal.SIGPROF, raise_out_of_time)
     signal.setitimer(signal.ITIMER_PROF, seconds, REPEAT_SECONDS)
     try:
@@ -52,11 +52,11 @@ def raise_out_of_time(number: int, frame: object) -> NoReturn:
 
 @contextmanager
 def limited_memory() -> Iterator[None]:
-    """Raise MemoryError for an allocation beyond the limit, before the kernel kills the process.
+    """Make an allocation beyond the memory limit raise MemoryError, before the kernel kills the process.
 
-    Memory that the process already had, including what it inherited from its parent, does not count. RLIMIT_DATA counts
+    Memory that the process already has, including memory inherited from its parent, does not count. RLIMIT_DATA counts
     private writable memory. RLIMIT_AS would also count truths that are mapped for reading, and address space that
-    thread pools reserve and never use.
+    thread pools reserve but never use.
     """
     before = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (private_bytes() + settings.WORKER_MEMORY_BYTES, before[1]))
@@ -79,15 +79,15 @@ def log_setting_warnings(**signal: object) -> None:
 
 
 def exceeded_text(error: Exception) -> str:
-    """Return the message about the limit that a scoring exceeded."""
+    """Return the message about the limit that a scoring run exceeded."""
     if isinstance(error, MemoryError):
         return f"Scoring this file needs more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:.3g} GiB)."
     return f"Scoring this file took longer than {settings.EVALUATION_SECONDS / 60:g} minutes of computing time."
 
 
 def accident_text(error: Exception) -> str:
-    """Return the message about a failure that is not the participant's fault: a bug, or a scoring that hangs."""
+    """Return the message about a failure that is not the participant's fault: a bug, or a scoring run that hangs."""
     hours = settings.EVALUATION_WALL_SECONDS / 3600
     hangs = isinstance(error, SoftTimeLimitExceeded)
-    what = f"Scoring did not end within {hours:.3g} hours." if hangs else f"Scoring failed with {type(error).__name__}."
+    what = f"Scoring took more than {hours:.3g} hours." if hangs else f"Scoring failed with {type(error).__name__}."
     return f"{what} This is our fault and does not count against your quota. Submit the file again."

@@ -1,4 +1,4 @@
-"""Renews a key in Redis every few seconds as long as the worker's event loop runs. `/readyz` looks for this key."""
+"""Renews a key in Redis every few seconds as long as the worker's event loop runs. `/readyz` checks this key."""
 
 import logging
 from typing import Any

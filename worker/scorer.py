@@ -2,13 +2,14 @@
 
 import json
 import zlib
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
 
 from evaluator import scoring
 from evaluator.explanation import explanation
-from evaluator.problems import DamagedTruth, InvalidTruth, PreparedOtherwise
+from evaluator.problems import InvalidTruth
 from evaluator.report import Report
 from evaluator.request import Bootstrap, Progress, ReportOptions, Resources, ScoringRequest, TruthOptions
 from server.challenges.models import Truth
@@ -16,23 +17,24 @@ from server.submissions.limits import explanation_limits, file_limits
 from server.submissions.models import Rerun, Submission
 from server.submissions.services.evaluations import SEED
 from worker import limits, storage_check
-from worker.truths import restore
+from worker.truths import with_usable_truth
 
 
-def score(submission: Submission, truth: Truth, options: ReportOptions, progress: Progress) -> Report:
-    """Score a submission's file against a truth, within the limits of one scoring.
+def score(
+    submission: Submission, truth: Truth, options: ReportOptions, progress: Progress, *, first: bool = False
+) -> Report:
+    """Score a submission's file against a truth, within the limits of CPU time and memory.
 
-    If the prepared file of the truth cannot be used, it is restored first, outside these limits. Raises Unreadable if
-    this worker cannot read a file, or if the stored file differs from the upload.
+    If `first` is true, a file in which no prediction can score is rejected, unless the submission is forced.
+    If the prepared file of the truth cannot be used, it is restored first. The limits do not apply to the restoration.
+    Raises Unreadable if this worker cannot read a file, or if the stored file differs from the upload.
     """
-    try:
-        return score_once(submission, truth, options, progress)
-    except (DamagedTruth, PreparedOtherwise) as error:
-        restore(truth, error)
-        return score_once(submission, truth, options, progress)
+    return with_usable_truth(truth, partial(score_once, submission, truth, options, progress, first=first))
 
 
-def score_once(submission: Submission, truth: Truth, options: ReportOptions, progress: Progress) -> Report:
+def score_once(
+    submission: Submission, truth: Truth, options: ReportOptions, progress: Progress, *, first: bool
+) -> Report:
     phase = submission.phase
     files = Path(truth.prepared.path), Path(submission.file.path)
     storage_check.refuse_unreadable(*files)
@@ -44,17 +46,18 @@ def score_once(submission: Submission, truth: Truth, options: ReportOptions, pro
         opening=TruthOptions(verify=True, expected=truth.sha256),
         report=options,
         resources=Resources(explanation_limits() if options.curves else file_limits(), progress=progress),
+        rejects_nothing_to_score=first and not submission.forced,
     )
     try:
         with limits.limited(small=submission.small):
             return scoring.score(request)
     except (OSError, InvalidTruth):
-        storage_check.refuse_unreadable(*files)  # the cause may be a file that has disappeared
+        storage_check.refuse_unreadable(*files)  # A missing file may be the cause.
         raise
 
 
 def rerun_options(rerun: Rerun) -> ReportOptions:
-    """Return the report options for the purpose of a rerun: intervals or the explanation."""
+    """Return the report options for the purpose of a rerun, which is to compute intervals or an explanation."""
     track = rerun.submission.phase.declared_track
     if rerun.purpose == Rerun.Purpose.EXPLANATION:
         return ReportOptions(curves=True, explanation=bool(track.explained_tables))
@@ -64,7 +67,10 @@ def rerun_options(rerun: Rerun) -> ReportOptions:
 
 
 def headline_replicates(report: Report) -> dict[str, bytes]:
-    """Return the replicates of the headline metric by split, as little-endian float64; empty if none were drawn."""
+    """Return the bootstrap replicates of the headline metric of each split, as bytes of little-endian float64.
+
+    The dict is empty if no replicates were drawn.
+    """
     splits = report.splits.items()
     vectors = {name: split.replicates.get(split.headline) for name, split in splits}
     return {name: vector.astype("<f8").tobytes() for name, vector in vectors.items() if vector is not None}

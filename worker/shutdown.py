@@ -1,17 +1,20 @@
-"""Stops a worker soon after SIGTERM: tasks that do not finish within STOP_SECONDS put their job back into the queue."""
+"""Stops a worker soon after SIGTERM. Tasks that do not finish within STOP_SECONDS put their job back into the queue."""
 
 import os
 import signal
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from threading import Timer
-from typing import Any
+from typing import Any, TypeVar
 
 from celery import bootsteps
 from django.conf import settings
 
+Claimed = TypeVar("Claimed")
+
 
 class StopDeadline(bootsteps.StartStopStep):
-    """Interrupts running tasks STOP_SECONDS after the worker received SIGTERM. Celery would wait without limit.
+    """Interrupts running tasks STOP_SECONDS after the worker received SIGTERM. Celery itself would wait without limit.
 
     A pool process turns SIGTERM into SystemExit inside the task, which then puts its job back.
     """
@@ -28,3 +31,36 @@ def interrupt(processes: list[int]) -> None:
     for process in processes:
         with suppress(ProcessLookupError):
             os.kill(process, signal.SIGTERM)
+
+
+@contextmanager
+def claim(claim_next: Callable[[], Claimed | None], release: Callable[[Claimed], object]) -> Iterator[Claimed | None]:
+    """Claim a job for a block. If the worker is stopped during the block, call `release` to put the job back.
+
+    The block gets None if there is no job to claim.
+    """
+    job = None
+    try:
+        with stop_deferred():
+            job = claim_next()
+        yield job
+    except SystemExit:
+        if job is not None:
+            release(job)
+        raise
+
+
+@contextmanager
+def stop_deferred() -> Iterator[None]:
+    """Handle a SIGTERM that arrives during the block only when the block ends.
+
+    Otherwise SystemExit could be raised when the database has recorded a claim, but the caller does not know the job.
+    """
+    received: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: received.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        for number in received[:1]:
+            signal.raise_signal(number)

@@ -1,7 +1,8 @@
-"""Checks whether this worker can read the stored files. If it cannot, it takes no work, and other workers continue.
+"""Checks whether this worker can read the stored files. If not, it takes no jobs, and other workers continue.
 
-If only this worker cannot read a file, its storage is not mounted, or is that of another machine. If a file differs
-from the upload, it is damaged. Neither is the participant's fault, so no submission or rerun may fail because of it.
+If only this worker cannot read a file, the storage is not mounted, or another machine's storage is mounted. If a file
+differs from the upload, the file is damaged. Neither case is the participant's fault, so no submission or rerun may
+fail because of it.
 """
 
 import logging
@@ -20,19 +21,20 @@ from server.submissions.models import Submission
 
 log = logging.getLogger(__name__)
 
-SAMPLE = 20  # number of newest files of each kind that are tried
-SEVERAL = 2  # a single lost file never stops a worker, however few files there are
-LOST_UPLOADS = 0.25  # from this share on the uploads are missing; below it, single files are lost for every worker
-LOST_TRUTHS = 1.0  # if one truth is missing, only its phase waits, and all others are scored
-PAUSE_SECONDS = 2.0  # between two messages while the storage is missing
+SAMPLE = 20  # Number of the newest files of each kind that are checked.
+SEVERAL = 2  # A single lost file never stops a worker, even if there are only a few files.
+LOST_UPLOADS = 0.25  # The storage is considered missing if at least this fraction of the uploads is unreadable.
+# The storage is considered missing if all truths are unreadable. If one truth is lost, only its phase has to wait.
+LOST_TRUTHS = 1.0
+PAUSE_SECONDS = 2.0  # Pause between two messages while the storage is missing.
 
-# One byte: whether this worker has stopped because the storage is missing. Celery imports this module before it forks
-# the pool, so all processes of one worker share the byte.
+# A byte that is 1 if this worker takes no jobs because the storage is missing. Celery imports this module before it
+# forks the pool, so all processes of a worker share the byte.
 STOPPED = mmap.mmap(-1, 1)
 
 
 class Unreadable(Exception):
-    """This worker cannot read a file of a submission or truth: it is missing, changed, or its permissions forbid it."""
+    """Raised if a file of a submission or truth is missing, has changed, or cannot be read by this worker."""
 
 
 def refuse_unreadable(*paths: Path) -> None:
@@ -72,18 +74,22 @@ def newest_uploads() -> list[Path]:
 
 
 def newest_truths() -> list[Path]:
-    """Return the files of the newest truths that jobs need: the active ones, and those of waiting reruns."""
+    """Return the files of the newest truths that jobs need: active truths, and the truths of waiting reruns."""
     needed = Truth.objects.filter(Q(active=True) | Q(reruns__isnull=False)).distinct().order_by("-pk")[:SAMPLE]
     return [Path(one.prepared.path) for one in needed]
 
 
 def is_storage_missing() -> bool:
-    """Return whether a large share of the newest uploads, or all of the newest truths, cannot be read."""
+    """Return whether a large part of the newest uploads, or all of the newest truths, cannot be read."""
     return is_lost(newest_uploads(), LOST_UPLOADS) or is_lost(newest_truths(), LOST_TRUTHS)
 
 
 def is_lost(files: list[Path], share: float) -> bool:
-    """Return whether so many of these files are unreadable that not only single files are lost, or their folder is."""
+    """Return whether the whole storage of the given files is missing, rather than individual files.
+
+    This is the case if no folder of the unreadable files can be opened, or if at least two files and at least the given
+    fraction of the files are unreadable.
+    """
     unreadable = [path for path in files if not is_readable(path)]
     if unreadable and not any(os.access(path.parent, os.X_OK) for path in unreadable):
         return True
@@ -91,25 +97,25 @@ def is_lost(files: list[Path], share: float) -> bool:
 
 
 def stop_if_missing() -> bool:
-    """Stop this worker if the storage is missing. Return whether it has stopped."""
+    """Stop taking jobs if the storage is missing. Return whether this worker has stopped taking jobs."""
     if is_storage_missing():
         STOPPED[0] = 1
     return bool(STOPPED[0])
 
 
 def can_work() -> bool:
-    """Return whether this worker may take work. If it has stopped, check the storage again."""
+    """Return whether this worker may take jobs. If it stopped after a failed check, check the storage again."""
     if not STOPPED[0]:
         return True
     if is_storage_missing():
         return False
     STOPPED[0] = 0
-    log.warning("this worker can read the stored files again and takes work")
+    log.warning("this worker can read the stored files again, so it takes jobs again")
     return True
 
 
 def pass_on(send_again: Callable[[], None]) -> None:
-    """Return a message to the queue for another worker, and pause before the next one."""
-    log.error("alarm: this worker cannot read the stored files in %s and takes no work", settings.MEDIA_ROOT)
+    """Return a message to the queue for another worker, and pause before this worker takes the next message."""
+    log.error("alarm: this worker cannot read the stored files in %s, so it takes no jobs", settings.MEDIA_ROOT)
     send_again()
     time.sleep(PAUSE_SECONDS)

@@ -1,13 +1,13 @@
-"""The two tasks: `evaluate` scores a submission; `rerun` scores it again, for the intervals or the explanation.
+"""Defines the tasks. `evaluate` scores a submission; `rerun` scores it again for the intervals or the explanation.
 
-Both claim the next job, score it and record the outcome. `server/submissions/services` defines the effect of each
-outcome.
+`compare` compares the entries of a leaderboard with each other. Each task claims the next job, computes the outcome and
+records it. The services of `server/submissions` and `server/leaderboards` define the effect of each outcome.
 """
 
 import logging
 from collections.abc import Callable
 from functools import partial
-from time import process_time
+from time import monotonic, process_time
 from uuid import UUID
 
 from celery import shared_task
@@ -15,6 +15,9 @@ from django.conf import settings
 
 from evaluator.problems import InvalidParameters, InvalidSubmission, InvalidTruth
 from evaluator.request import ReportOptions
+from server.leaderboards.models import Comparison
+from server.leaderboards.services import comparisons
+from server.leaderboards.services.comparisons import COMPARE
 from server.organize.services.truths import Unrestorable
 from server.submissions import queue
 from server.submissions.limits import ADVICE, CHARGED
@@ -24,41 +27,58 @@ from server.submissions.services import leases, lifecycle, reruns, scheduling
 from server.submissions.services.evaluations import NotReproducible
 from server.submissions.services.leases import Job
 from worker import limits, scorer, storage_check
+from worker.comparisons.comparing import compared
 from worker.heartbeat import Heartbeat, LeaseLost
 from worker.large_files import LargeFileSlot
 from worker.limits import OutOfTime
+from worker.shutdown import claim
 from worker.storage_check import Unreadable
 from worker.truths import UNUSABLE_TRUTH, active_truth, fault_codes
 
 log = logging.getLogger(__name__)
 
-# Errors that another attempt would raise again.
+# Errors that every further attempt would cause again.
 FINAL_ERRORS = (InvalidSubmission, InvalidTruth, InvalidParameters, MemoryError, OutOfTime, NotReproducible)
-# Faults of the stored files, of a truth that cannot be restored, or of the worker's disk: no attempt counts.
+# Errors caused by stored files, by a truth that cannot be restored, or by the worker's disk. The attempt does not
+# count.
 FILE_FAULTS = (Unreadable, Unrestorable, OSError)
 
 
 @shared_task(name=EVALUATE)
 def evaluate(submission_id: str) -> None:
-    """Score the next submission."""
+    """Score the next submission in the queue."""
     work(Submission, UUID(submission_id), evaluate_claimed)
 
 
 @shared_task(name=RERUN)
 def rerun(rerun_id: int) -> None:
-    """Score the next submission that is due for a rerun."""
+    """Score the submission of the next rerun in the queue."""
     work(Rerun, rerun_id, rerun_claimed)
+
+
+@shared_task(name=COMPARE)
+def compare(board_id: int) -> None:
+    """Compare the entries of the next leaderboard that has changed. No stored files are read."""
+    with claim(comparisons.claim_next, comparisons.release) as claimed:
+        if claimed is None:
+            return
+        try:
+            compare_claimed(claimed)
+        finally:
+            scheduling.wake(Submission)
+            scheduling.wake(Rerun)
+            comparisons.wake()
 
 
 def work(kind: type[Job], key: UUID | int, score_claimed: Callable[[Job], None]) -> None:
     """Claim the next job and score it.
 
-    The message, with the key of a job, only wakes this worker. It may arrive twice, late or never.
+    The message with the key of a job only wakes this worker, which does not have to claim that job. The message can
+    arrive twice, late or never.
     """
     if not storage_check.can_work():
         return storage_check.pass_on(partial(queue.enqueue, kind, key))
-    with LargeFileSlot() as slot:
-        job = scheduling.claim_next(kind, large=slot.is_held)
+    with LargeFileSlot() as slot, claim(lambda: scheduling.claim_next(kind, large=slot.is_held), leases.release) as job:
         if job is None:
             return
         try:
@@ -75,9 +95,9 @@ def evaluate_claimed(submission: Submission) -> None:
     try:
         truth = active_truth(phase)
         with Heartbeat(name, partial(lifecycle.report_progress, submission)) as heartbeat:
-            report = scorer.score(submission, truth, ReportOptions(), heartbeat.progress)
+            report = scorer.score(submission, truth, ReportOptions(), heartbeat.progress, first=True)
         lifecycle.record(submission, truth=truth, report=report.as_dict(), cpu_seconds=process_time() - started)
-    except InvalidSubmission as error:  # the file is at fault: show its defects to the participant
+    except InvalidSubmission as error:  # The file is at fault: its defects are shown to the participant.
         lifecycle.reject(submission, findings=error.findings.as_dict())
     except (InvalidTruth, InvalidParameters) as error:
         # This is not the participant's fault: log the details, show a generic message.
@@ -86,19 +106,19 @@ def evaluate_claimed(submission: Submission) -> None:
     except (MemoryError, OutOfTime) as error:
         end_exceeded(submission, error)
     except LeaseLost:
-        log.info("%s was cancelled or taken over; its result is dropped", name)
+        log.info("%s was cancelled or taken over; its result is discarded", name)
     except FILE_FAULTS as error:
         postpone(submission, error, name)
-    except SystemExit:  # this worker is being stopped; another one scores the submission
-        leases.release(submission)
-        raise
-    except Exception as error:  # the platform is at fault: try again, and raise an alarm after the last attempt
+    except Exception as error:  # The platform is at fault: try again, and raise an alarm after the last attempt.
         lifecycle.fail(submission, code=Failure.ACCIDENT, sentence=limits.accident_text(error), final=False)
         raise
 
 
 def end_exceeded(submission: Submission, error: MemoryError | OutOfTime) -> None:
-    """Fail a submission that exceeded a limit, or queue it as large if it was the shorter time limit of small files."""
+    """Fail a submission that exceeded a limit.
+
+    If the submission exceeded only the shorter time limit of small files, queue it as large instead.
+    """
     if submission.small and isinstance(error, OutOfTime):
         leases.release_as_large(submission)
         return
@@ -107,7 +127,7 @@ def end_exceeded(submission: Submission, error: MemoryError | OutOfTime) -> None
 
 
 def rerun_claimed(claimed: Rerun) -> None:
-    """Score a submission again and record the result. Whatever goes wrong, the score of the submission is kept."""
+    """Score a submission again and record the result. If this fails, the submission keeps its score."""
     name, started = f"rerun {claimed.pk}", process_time()
     try:
         with Heartbeat(name, lambda **progress: leases.prolong(claimed)) as heartbeat:
@@ -122,22 +142,33 @@ def rerun_claimed(claimed: Rerun) -> None:
     except FINAL_ERRORS as error:
         give_up(claimed, error)
     except LeaseLost:
-        log.info("%s was taken over; its result is dropped", name)
+        log.info("%s was taken over; its result is discarded", name)
     except FILE_FAULTS as error:
         postpone(claimed, error, name)
-    except SystemExit:
-        leases.release(claimed)
-        raise
     except Exception as error:
         reruns.fail(claimed, sentence=f"{type(error).__name__} while scoring again", final=False)
         raise
 
 
-def postpone(job: Job, error: Exception, name: str) -> None:
-    """Put a job back after a fault of the files or the disk. The attempt does not count.
+def compare_claimed(claimed: Comparison) -> None:
+    """Compare the entries of a leaderboard and record the result. If the lease is lost, nothing is recorded."""
+    started = monotonic()
+    try:
+        with Heartbeat(str(claimed), lambda **progress: leases.prolong(claimed)), limits.limited_memory():
+            found = compared(claimed)
+        comparisons.record(claimed, found, seconds=monotonic() - started)
+    except MemoryError:
+        comparisons.fail(claimed, sentence="it needs more memory than a worker may use", final=True)
+    except Exception as error:
+        comparisons.fail(claimed, sentence=f"{type(error).__name__} while comparing", final=False)
+        raise
 
-    If the storage is missing, this worker stops, and another one can score the job at once. Otherwise only this file or
-    truth is at fault, and the next attempt waits for a while.
+
+def postpone(job: Job, error: Exception, name: str) -> None:
+    """Put a job back into the queue after an error caused by the files or the disk. The attempt does not count.
+
+    If the storage is missing, this worker takes no more jobs, and another worker can score the job at once. Otherwise
+    only this file or truth is unusable, and the next attempt is delayed.
     """
     log.error("alarm: %s cannot be scored here: %s", name, error)
     if storage_check.stop_if_missing():
@@ -147,7 +178,10 @@ def postpone(job: Job, error: Exception, name: str) -> None:
 
 
 def obstacle(error: Exception) -> str:
-    """Return why a job was postponed, for the organizers. Paths are only in the log."""
+    """Return the reason why a job was postponed, as a sentence for the organizers.
+
+    The sentence contains no file paths, which are only written to the log.
+    """
     if isinstance(error, Unreadable):
         return "The stored file or the ground truth is missing or damaged. The log of the worker names it."
     if isinstance(error, OSError):
@@ -156,7 +190,7 @@ def obstacle(error: Exception) -> str:
 
 
 def give_up(claimed: Rerun, error: Exception) -> None:
-    """Give up a rerun, or queue it as large if it only exceeded the shorter time limit of small files."""
+    """Give up a rerun. If the rerun exceeded only the shorter time limit of small files, queue it as large instead."""
     if claimed.submission.small and isinstance(error, OutOfTime):
         leases.release_as_large(claimed)
     else:
@@ -164,16 +198,19 @@ def give_up(claimed: Rerun, error: Exception) -> None:
 
 
 def reason(error: Exception) -> str:
-    """Return the sentence that explains to organizers why a rerun was given up."""
+    """Return a sentence that tells organizers why a rerun was given up."""
     if is_too_large(error):
         return f"Files of more than {settings.EXPLANATION_MAX_BYTES} bytes, decompressed, are not explained."
     if isinstance(error, InvalidSubmission):
-        return f"The file does not fit this truth: {', '.join(error.findings.counts)}."
+        return f"The file does not match this ground truth: {', '.join(error.findings.counts)}."
     if isinstance(error, InvalidTruth | InvalidParameters):
-        return f"The truth or the settings cannot be used: {fault_codes(error)}."
+        return f"The ground truth or the settings cannot be used: {fault_codes(error)}."
     return str(error) if isinstance(error, NotReproducible) else limits.exceeded_text(error)
 
 
 def is_too_large(error: Exception) -> bool:
-    """Return whether the error means that a scored file is too large to be explained, which is nobody's fault."""
+    """Return whether a rerun failed because its file is too large for an explanation.
+
+    Such a failure raises no alarm.
+    """
     return isinstance(error, InvalidSubmission) and "too_large" in error.findings.counts

@@ -1,8 +1,12 @@
-"""Selects the ground truth to score a submission against, and restores it if its prepared file cannot be used."""
+"""Selects the ground truth against which a submission is scored, and restores it if its prepared file cannot be
+used.
+"""
 
 import logging
+from collections.abc import Callable
 from fcntl import LOCK_EX, flock
 from pathlib import Path
+from typing import TypeVar
 
 from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidTruth, PreparedOtherwise, Problem
 from evaluator.tracks.compiling import refuse_prepared_otherwise
@@ -12,9 +16,12 @@ from server.organize.services.truths import Unrestorable, prepare_again
 
 log = logging.getLogger(__name__)
 
+Result = TypeVar("Result")
+
 UNUSABLE_TRUTH = (
     "The hidden ground truth or the settings of this phase cannot be used for scoring. "
-    "Write to the organizers, and submit again when they have fixed it. This does not count against your quota."
+    "Contact the organizers, and submit again when they have fixed the problem. This does not count against your "
+    "quota."
 )
 
 
@@ -22,23 +29,36 @@ def active_truth(phase: Phase) -> Truth:
     """Return the phase's active truth. Raises InvalidTruth if it has none."""
     truth = phase.truth
     if truth is None:
-        missing = Problem("truth_missing_file", "the phase has no active truth", file=str(phase))
+        missing = Problem("truth_missing_file", "the phase has no active ground truth", file=str(phase))
         raise InvalidTruth(Findings.of(missing))
     return truth
+
+
+def with_usable_truth(truth: Truth, read: Callable[[], Result]) -> Result:
+    """Call a function that reads the prepared file of a truth, and return its result.
+
+    If the file cannot be used, it is restored, and the function is called again. Raises Unrestorable.
+    """
+    try:
+        return read()
+    except (DamagedTruth, PreparedOtherwise) as error:
+        restore(truth, error)
+        return read()
 
 
 def restore(truth: Truth, error: DamagedTruth | PreparedOtherwise) -> None:
     """Prepare a truth again from its stored source, because its prepared file cannot be used.
 
-    The file is damaged, or was prepared by another version of the evaluator, or with other settings of the phase.
+    The prepared file is damaged, or was prepared by a different version of the evaluator or with different settings.
 
-    One process does so at a time; the others wait and then find the file intact. The submission is not charged for the
-    CPU time that this takes. Raises Unrestorable. A restoration that takes longer than an attempt may counts as one.
+    Only one process restores a truth at a time. The other processes wait and then find the file intact. The CPU time of
+    the restoration does not count towards the submission's limit. If the restoration takes longer than an attempt may
+    take, it counts as an attempt. Raises Unrestorable.
     """
     log.warning("%s: %s", truth, error)
     try:
         with Path(truth.source.path).open("rb") as source:
-            flock(source, LOCK_EX)  # released when the file is closed
+            flock(source, LOCK_EX)  # Closing the file releases the lock.
             if not is_intact(truth):
                 prepare_again(truth)
                 log.warning("%s was prepared again from its source", truth)
@@ -47,7 +67,7 @@ def restore(truth: Truth, error: DamagedTruth | PreparedOtherwise) -> None:
 
 
 def is_intact(truth: Truth) -> bool:
-    """Return whether the prepared file is undamaged, belongs to this truth, and fits the settings of its phase."""
+    """Return whether the prepared file is undamaged, belongs to this truth, and matches the settings of its phase."""
     track, parameters = truth.phase.declared_track, truth.phase.parameters
     try:
         prepared = PreparedTruth.load(Path(truth.prepared.path), whole=True, expected=truth.sha256)
@@ -58,7 +78,7 @@ def is_intact(truth: Truth) -> bool:
 
 
 def fault_codes(error: InvalidTruth | InvalidParameters) -> str:
-    """Return what a log may contain about a faulty truth: codes, files and lines, but never its content."""
+    """Return the details of a faulty truth that a log may contain: codes, files and lines, but never its content."""
     if isinstance(error, InvalidParameters):
         return str(error)
     return "; ".join(f"{problem.code} in {problem.file}, line {problem.line}" for problem in error.problems)

@@ -1,7 +1,8 @@
-"""The declarations of all tracks. Only the standard library is imported, because web pages read them too."""
+"""Declares all tracks. This package imports only the standard library, because the web process uses it as well."""
 
 from evaluator.catalog.flickr30k import GROUNDING, RETRIEVAL
 from evaluator.catalog.forms import Column, Form, Shape
+from evaluator.catalog.gate_checks import GATE_CHECKS, GateCheck
 from evaluator.catalog.objectnet import OBJECTNET
 from evaluator.catalog.open_images import CLASSIFICATION, DETECTION, SEGMENTATION
 from evaluator.catalog.parameter import Parameter
@@ -14,6 +15,7 @@ TRACKS: dict[str, Track] = {track.name: track for track in _DECLARED}
 __all__ = [
     "CLASSIFICATION",
     "DETECTION",
+    "GATE_CHECKS",
     "GROUNDING",
     "OBJECTNET",
     "RELATIONSHIPS",
@@ -22,6 +24,7 @@ __all__ = [
     "TRACKS",
     "Column",
     "Form",
+    "GateCheck",
     "Limits",
     "Metric",
     "Modules",

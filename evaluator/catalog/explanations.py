@@ -1,4 +1,4 @@
-"""The tables and columns of an explanation, and the meanings of the words in their cells."""
+"""Declares the tables and columns of explanations, and the meanings of the words in their cells."""
 
 from evaluator.catalog.schema import POSITIVES, ReportColumn, ReportTable
 
@@ -30,15 +30,15 @@ SUMS = {
 
 
 def errors(metric: str, title: str, meanings: dict[str, str]) -> tuple[ReportTable, ReportTable]:
-    """Return two tables: the errors of each kind, and all errors together.
+    """Return two tables: one with a row for each kind of error, one for all errors together.
 
-    Each row contains the gain in ``metric`` if its errors were fixed.
+    Each row gives the amount by which ``metric`` would rise if the errors in that row were fixed.
     """
     columns = (
         ReportColumn("kind", "Kind", "text"),
         FALSE,
         ReportColumn("misses", "Objects missed", "number"),
-        ReportColumn(f"delta_{metric}", f"{title} without it", "gain"),
+        ReportColumn(f"delta_{metric}", f"Gain in {title}", "gain"),
     )
     return (
         ReportTable("errors", "Kinds of errors", columns, meanings),
@@ -60,6 +60,20 @@ ERRORS_OF_DETECTIONS = errors(
         "with a different class or a better box",
     },
 )
+ERRORS_OF_MASKS = errors(
+    "mAP",
+    "mAP",
+    {
+        "class": "overlaps an object of another class",
+        "localization": NEAR,
+        "both": "overlaps an object of another class, but not enough",
+        "duplicate": TAKEN,
+        "background": "overlaps no object with a mask",
+        "group_of": "overlaps a group-of mask of its class, but not enough",
+        "missed": "objects with a mask that were not matched, and that no prediction would match "
+        "with a different class or a better mask",
+    },
+)
 ERRORS_OF_RELATIONSHIPS = errors(
     "mAP_relationships",
     "mAP relationships",
@@ -69,7 +83,7 @@ ERRORS_OF_RELATIONSHIPS = errors(
         "relation": "only the relation is wrong",
         "subject": "only the class of the first box is wrong",
         "object": "only the class of the second box is wrong",
-        "several": "more than one thing is wrong",
+        "several": "more than one part is wrong",
         "background": "overlaps no triplet of the ground truth",
         "missed": (
             "triplets that were not matched, and that no prediction would match even if its boxes, one of its classes, "
@@ -79,7 +93,7 @@ ERRORS_OF_RELATIONSHIPS = errors(
 )
 SLICES = ReportTable(
     "slices",
-    "By size, and by attributes of the ground truth boxes",
+    "By size and attributes of the ground truth boxes",
     (
         ReportColumn("slice", "Slice", "text"),
         ReportColumn("value", "Value", "text"),
@@ -113,4 +127,5 @@ WRONG_CLASS = ReportTable(
 CONFUSION = ReportTable("confusion", "Confusion matrix", WRONG_CLASS.columns)
 
 OF_DETECTIONS = (*ERRORS_OF_DETECTIONS, AVERAGES, SLICES, WRONG_CLASS, CONFUSION, ABLATION)
+OF_MASKS = (*ERRORS_OF_MASKS, AVERAGES, WRONG_CLASS)
 OF_RELATIONSHIPS = (*ERRORS_OF_RELATIONSHIPS, AVERAGES)

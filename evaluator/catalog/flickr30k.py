@@ -1,4 +1,4 @@
-"""Declarations of the two tracks on Flickr30k: phrase grounding and image-sentence retrieval."""
+"""Declares the two tracks on Flickr30k: phrase grounding and image-sentence retrieval."""
 
 from evaluator.catalog.forms import Column, Form
 from evaluator.catalog.parameter import Parameter
@@ -59,21 +59,32 @@ GROUNDING = Track(
         ),
     ),
     metrics=(
-        Metric("recall@1", "Recall@1", "share of phrases that the first box of their list matches", share="plain"),
-        Metric("recall@5", "Recall@5", "share of phrases that one of the first five boxes matches", "R@5", "plain"),
-        Metric("recall@10", "Recall@10", "share of phrases that one of the first ten boxes matches", "R@10", "plain"),
-        Metric("upper_bound", "Upper bound", "share of phrases that any box of their list matches", "Bound", "plain"),
+        Metric(
+            "recall@1", "Recall@1", "fraction of phrases that are matched by the first box in their list", share="plain"
+        ),
+        Metric(
+            "recall@5",
+            "Recall@5",
+            "fraction of phrases that are matched by one of the first five boxes",
+            "R@5",
+            "plain",
+        ),
+        Metric(
+            "recall@10", "Recall@10", "fraction of phrases that one of the first ten boxes matches", "R@10", "plain"
+        ),
+        Metric(
+            "upper_bound", "Upper bound", "fraction of phrases that any box of their list matches", "Bound", "plain"
+        ),
     ),
     class_word="phrase type",
     class_columns=(*RECALLS, ReportColumn("upper_bound", "Upper bound"), ReportColumn("truths", "Phrases", "number")),
-    headline_explained=(
-        "The share of phrases whose first box overlaps the phrase's box by at least half (intersection over union)."
-    ),
+    headline_explained="The fraction of phrases whose first box has an IoU of at least 0.5 with the phrase's box.",
     empty="rejected",
     modules=Modules(
         scorer="evaluator.tracks.grounding.scorer",
         compiler="evaluator.tracks.grounding.compiler",
         synthesizer="evaluator.synthesis.grounding",
+        statistics="evaluator.tracks.grounding.statistics",
     ),
     intervals=True,
 )
@@ -110,7 +121,7 @@ RETRIEVAL = Track(
             Metric(
                 f"image_to_sentence_recall@{k}",
                 f"Image to sentence, recall@{k}",
-                f"share of images {RIGHT} {k}",
+                f"fraction of images {RIGHT} {k}",
                 f"Sentence R@{k}",
                 "plain",
             )
@@ -120,7 +131,7 @@ RETRIEVAL = Track(
             Metric(
                 f"sentence_to_image_recall@{k}",
                 f"Sentence to image, recall@{k}",
-                f"share of sentences {RIGHT} {k}",
+                f"fraction of sentences {RIGHT} {k}",
                 f"Image R@{k}",
                 "plain",
             )
@@ -134,7 +145,7 @@ RETRIEVAL = Track(
         ReportColumn("truths", "Queries", "number"),
     ),
     headline_explained=(
-        "Recall@K is the share of queries with a correct answer among the first K; the score is the mean of "
+        "Recall@K is the fraction of queries with a correct answer among the first K; the score is the mean of "
         "recall@1, @5 and @10 in both directions, images to sentences and sentences to images."
     ),
     empty="rejected",
@@ -142,6 +153,7 @@ RETRIEVAL = Track(
         scorer="evaluator.tracks.retrieval.scorer",
         compiler="evaluator.tracks.retrieval.compiler",
         synthesizer="evaluator.synthesis.retrieval",
+        statistics="evaluator.tracks.retrieval.statistics",
     ),
     intervals=True,
     gives_candidates=True,

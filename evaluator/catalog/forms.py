@@ -1,4 +1,4 @@
-"""The format of submissions: the form of a track, and the shapes (layouts) in which a submission can be written."""
+"""Defines the types that describe the submission format of a track and the file layouts that it allows."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -23,7 +23,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One file layout of submissions, with an example and its columns, tokens or keys."""
+    """A file layout that submissions can have, with an example and its columns, tokens or keys."""
 
     name: str
     sentence: str
@@ -46,13 +46,13 @@ class Form:
     example : str
         A row of a CSV file, or a whole JSON file.
     tokens : tuple of Column
-        The tokens of a prediction, if a table may also have one row per image with a string of predictions.
+        The tokens of a prediction, if a table can also have one row per image with a prediction string.
     string_example : str
-        A string of predictions.
+        A prediction string.
     of_image : tuple of Column
         The columns that describe the image; every row begins with them.
     one_each : bool
-        Whether an image may have only one row.
+        Whether each image may have only one row.
     """
 
     kind: Literal["table", "rows", "json"]
@@ -70,12 +70,12 @@ class Form:
 
     @property
     def sentence(self) -> str:
-        """One or two sentences that describe the file."""
+        """One or two sentences that describe the file format to participants."""
         if self.kind == "json":
             return "One JSON file in UTF-8, plain or compressed with gzip."
         if self.kind == "rows":
             return "One CSV file in UTF-8 without a header, plain or compressed with gzip."
-        shapes = ", in either of two shapes; its header determines which" if self.tokens else ""
+        shapes = ", in either of two layouts; its header determines which" if self.tokens else ""
         return (
             f"One CSV file in UTF-8, plain or compressed with gzip{shapes}. "
             "Letter case in the header and the order of rows do not matter."
@@ -83,22 +83,22 @@ class Form:
 
     @property
     def predicted(self) -> tuple[Column, ...]:
-        """The columns of a row that follow those about the image."""
+        """The columns of a prediction: those after the columns that describe the image."""
         return self.columns[len(self.of_image) :]
 
     @property
     def long_header(self) -> tuple[str, ...]:
-        """The column names of the shape with one row per prediction."""
+        """The column names of the layout with one row per prediction."""
         return tuple(column.name for column in self.columns)
 
     @property
     def kaggle_header(self) -> tuple[str, ...]:
-        """The column names of the shape with prediction strings."""
+        """The column names of the layout with prediction strings."""
         return (*(column.name for column in self.of_image), "PredictionString")
 
     @property
     def empty_file(self) -> str:
-        """The content of the smallest file of this form: only a header, nothing, or an empty JSON list or object.
+        """The content of the smallest file in this format: a header, no content, or an empty JSON list or object.
 
         >>> Form("json", (), '[{"a": 1}]').empty_file
         '[]'
@@ -109,7 +109,7 @@ class Form:
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """All shapes of the form, the most compact one first."""
+        """The file layouts that this format allows, most compact first."""
         if self.kind == "json":
             return (
                 Shape("One JSON file", "The order of keys does not matter.", "", self.example, self.columns, "Key"),

@@ -1,5 +1,6 @@
-"""Declaration of the track of the ObjectNet challenge."""
+"""Declares the track of the ObjectNet challenge."""
 
+from evaluator.catalog import explanations
 from evaluator.catalog.forms import Column, Form
 from evaluator.catalog.parameter import Parameter
 from evaluator.catalog.schema import Metric, Modules, ReportColumn, ReportTable, Track, TruthFile
@@ -15,9 +16,13 @@ TOP1, TOP5, IMAGES = (
 OBJECTNET = Track(
     name="objectnet",
     title="Object classification (ObjectNet)",
-    summary="Name the object in each image, with up to five guesses. Its place or viewpoint is unusual.",
+    summary="Name the object in each image, with up to five guesses. The settings and viewpoints are unusual.",
     truth=(
-        TruthFile("answers.json", (), "the class id of each file, as in {file: id}"),
+        TruthFile(
+            "answers.json",
+            (),
+            "the class id of each file, from 0 to 312, as in {file: id}; folders before a file name are ignored",
+        ),
         TruthFile(
             "classes.csv", ("LabelName", "DisplayName"), "the names of the class ids, without a header", required=False
         ),
@@ -40,7 +45,7 @@ OBJECTNET = Track(
                     Column(
                         f"conf{rank}",
                         "unread",
-                        "a confidence; it is not read, because guesses are ranked by their order",
+                        "the confidence; ignored, because guesses are ranked by their order",
                     ),
                 )
             ),
@@ -55,21 +60,21 @@ OBJECTNET = Track(
         ),
     ),
     metrics=(
-        Metric("top1", "Top 1", "share of images whose first guess is correct", share="plain"),
+        Metric("top1", "Top 1", "fraction of images whose first guess is correct", share="plain"),
         Metric(
-            "top5", "Top 5", "share of images with a correct guess among the first five (or top_k)", "Top 5", "plain"
+            "top5", "Top 5", "fraction of images with a correct guess among the first five (or top_k)", "Top 5", "plain"
         ),
         Metric(
             "mean_class_top1",
             "Top 1, mean of classes",
-            "mean over classes of the share of images whose first guess is correct",
+            "mean over classes of the fraction of images whose first guess is correct",
             "Top 1 by class",
             "mean",
         ),
         Metric(
             "mean_class_top5",
             "Top 5, mean of classes",
-            "mean over classes of the share of images with a correct guess among the first five (or top_k)",
+            "mean over classes of the fraction of images with a correct guess among the first five (or top_k)",
             "Top 5 by class",
             "mean",
         ),
@@ -86,20 +91,23 @@ OBJECTNET = Track(
             "Best and worst value of each control",
             (
                 ReportColumn("control", "Control", "text"),
-                ReportColumn("best", "Best", "text"),
-                ReportColumn("best_top1", "Top 1 of the best"),
-                ReportColumn("worst", "Worst", "text"),
-                ReportColumn("worst_top1", "Top 1 of the worst"),
+                ReportColumn("best", "Best value", "text"),
+                ReportColumn("best_top1", "Top 1 at the best value"),
+                ReportColumn("worst", "Worst value", "text"),
+                ReportColumn("worst_top1", "Top 1 at the worst value"),
                 ReportColumn("spread", "Spread"),
             ),
         ),
     ),
-    headline_explained="The share of images whose first guess is correct; an image without a row counts as wrong.",
+    explained_tables=(explanations.WRONG_CLASS, explanations.CONFUSION),
+    headline_explained="The fraction of images whose first guess is correct; an image without a row counts as wrong.",
     empty="rejected",
     modules=Modules(
         scorer="evaluator.tracks.objectnet.scorer",
         compiler="evaluator.tracks.objectnet.compiler",
+        explanation="evaluator.tracks.objectnet.explanation",
         synthesizer="evaluator.synthesis.objectnet",
+        statistics="evaluator.tracks.objectnet.statistics",
     ),
     intervals=True,
 )

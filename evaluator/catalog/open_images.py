@@ -1,4 +1,4 @@
-"""Declarations of the tracks of the Open Images Challenge."""
+"""Declares the tracks of the Open Images Challenge."""
 
 from evaluator.catalog import explanations
 from evaluator.catalog.forms import Column, Form
@@ -26,7 +26,7 @@ OF_MASKED_IMAGE = (
     Column("ImageWidth", "width", "width of the image and of all its masks in pixels"),
     Column("ImageHeight", "height", "height of the image and of all its masks in pixels"),
 )
-MASK = Column("Mask", "mask", "COCO's compressed run lengths (as in pycocotools), compressed with zlib, in base64")
+MASK = Column("Mask", "mask", "COCO's compressed run lengths (as in pycocotools), compressed with zlib, as base64")
 
 MATCHING = (
     Parameter(
@@ -118,7 +118,7 @@ DETECTION = Track(
     curves=("ap",),
     headline_explained=(
         "Mean average precision: the average precision of the boxes of each class, "
-        "and then the mean over all classes that have objects."
+        "averaged over all classes that have objects."
     ),
     modules=Modules(
         scorer="evaluator.tracks.detection.scorer",
@@ -126,6 +126,7 @@ DETECTION = Track(
         fast_path="evaluator.tracks.detection.fast.scoring",
         explanation="evaluator.tracks.detection.explain.explanation",
         synthesizer="evaluator.synthesis.detection",
+        statistics="evaluator.tracks.detection.statistics",
     ),
     intervals=True,
 )
@@ -139,13 +140,13 @@ SEGMENTATION = Track(
         TruthFile(
             "masks.csv",
             ("ImageID", "LabelName", "ImageWidth", "ImageHeight", *BOX, "IsGroupOf", "Mask"),
-            "the masks, for boxes that have one; a row repeats the label and the coordinates of its box",
+            "the masks of the boxes that have a mask; a row repeats the label and the coordinates of its box",
         ),
         TruthFile("image_labels.csv", IMAGE_LABELS, "verified labels: 1 present, 0 absent"),
         TruthFile(
             "images.csv",
             ("ImageID",),
-            "every image of the test set with its size in pixels; required in a challenge, to hide which have a mask",
+            "every test image with its size in pixels; required in a challenge, to hide which images have a mask",
             required=False,
             extras=("Width", "Height"),
         ),
@@ -163,15 +164,19 @@ SEGMENTATION = Track(
     ),
     metrics=(Metric("mAP", "mAP", "mean over classes of the average precision at the mask IoU threshold"),),
     class_columns=DETECTION.class_columns,
+    explained_columns=explanations.RATES,
+    explained_tables=explanations.OF_MASKS,
     curves=DETECTION.curves,
     headline_explained=(
         "Mean average precision: the average precision of the masks of each class, "
-        "and then the mean over all classes that have objects with masks."
+        "averaged over all classes that have objects with masks."
     ),
     modules=Modules(
         scorer="evaluator.tracks.segmentation.scorer",
         compiler="evaluator.tracks.segmentation.compiler",
+        explanation="evaluator.tracks.segmentation.explanation",
         synthesizer="evaluator.synthesis.segmentation",
+        statistics="evaluator.tracks.segmentation.statistics",
     ),
     intervals=True,
 )
@@ -192,16 +197,21 @@ CLASSIFICATION = Track(
         example="0001eeaf4aed83f9,/m/01yrx,0.92",
         string_example="/m/01yrx 0.92 /m/0bt9lr 0.48",
     ),
-    metrics=(Metric("mAP", "mAP", "mean over classes of average precision"),),
+    metrics=(Metric("mAP", "mAP", "mean over classes of the average precision"),),
     class_columns=(AP, ReportColumn("truths", "Present in", "number"), ReportColumn("images", "Verified in", "number")),
+    explained_tables=(explanations.WRONG_CLASS,),
+    curves=("ap",),
+    interpolated=False,
     headline_explained=(
         "Mean average precision: for each class, the average precision of the images where it was verified, ranked by "
         "confidence; then the mean over classes. A missing confidence counts as 0."
     ),
     empty="base rate",
     modules=Modules(
-        scorer="evaluator.tracks.classification",
+        scorer="evaluator.tracks.classification.scorer",
+        explanation="evaluator.tracks.classification.explanation",
         synthesizer="evaluator.synthesis.classification",
+        statistics="evaluator.tracks.classification.statistics",
     ),
     intervals=True,
 )

@@ -1,4 +1,4 @@
-"""The parameters of a track."""
+"""Defines how a track declares its parameters."""
 
 from dataclasses import dataclass
 from math import isfinite
@@ -15,23 +15,24 @@ class Parameter:
     ----------
     name : str
     default : bool, int, float, str or tuple of float
-        Its type is the type of the parameter.
+        The default value; its type is the type of the parameter.
     meaning : str
     short : str
         Name in signatures, which describe how a score was computed; empty for a parameter that does not change a
         score.
     choices : tuple of str
-        The allowed values of a text.
+        The allowed values of a string parameter.
     low, high : float or None
-        The allowed range of a number.
+        The allowed range of a numeric parameter.
     words : (str, str)
-        How signatures write the values true and false of a switch.
+        The words for true and false in signatures, if the parameter is Boolean.
     quiet_default : bool
         Whether signatures leave out the parameter if it has its default value.
     shapes_truth : bool
-        Whether a prepared truth depends on it.
+        Whether a prepared truth depends on this parameter.
     only_with : (str, str) or None
-        Name of another parameter, and the value it must have if this parameter does not have its default value.
+        Name and required value of another parameter. If this parameter does not have its default value, the other
+        parameter must have the required value.
     """
 
     name: str
@@ -87,7 +88,7 @@ class Parameter:
     def _parse_number(self, value: Any) -> float:
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InvalidParameters(f"{self.name}: {value!r} is not a number") from None
         too_low = self.low is not None and number < self.low
         too_high = self.high is not None and number > self.high
@@ -96,7 +97,7 @@ class Parameter:
         return number
 
     def written(self, value: Any) -> str:
-        """Return ``value`` as text, as in signatures.
+        """Return ``value`` as it is written in signatures.
 
         >>> Parameter("w", 1.0, "weight").written(1.0)
         '1'

@@ -1,4 +1,4 @@
-"""The visual relationship track of the Open Images Challenge."""
+"""Declares the visual relationship track of the Open Images Challenge."""
 
 from evaluator.catalog import explanations
 from evaluator.catalog.forms import Column, Form
@@ -9,7 +9,7 @@ from evaluator.catalog.schema import POSITIVES, Metric, Modules, ReportColumn, T
 RELATIONSHIPS = Track(
     name="openimages-relationships",
     title="Visual relationships (Open Images)",
-    summary="Detect related pairs of objects, such as man plays guitar, and attributes such as chair is wooden.",
+    summary="Detect related pairs of objects, such as “man plays guitar”, and attributes such as “chair is wooden”.",
     truth=(
         TruthFile(
             "relationships.csv",
@@ -70,30 +70,32 @@ RELATIONSHIPS = Track(
         Metric(
             "mAP_relationships",
             "mAP relationships",
-            "mean over relations of average precision; both boxes must match",
+            "mean over relations of the average precision; both boxes must match",
             "mAP rel.",
         ),
         Metric(
             "mAP_phrases",
             "mAP phrases",
-            "mean over relations of average precision; the box around both objects must match",
+            "mean over relations of the average precision; the box around both objects must match",
             "mAP phr.",
         ),
         Metric(
             "recall@50",
             "Recall@50",
-            "share of pairs that the 50 most confident predictions of each image match",
+            "fraction of pairs that the 50 most confident predictions of each image match",
             "R@50",
             "plain",
         ),
         Metric(
             "recall@100",
             "Recall@100",
-            "share of pairs that the 100 most confident predictions of each image match",
+            "fraction of pairs that the 100 most confident predictions of each image match",
             share="plain",
         ),
-        Metric("weighted_ap_relationships", "AP relationships, pooled", "one average precision over all relations"),
-        Metric("weighted_ap_phrases", "AP phrases, pooled", "one average precision over all relations, for phrases"),
+        Metric(
+            "weighted_ap_relationships", "AP relationships, pooled", "average precision over pairs of all relations"
+        ),
+        Metric("weighted_ap_phrases", "AP phrases, pooled", "average precision over the phrases of all relations"),
     ),
     class_word="relation",
     class_columns=(
@@ -114,6 +116,7 @@ RELATIONSHIPS = Track(
         fast_path="evaluator.tracks.relationships.fast.scoring",
         explanation="evaluator.tracks.relationships.explain.explanation",
         synthesizer="evaluator.synthesis.relationships",
+        statistics="evaluator.tracks.relationships.statistics",
     ),
     intervals=True,
 )

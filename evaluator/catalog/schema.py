@@ -1,4 +1,4 @@
-"""The types that are used to declare tracks: files, metrics, tables, limits."""
+"""Defines the types that declare a track: its files, metrics, tables and limits."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from evaluator.problems import MOST_DEFECTS, InvalidParameters
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a submitted file. If one is exceeded, reading stops with a defect.
+    """Limits of a submitted file. If a limit is exceeded, reading stops with a defect.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Limits:
     boxes, images : int
         Maximum number of predictions and of images. Blank and invalid rows are counted too.
     defects : int
-        Maximum number of defects that are counted.
+        Maximum number of defects to count.
     """
 
     decompressed_bytes: int = 8 * 2**30
@@ -43,7 +43,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class TruthFile:
-    """A file of a truth folder, plain or gzipped, or a folder, whose name ends with a slash.
+    """A plain or gzipped file in a truth folder, or a subfolder, whose name ends with a slash.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class TruthFile:
     meaning : str
     required : bool
     extras : tuple of str
-        Optional columns, which change no score; reports are sliced by them.
+        Optional columns. They do not change the score; reports have a table with the score for each of their values.
     or_else : tuple of str
         Files that together replace a required file that is missing.
     """
@@ -80,16 +80,16 @@ USAGE = TruthFile("usage.csv", ("ImageID", "Usage"), "Public, Private or Ignored
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric; larger values are better.
+    """A metric of a track. Larger values are better.
 
     Attributes
     ----------
     name, title, meaning : str
     brief : str
-        Its heading on leaderboards; if empty, leaderboards show it only if it is the headline.
+        The metric's heading on leaderboards. If it is empty, leaderboards show the metric only if it is the headline.
     share : str
-        ``plain`` for a share hits / trials, ``mean`` for a mean of such shares, empty for any other metric. The
-        intervals of shares near 0 and 1 are computed by a special method.
+        ``plain`` for a proportion (hits divided by trials), ``mean`` for a mean of proportions, empty for any other
+        metric. The intervals of proportions near 0 and 1 are computed by a special method.
     """
 
     name: str
@@ -101,9 +101,9 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class ReportColumn:
-    """A column of a table of a report.
+    """A column of a table in a report.
 
-    Its kind is a fraction from 0 to 1, the gain in a score, another number, a text, or a switch (yes or no).
+    The kind of a column is a fraction from 0 to 1, the gain in a score, any other number, a string, or a Boolean.
     """
 
     name: str
@@ -123,7 +123,7 @@ class ReportTable:
     name, title : str
     columns : tuple of ReportColumn
     meanings : mapping of str to str
-        Explanations of the words in the first column that need one.
+        Explanations of words in the first column.
     shown : int
         Number of rows that a page shows.
     """
@@ -137,9 +137,10 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class Modules:
-    """Modules that implement a track, by name: pages read the catalogue and must not load numpy.
+    """Names of the modules that implement a track. Pages must not load numpy.
 
-    Only a scorer is required. :mod:`evaluator.tracks` loads the modules; the protocols are in its ``interface``.
+    Only a scorer is required. :mod:`evaluator.tracks` loads the modules, which implement the protocols in
+    :mod:`evaluator.tracks.interface`.
 
     Attributes
     ----------
@@ -154,6 +155,8 @@ class Modules:
     synthesizer : str
         Name of the module that defines ``SYNTHESIZER``, which generates data. If empty, the data is generated from the
         declared columns.
+    statistics : str
+        Name of the module that describes a truth to its organizers; if empty, only the images are counted.
     """
 
     scorer: str
@@ -161,6 +164,7 @@ class Modules:
     fast_path: str = ""
     explanation: str = ""
     synthesizer: str = ""
+    statistics: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +174,9 @@ class Track:
     Attributes
     ----------
     truth : tuple of TruthFile
-        The track's own files, without those that every track may have.
+        The files of this track, without the files that every track may have.
     metrics : tuple of Metric
-        The first one is the headline.
+        The first metric is the headline.
     class_word : str
         What one row of a report describes, such as ``class``.
     class_columns : tuple of ReportColumn
@@ -182,16 +186,19 @@ class Track:
     explained_columns : tuple of ReportColumn
         Columns that an explanation adds to the class rows.
     explained_tables : tuple of ReportTable
-        Tables that an explanation or another protocol adds; tables that do not apply are left out.
+        Tables that an explanation or a different evaluation protocol adds. A report leaves out tables that do not
+        apply.
     curves : tuple of str
         Columns that are areas under precision/recall curves; these curves can be requested.
+    interpolated : bool
+        Whether these areas are those of interpolated curves.
     empty : str
         Result of a file without predictions: ``zero``, ``rejected``, or ``base rate``, the score of a random guess.
     modules : Modules
     intervals : bool
-        Whether its scores have confidence intervals.
+        Whether the scores have confidence intervals.
     gives_candidates : bool
-        Whether participants get a file with everything that a submission may choose from, in shuffled order.
+        Whether participants get the list of candidates: all possible answers, in shuffled order.
     """
 
     name: str
@@ -209,28 +216,29 @@ class Track:
     explained_columns: tuple[ReportColumn, ...] = ()
     explained_tables: tuple[ReportTable, ...] = ()
     curves: tuple[str, ...] = ()
+    interpolated: bool = True
     empty: Literal["zero", "rejected", "base rate"] = "zero"
     intervals: bool = False
     gives_candidates: bool = False
 
     @property
     def truth_files(self) -> tuple[TruthFile, ...]:
-        """Every file that a truth folder may contain; a track may declare ``images.csv`` with more columns."""
+        """Every file that a truth folder may contain. A track can declare ``images.csv`` with additional columns."""
         shared = (file for file in (IMAGES, USAGE, SALT) if file.name not in {mine.name for mine in self.truth})
         return (*self.truth, *shared)
 
     @property
     def headline(self) -> str:
-        """Name of the first metric, by which leaderboards are sorted."""
+        """Name of the first metric; leaderboards are sorted by it."""
         return self.metrics[0].name
 
     @property
     def board_metrics(self) -> tuple[Metric, ...]:
-        """The metrics that leaderboards show in addition to the headline."""
+        """The metrics that leaderboards show in addition to the headline metric."""
         return tuple(metric for metric in self.metrics if metric.brief)
 
     def missing(self, is_present: Callable[[str], bool]) -> list[TruthFile]:
-        """Return the required truth files that are neither present nor replaced by other files."""
+        """Return the required ground truth files that are missing and not replaced by other files."""
         return [
             file
             for file in self.truth_files
@@ -238,21 +246,21 @@ class Track:
         ]
 
     def shaping(self, resolved: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters that a prepared truth depends on; ``resolved`` is the result of :meth:`resolve`."""
+        """Return the parameters that a prepared truth depends on. ``resolved`` is the result of :meth:`resolve`."""
         return {parameter.name: resolved[parameter.name] for parameter in self.parameters if parameter.shapes_truth}
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of all parameters: those given, and the defaults of the rest.
+        """Return the values of all parameters: the given values, and defaults for the others.
 
         Raises
         ------
         InvalidParameters
-            If a name is unknown, or if a value is not allowed, by itself or in combination with others.
+            If a name is unknown, or if a value is not allowed, by itself or in combination with other values.
         """
         unknown = set(given) - {parameter.name for parameter in self.parameters}
         if unknown:
             allowed = ", ".join(parameter.name for parameter in self.parameters) or "none"
-            raise InvalidParameters(f"{sorted(unknown)[0]}: no such parameter of {self.name}; allowed are {allowed}")
+            raise InvalidParameters(f"{sorted(unknown)[0]}: {self.name} has no such parameter; allowed are {allowed}")
         values = {p.name: p.parse(given[p.name]) if p.name in given else p.default for p in self.parameters}
         for p in self.parameters:
             if p.only_with and values[p.name] != p.default and values[p.only_with[0]] != p.only_with[1]:

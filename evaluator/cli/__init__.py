@@ -1,7 +1,7 @@
-"""The ``podium`` command line: runs a command, and converts exceptions to messages and exit codes.
+"""The ``podium`` command line. It runs a command, and converts exceptions to messages and exit codes.
 
-A command is a module of this package with ``declare(parser)`` and ``run(arguments)``. It is imported only when it is
-run, so ``podium tracks`` does not load numpy.
+A command is a module of this package with ``declare(parser)`` and ``run(arguments)``. The module is imported only when
+the command is run, so ``podium tracks`` does not load numpy.
 """
 
 import errno
@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 from argparse import REMAINDER, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Protocol, cast
 
@@ -17,17 +17,49 @@ from evaluator import __version__
 from evaluator.cli.defects import print_submission_defects, print_truth_defects
 from evaluator.cli.exits import Exit
 from evaluator.cli.usage import Parser, WrongUsage
-from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidSubmission, InvalidTruth, visible
+from evaluator.problems import (
+    DamagedTruth,
+    Findings,
+    InvalidKit,
+    InvalidParameters,
+    InvalidSubmission,
+    InvalidTruth,
+    visible,
+)
 
 COMMANDS = {
     "tracks": "list the tracks with their files, parameters and columns",
     "check": "list every defect of a submission, without scoring it",
     "score": "score a submission against the ground truth",
     "compare": "test whether the difference between two submissions is statistically significant",
-    "prepare": "compile a truth folder to one file that loads quickly",
-    "reveals": "count the images that are private in one prepared truth and public in another",
-    "convert": "convert a submission between the two CSV shapes, one row per image and one row per prediction",
+    "prepare": "compile a ground truth folder to one file that loads quickly",
+    "gate": "test a ground truth and its sample submission before its phase accepts submissions",
+    "reveals": "count the images that are private in one prepared ground truth and public in another",
+    "verify": "check the signature and ranks of exported results and, given the ground truth, the scores",
+    "check-bundle": "list every error in a challenge bundle, as an import would",
+    "schema": "print the JSON Schema of challenge.yaml, with which editors check the file: podium schema challenge",
+    "convert": "convert a submission between the two CSV layouts, one row per image and one row per prediction",
     "synthesize": "generate a truth folder and submissions of chosen quality from a seed",
+}
+
+
+# Commands that talk to a server. Each has the name of its module in `evaluator.client` and its help text.
+SERVER_COMMANDS = {
+    "login": ("accounts", "log in to a server: podium login URL"),
+    "logout": ("accounts", "revoke the token of this machine and remove it"),
+    "whoami": ("accounts", "print who is logged in, and what the token may do"),
+    "challenges": ("challenges", "list the challenges of the server"),
+    "phases": ("challenges", "list the phases of a challenge"),
+    "join": ("challenges", "accept the rules of a challenge and join it"),
+    "submit": ("submissions", "upload a file: podium submit CHALLENGE -f FILE -m NOTE --wait"),
+    "submissions": ("submissions", "list your team's submissions"),
+    "submission": ("submissions", "print the status, scores or defects of a submission"),
+    "leaderboard": ("leaderboards", "print a leaderboard as a table, CSV or JSON"),
+    "team": ("teams", "show your team in a challenge, invite people, answer invitations, or leave"),
+    "quota": ("challenges", "print how many files your team may still submit"),
+    "download": ("files", "download the template submission and the other files of a phase"),
+    "kit": ("files", "download the check kit of a phase, for podium check --kit"),
+    "open": ("challenges", "open a page of a challenge in the browser"),
 }
 
 
@@ -42,19 +74,19 @@ class Command(Protocol):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; no exception is raised.
+    """Run the command line and return its exit code. Exceptions become messages and exit codes.
 
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments after ``podium``; those of the process by default.
+        The arguments after ``podium``; by default, the arguments of the process.
     """
     try:
         code = _run(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
-    except SystemExit as stop:  # Raised by argparse after --help and --version.
+    except SystemExit as stop:  # argparse raises SystemExit after --help and --version.
         return int(stop.code or 0)
-    except BrokenPipeError:  # The reader of the output has closed it, as in `podium … | head`.
+    except BrokenPipeError:  # The program that reads the output has closed it, as in `podium … | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.BROKEN_PIPE
     except KeyboardInterrupt:
@@ -62,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             return _internal_error(error)
-        print("podium: there is no space left on the disk; free some and run the same command again", file=sys.stderr)
+        print("podium: there is no space left on the disk; free some space and run the command again", file=sys.stderr)
         return Exit.NO_SPACE
     except Exception as error:
         return _internal_error(error)
@@ -79,15 +111,29 @@ def _internal_error(error: Exception) -> int:
 
 def _run(argv: Sequence[str]) -> int:
     parser = _command_parser()
+    if not argv:
+        parser.print_help()
+        return Exit.DONE
     try:
         chosen = parser.parse_args(argv)
-        command = cast(Command, import_module(f"{__name__}.{chosen.command}"))
-        parser = Parser(prog=f"podium {chosen.command}", description=COMMANDS[chosen.command].capitalize() + ".")
+        command, meaning = _command(chosen.command)
+        parser = Parser(prog=f"podium {chosen.command}", description=f"{meaning[0].upper()}{meaning[1:]}.")
         command.declare(parser)
         return _run_command(command, parser.parse_args(chosen.rest))
     except (WrongUsage, InvalidParameters) as error:
         print(f"{parser.prog}: {visible(str(error))}\n{parser.format_usage()}", end="", file=sys.stderr)
         return Exit.WRONG_USAGE
+    except InvalidKit as error:
+        print(f"{parser.prog}: {visible(str(error))}", file=sys.stderr)
+        return Exit.WRONG_USAGE
+
+
+def _command(name: str) -> tuple[Command, str]:
+    """Import the module of a command, and return the command and its help text."""
+    if name in COMMANDS:
+        return cast(Command, import_module(f"{__name__}.{name.replace('-', '_')}")), COMMANDS[name]
+    module, meaning = SERVER_COMMANDS[name]
+    return import_module(f"evaluator.client.{module}").VERBS[name], meaning
 
 
 def _run_command(command: Command, arguments: Namespace) -> int:
@@ -102,16 +148,24 @@ def _run_command(command: Command, arguments: Namespace) -> int:
 
 
 def _command_parser() -> Parser:
-    width = max(map(len, COMMANDS))
+    server = {name: meaning for name, (_, meaning) in SERVER_COMMANDS.items()}
     parser = Parser(
         prog="podium",
-        description="Score submissions to computer-vision challenges with the exact metrics of the field.",
-        epilog="commands:\n" + "\n".join(f"  {name:<{width}}  {meaning}" for name, meaning in COMMANDS.items()),
+        description="Score submissions to computer-vision challenges with the metrics of the official tools.",
+        epilog=f"commands on this machine:\n{_listed(COMMANDS)}\n\ncommands for a server:\n{_listed(server)}",
     )
     parser.add_argument("--version", action="version", version=f"podium {__version__}")
     parser.add_argument(
-        "command", choices=COMMANDS, metavar="COMMAND", help="the command to run; see `podium COMMAND --help`"
+        "command",
+        choices=COMMANDS | server,
+        metavar="COMMAND",
+        help="the command to run; see `podium COMMAND --help`",
     )
     rest = parser.add_argument("rest", nargs=REMAINDER, metavar="…", help="arguments of the command")
-    rest.required = False  # Otherwise argparse also names this argument if the command is missing.
+    rest.required = False  # If the command is missing, only that is reported.
     return parser
+
+
+def _listed(commands: Mapping[str, str]) -> str:
+    width = max(map(len, COMMANDS | SERVER_COMMANDS))
+    return "\n".join(f"  {name:<{width}}  {meaning}" for name, meaning in commands.items())

@@ -1,4 +1,4 @@
-"""``podium compare`` tests whether the difference between two submissions is statistically significant."""
+"""Implements ``podium compare``, which tests whether two submissions differ significantly."""
 
 import sys
 from argparse import Namespace
@@ -37,10 +37,14 @@ def declare(parser: Parser) -> None:
     """Add the arguments of the command."""
     add_track(parser)
     parser.add_argument(
-        "--truth", required=True, type=existing_truth, metavar="DIR", help="truth folder or prepared truth"
+        "--truth",
+        required=True,
+        type=existing_truth,
+        metavar="DIR",
+        help="ground truth folder or prepared ground truth",
     )
-    parser.add_argument("first", type=existing_file, metavar="A", help="a submission")
-    parser.add_argument("second", type=existing_file, metavar="B", help="another submission")
+    parser.add_argument("first", type=existing_file, metavar="A", help="the first submission, A")
+    parser.add_argument("second", type=existing_file, metavar="B", help="the second submission, B")
     add_set(parser)
     add_split_options(parser)
     parser.add_argument(
@@ -75,7 +79,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _scored(arguments: Namespace, submission: Path, draws: Path) -> Report:
-    arguments.submission = submission  # The submission that defects are reported for.
+    arguments.submission = submission  # The defects of a rejected file are printed with this file name.
     options = ReportOptions(bootstrap=Bootstrap(arguments.bootstrap, arguments.seed or 0, draws))
     with progress() as tell:
         return score(scoring_request(arguments, submission, options, tell))
@@ -104,7 +108,7 @@ def _print(splits: dict[str, SplitComparison], arguments: Namespace, signature: 
 
 
 def _print_classes(part: SplitComparison) -> None:
-    """Print the classes with the largest gains and losses of B."""
+    """Print the classes in which B gains and loses most."""
     named = [(float(row["difference"] or 0.0), visible(str(row["name"]))) for row in part.classes]
     gained = [pair for pair in named[:SHOWN] if pair[0] > 0]
     lost = [pair for pair in named[-SHOWN:] if pair[0] < 0][::-1]
@@ -114,5 +118,5 @@ def _print_classes(part: SplitComparison) -> None:
 
 
 def signed(difference: float) -> str:
-    """Return a difference as text with its sign; zero has no minus sign."""
+    """Return a difference as text. A positive number has a plus sign; zero has no minus sign."""
     return written(difference, DECIMALS, sign=True)

@@ -1,4 +1,4 @@
-"""``podium convert`` converts a submission between its two CSV shapes."""
+"""Implements ``podium convert``, which converts a submission between its two CSV layouts."""
 
 import sys
 from argparse import Namespace
@@ -20,18 +20,18 @@ def declare(parser: Parser) -> None:
         choices=("kaggle", "long"),
         help="kaggle: prediction strings; long: one row per prediction",
     )
-    parser.add_argument("source", type=existing_file, metavar="FILE", help="a submission in either shape")
+    parser.add_argument("source", type=existing_file, metavar="FILE", help="a submission in either layout")
     parser.add_argument("out", nargs="?", type=new_file, metavar="OUT", help="output file (default: standard output)")
 
 
 def run(arguments: Namespace) -> int:
-    """Convert a submission. Defects go to standard error, because standard output may be the converted file."""
+    """Convert a submission. Print defects to standard error, because standard output may be the converted file."""
     try:
         if arguments.out is None:
             convert(arguments.track, arguments.to, arguments.source, sys.stdout)
             return Exit.DONE
         if arguments.out.suffix == ".gz":
-            raise WrongUsage(f"OUT is written uncompressed; name it {arguments.out.stem}")
+            raise WrongUsage(f"the output is not compressed; use the name {arguments.out.stem}")
         with atomic_file(arguments.out) as file:
             convert(arguments.track, arguments.to, arguments.source, file)
     except InvalidSubmission as error:

@@ -44,7 +44,8 @@ def print_notices(notices: Sequence[Notice], *, stream: TextIO) -> None:
     """Print the notices of a submission."""
     style = TextStyle(stream)
     for notice in notices:
-        print(style.faint(f"notice: {notice.code}: {visible(notice.message)} ({notice.count:,} times)"), file=stream)
+        times = f" ({notice.count:,} times)" if notice.count > 1 else ""
+        print(style.faint(f"notice: {notice.code}: {visible(notice.message)}{times}"), file=stream)
 
 
 def _print(findings: Findings, *, name: str, stream: TextIO) -> None:

@@ -4,13 +4,18 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """An exit code."""
+    """The exit code of a ``podium`` command."""
 
     DONE = 0
     INTERNAL_ERROR = 1
     INVALID_SUBMISSION = 2
     INVALID_TRUTH = 3
+    REFUSED = 4
+    SCORING_FAILED = 5
+    INVALID_RESULTS = 6
+    OTHER_KEY = 7
     WRONG_USAGE = 64
     NO_SPACE = 74
+    TRY_AGAIN_LATER = 75
     INTERRUPTED = 130
     BROKEN_PIPE = 141

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from evaluator.cli.usage import STDOUT
 
-DECIMALS = 5  # Number of decimals in a table; --json writes all digits.
+DECIMALS = 5  # Number of decimals of a score in a table; --json writes all digits.
 
 
 def write_json(answer: Mapping[str, Any], *, to: Path | None) -> bool:
@@ -19,7 +19,7 @@ def write_json(answer: Mapping[str, Any], *, to: Path | None) -> bool:
     Returns
     -------
     bool
-        Whether to print the result as text, which is the case unless the JSON was written to standard output.
+        Whether to print the result as text too: true unless the JSON was written to standard output.
     """
     if to is None:
         return True
@@ -49,7 +49,7 @@ def atomic_file(path: Path) -> Iterator[TextIO]:
 
 
 class TextStyle:
-    """Bold and colored text on a terminal; plain text elsewhere, with NO_COLOR, and with TERM=dumb."""
+    """Styles text on a terminal, unless NO_COLOR is set or TERM is ``dumb``. Other output is not styled."""
 
     def __init__(self, stream: TextIO) -> None:
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"

@@ -1,5 +1,6 @@
-"""``podium prepare`` compiles a truth folder to one file."""
+"""Implements ``podium prepare``, which compiles a truth folder to one file."""
 
+import json
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,25 +8,28 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.catalog import TRACKS
-from evaluator.cli.ceiling import add_ceiling_warnings, ceilings
+from evaluator.ceiling import add_ceiling_warnings, ceilings
 from evaluator.cli.defects import print_warnings
 from evaluator.cli.exits import Exit
 from evaluator.cli.output import write_json
 from evaluator.cli.usage import (
     Parser,
     add_json,
+    add_limits,
     add_set,
     add_split_options,
     add_track,
     check_seed_is_used,
     existing_file,
     existing_folder,
+    limits,
     new_file,
     parameters,
     truth_options,
 )
 from evaluator.problems import Findings, InvalidParameters, Problem
-from evaluator.scoring import TruthSummary, candidates, prepare, template
+from evaluator.scoring import TruthSummary, candidates, prepare, statistics, template, write_kit
+from evaluator.texts import counted
 
 
 def declare(parser: Parser) -> None:
@@ -37,7 +41,7 @@ def declare(parser: Parser) -> None:
     parser.add_argument(
         "--salt", type=existing_file, metavar="FILE", help="a salt.txt to use instead of the one in the folder"
     )
-    parser.add_argument("--out", required=True, type=new_file, metavar="FILE", help="the prepared truth to write")
+    parser.add_argument("--out", required=True, type=new_file, metavar="FILE", help="the file to write")
     parser.add_argument(
         "--sample", type=new_file, metavar="FILE", help="also write a template submission: every image, no predictions"
     )
@@ -45,14 +49,24 @@ def declare(parser: Parser) -> None:
         "--candidates",
         type=new_file,
         metavar="FILE",
-        help="also write everything that a submission may choose from, shuffled",
+        help="also write the list of candidates (all possible answers) in shuffled order",
     )
+    parser.add_argument(
+        "--kit", type=new_file, metavar="FILE", help="also write the check kit, which participants use to check files"
+    )
+    parser.add_argument(
+        "--statistics",
+        type=new_file,
+        metavar="FILE",
+        help="also write statistics of the ground truth and its ceiling as JSON; keep this file secret",
+    )
+    add_limits(parser)
     parser.add_argument(
         "--hidden",
         action="store_true",
         help="for a challenge: also report data that would reveal answers to participants",
     )
-    parser.add_argument("--ceiling", action="store_true", help="also score the truth as a submission, which takes time")
+    parser.add_argument("--ceiling", action="store_true", help="also score the ground truth as a submission (slow)")
     add_json(parser)
 
 
@@ -71,18 +85,28 @@ def run(arguments: Namespace) -> int:
     for write, path in ((template, arguments.sample), (candidates, arguments.candidates)):
         if path:
             write(arguments.track, arguments.out, path)
+    if arguments.kit:
+        made_with = parameters(arguments)
+        write_kit(arguments.track, arguments.out, arguments.kit, parameters=made_with, limits=limits(arguments))
     warnings = Findings([Problem(**one) for one in made["warnings"]], made["warning_counts"])
     found = ceilings(arguments.track, arguments.out, parameters(arguments)) if arguments.ceiling else {}
     add_ceiling_warnings(found, warnings)
     made["warnings"] = [problem.as_dict() for problem in warnings.errors]
-    if write_json({**made, **({"ceiling": found} if found else {})}, to=arguments.json):
+    if arguments.statistics:
+        described = {**statistics(arguments.track, arguments.out), "ceiling": found}
+        arguments.statistics.write_text(json.dumps(described, ensure_ascii=False), encoding="utf-8")
+    if write_json({**made, **({"ceiling": _scores(found)} if found else {})}, to=arguments.json):
         print_warnings(warnings)
         _print(made, found, arguments.out)
     return Exit.DONE
 
 
+def _scores(ceiling: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {split: {name: one[name] for name in ("score", "unreachable")} for split, one in ceiling.items()}
+
+
 def _print(made: TruthSummary, ceiling: Mapping[str, Mapping[str, Any]], out: Path) -> None:
-    print(f"{out}: {made['images']:,} images")
+    print(f"{out}: {counted(made['images'], 'image')}")
     print(f"sha256 {made['sha256']}")
     print(made["signature"])
     for name, found in ceiling.items():

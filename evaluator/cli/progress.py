@@ -1,4 +1,4 @@
-"""Shows progress: a bar on a terminal; elsewhere only a message when the kernels are compiled."""
+"""Shows progress: a bar on a terminal, and otherwise only a message when the kernels are compiled."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -13,16 +13,16 @@ ProgressCallback = Callable[[str, float], None]
 def announce_compilation(stage: str, fraction: float) -> None:
     """Print a message when compiling begins, which happens only once on a machine."""
     if stage == COMPILING and fraction == 0:
-        print("compiling the kernels, once on this machine; this takes about a minute", file=sys.stderr)
+        print("compiling the kernels; this takes about a minute and is done only once on this machine", file=sys.stderr)
 
 
 @contextmanager
 def progress() -> Iterator[ProgressCallback]:
-    """Yield a function that takes a stage and the fraction of it that is done."""
+    """Yield a function that shows progress, given the name of a stage and its completed fraction."""
     if not sys.stderr.isatty():
         yield announce_compilation
         return
-    tqdm = import_module("tqdm").tqdm  # Loaded only if there is a terminal.
+    tqdm = import_module("tqdm").tqdm  # tqdm is loaded only if there is a terminal.
     form = "{desc:<13} {percentage:3.0f}% |{bar}| {elapsed}"
     with tqdm(total=1.0, desc="reading", leave=False, file=sys.stderr, bar_format=form) as bar:
 

@@ -39,7 +39,7 @@ TOOLS: Mapping[str, Callable[[SplitReport, str], Lines]] = {
 
 
 def check_reference_lines(track: str, parameters: Mapping[str, Any]) -> None:
-    """Raise an exception if the official tools have no such output, before the submission is scored.
+    """Raise an exception unless an official tool computes the metrics of this track with these parameters.
 
     Raises
     ------
@@ -52,12 +52,12 @@ def check_reference_lines(track: str, parameters: Mapping[str, Any]) -> None:
 
 
 def write_reference_lines(report: Report, *, to: Path) -> None:
-    """Write the names and values of all numbers of split ``all`` as CSV without a header; ``nan`` if undefined."""
+    """Write all scores of split ``all`` as CSV rows of name and value, without a header; ``nan`` if undefined."""
     lines = TOOLS[report.track](report.splits["all"], f"{report.parameters['iou_threshold']}IOU")
     with atomic_file(to) as file:
         csv.writer(file).writerows((name, "nan" if value is None else value) for name, value in lines)
 
 
 def _label(row: ClassRow) -> str:
-    """Return a label in the Unicode normal form that the tools use."""
+    """Return the label of a class in the Unicode normal form that the official tools use."""
     return normalize("NFKD", str(row["label"]))

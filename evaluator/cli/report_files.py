@@ -17,7 +17,7 @@ def write_curves(report: Report, *, to: Path) -> None:
 
 
 def write_matches(report: Report, *, to: Path) -> None:
-    """Write the outcome of each prediction, and each object that was missed, as CSV rows."""
+    """Write one CSV row for the outcome of each prediction, and for each object that was missed."""
     with atomic_file(to) as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(report.matches.columns)

@@ -1,4 +1,4 @@
-"""``podium reveals`` counts the images that are private in one truth and public in another."""
+"""Implements ``podium reveals``, which counts the images that are private in one truth and public in another."""
 
 from argparse import Namespace
 
@@ -10,8 +10,10 @@ from evaluator.truth import Truth, newly_public
 
 def declare(parser: Parser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("earlier", type=existing_file, metavar="EARLIER", help="prepared truth in use until now")
-    parser.add_argument("later", type=existing_file, metavar="LATER", help="prepared truth that would replace it")
+    parser.add_argument("earlier", type=existing_file, metavar="EARLIER", help="prepared ground truth that is in use")
+    parser.add_argument(
+        "later", type=existing_file, metavar="LATER", help="prepared ground truth that would replace it"
+    )
     add_json(parser)
 
 

@@ -1,4 +1,4 @@
-"""``podium score`` scores a submission against the ground truth."""
+"""Implements ``podium score``, which scores a submission against the ground truth."""
 
 import csv
 from argparse import Namespace
@@ -35,7 +35,11 @@ def declare(parser: Parser) -> None:
     """Add the arguments of the command."""
     add_track(parser)
     parser.add_argument(
-        "--truth", required=True, type=existing_truth, metavar="DIR", help="truth folder or prepared truth"
+        "--truth",
+        required=True,
+        type=existing_truth,
+        metavar="DIR",
+        help="ground truth folder or prepared ground truth",
     )
     parser.add_argument(
         "--submission", required=True, type=existing_file, metavar="FILE", help="the submission to score"
@@ -50,7 +54,7 @@ def declare(parser: Parser) -> None:
     )
     add_json(parser)
     add_threads(parser)
-    parser.add_argument("--classes", type=new_file, metavar="FILE.csv", help="write the numbers of every class")
+    parser.add_argument("--classes", type=new_file, metavar="FILE.csv", help="write the metrics of every class")
     parser.add_argument(
         "--explain", action="store_true", help="also explain the score: kinds of errors, slices, ablation"
     )
@@ -64,7 +68,7 @@ def declare(parser: Parser) -> None:
         help="explain the score, and write the outcome of each prediction and each missed object",
     )
     parser.add_argument(
-        "--tf-csv", type=new_file, metavar="FILE.csv", help="write the numbers in the format of the official tool"
+        "--tf-csv", type=new_file, metavar="FILE.csv", help="write the scores in the format of the official tool"
     )
 
 
@@ -94,7 +98,7 @@ def run(arguments: Namespace) -> int:
 
 
 def write_classes(report: Report, *, to: Path) -> None:
-    """Write one row per split and class, with all digits; undefined numbers are empty."""
+    """Write one CSV row per split and class. Numbers have all digits; undefined numbers are empty."""
     with atomic_file(to) as file:
         declared = ["split", "label", "name", *(column.name for column in TRACKS[report.track].class_columns)]
         rows = [{"split": name, **row} for name, part in report.splits.items() for row in part.classes]

@@ -51,7 +51,7 @@ def _print_table(table: Sequence[ClassRow]) -> None:
         ]
         print("  " + "  ".join(cells).rstrip())
     if len(table) > ROWS_SHOWN:
-        print(f"  … and {len(table) - ROWS_SHOWN:,} more; --json has them")
+        print(f"  … and {len(table) - ROWS_SHOWN:,} more; --json writes all rows")
 
 
 def _cell(value: str | float | None) -> str:
@@ -65,7 +65,7 @@ def _cell(value: str | float | None) -> str:
 
 
 def _distinct(report: Report) -> dict[str, SplitReport]:
-    """Return the splits that get a column; without private images, `all` and `public` are equal."""
+    """Return the splits to print: only `all` if there are no private images, because `public` is the same."""
     return dict(report.splits) if "private" in report.splits else {"all": report.splits["all"]}
 
 

@@ -1,4 +1,4 @@
-"""``podium synthesize`` generates a truth folder and submissions from a seed."""
+"""Implements ``podium synthesize``, which generates a truth folder and submissions from a seed."""
 
 from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
@@ -21,7 +21,11 @@ def declare(parser: Parser) -> None:
     )
     parser.add_argument("--images", type=positive, default=1_000, metavar="N", help="number of images (default 1000)")
     parser.add_argument(
-        "--boxes-per-image", type=positive, default=7, metavar="N", help="mean number of objects or pairs (default 7)"
+        "--boxes-per-image",
+        type=positive,
+        default=7,
+        metavar="N",
+        help="mean number of objects or pairs in an image (default 7)",
     )
     parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the truth (default 0)")
     parser.add_argument(
@@ -37,7 +41,10 @@ def declare(parser: Parser) -> None:
 
 
 def quality(text: str) -> float:
-    """Return a quality, which has at most two decimals because file names contain it."""
+    """Convert an argument to the quality of a submission, from 0 to 1.
+
+    More than two decimals are an error, because file names contain the quality with two decimals.
+    """
     number = fraction(text)
     if number != round(number, 2):
         raise ArgumentTypeError(f"{text!r} has more than two decimals")
@@ -45,7 +52,7 @@ def quality(text: str) -> float:
 
 
 def run(arguments: Namespace) -> int:
-    """Generate the folder and print the names of its files."""
+    """Generate a truth folder and submissions, and print the names of the files."""
     try:
         with progress() as tell:
             made = synthesize(

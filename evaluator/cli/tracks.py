@@ -1,4 +1,4 @@
-"""``podium tracks`` lists the tracks with their files, parameters and columns."""
+"""Implements ``podium tracks``, which lists the tracks with their files, parameters and columns."""
 
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ def run(arguments: Namespace) -> int:
 
 
 def described(track: Track) -> dict[str, Any]:
-    """Return the declaration of a track as plain data for JSON."""
+    """Return the declaration of a track as data that can be written as JSON."""
     return {
         "name": track.name,
         "title": track.title,
@@ -60,7 +60,7 @@ def _text(track: Track) -> Iterator[str]:
 
 
 def _shown(parameter: Parameter) -> str:
-    """Return the default of a parameter in the format of --set."""
+    """Return the default value of a parameter as it is written after --set."""
     value = parameter.default
     return str(value).lower() if isinstance(value, bool) else parameter.written(value)
 

@@ -1,26 +1,30 @@
-"""Command line arguments that several commands share, and the types of arguments."""
+"""Defines the command line arguments that several commands share, and the types of arguments."""
 
 import os
+import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from evaluator.catalog import TRACKS
-from evaluator.problems import PodiumError
+from evaluator.catalog import TRACKS, Limits
+from evaluator.problems import PodiumError, visible
 from evaluator.request import Progress, ReportOptions, Resources, ScoringRequest, TruthOptions
 
 Number = TypeVar("Number", int, float)
 STDOUT = Path("-")
 SEEDS = 2**32
+CHOICES = re.compile(r" \(choose from (.*)\)")
 
 
 class WrongUsage(PodiumError):
-    """The command line is invalid."""
+    """Raised if the command line is invalid."""
 
 
 class Parser(ArgumentParser):
-    """A parser that raises an exception on errors, because argparse would exit with a code of its own."""
+    """A parser that raises an exception on errors. argparse itself would exit with its own exit code."""
 
     def __init__(self, *, prog: str, description: str, epilog: str | None = None) -> None:
         super().__init__(
@@ -32,17 +36,33 @@ class Parser(ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        """Raise :class:`WrongUsage`."""
-        raise WrongUsage(message)
+        """Raise :class:`WrongUsage`, with a suggestion if a word of the message is similar to a known word."""
+        hint = self._suggestion(message)
+        raise WrongUsage((CHOICES.sub("", message) if hint else message) + hint)
+
+    def _suggestion(self, message: str) -> str:
+        if found := re.search(rf"invalid choice: '([^']*)'{CHOICES.pattern}", message):
+            word, known = found[1], re.findall(r"[\w-]+", found[2])
+        elif found := re.search(r"unrecognized arguments: (--[\w-]+)", message):
+            word, known = found[1], list(self._option_string_actions)
+        else:
+            return ""
+        return suggestion(word, known)
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return a suffix for a message that suggests the most similar known word; empty if no known word is similar."""
+    close = get_close_matches(word, list(known), n=1)
+    return f". Did you mean {visible(close[0])}?" if close else ""
 
 
 def existing_truth(text: str) -> Path:
-    """Return the path of an existing truth folder or prepared truth."""
+    """Convert an argument to the path of an existing truth folder or prepared truth."""
     return _readable(Path(text), expected="no such folder or file")
 
 
 def existing_file(text: str) -> Path:
-    """Return the path of an existing file."""
+    """Convert an argument to the path of an existing file."""
     if text == "-":
         raise ArgumentTypeError("standard input is not supported; give the name of a file")
     path = _readable(Path(text), expected="no such file")
@@ -52,7 +72,7 @@ def existing_file(text: str) -> Path:
 
 
 def existing_folder(text: str) -> Path:
-    """Return the path of an existing folder."""
+    """Convert an argument to the path of an existing folder."""
     path = _readable(Path(text), expected="no such folder")
     if not path.is_dir():
         raise ArgumentTypeError(f"not a folder: {path}")
@@ -60,7 +80,7 @@ def existing_folder(text: str) -> Path:
 
 
 def new_file(text: str) -> Path:
-    """Return the path of a file to write. A missing folder is an error that is raised before anything is computed."""
+    """Convert an argument to the path of a file to write. The folder must exist."""
     path = Path(text)
     if path.is_dir():
         raise ArgumentTypeError(f"this is a folder: {path}")
@@ -70,7 +90,7 @@ def new_file(text: str) -> Path:
 
 
 def fraction(text: str) -> float:
-    """Return a number from 0 to 1."""
+    """Convert an argument to a number from 0 to 1."""
     number = _converted(float, text, "a number from 0 to 1")
     if not 0.0 <= number <= 1.0:
         raise ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
@@ -78,7 +98,7 @@ def fraction(text: str) -> float:
 
 
 def positive(text: str) -> int:
-    """Return a positive integer."""
+    """Convert an argument to a positive integer."""
     number = _converted(int, text, "a positive whole number")
     if number < 1:
         raise ArgumentTypeError(f"{text!r} is not a positive whole number")
@@ -86,16 +106,45 @@ def positive(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """Return a seed: an integer from 0 to 2**32 - 1."""
+    """Convert an argument to a seed, an integer from 0 to 2**32 - 1."""
     number = _converted(int, text, f"a whole number from 0 to {SEEDS - 1}")
     if not 0 <= number < SEEDS:
         raise ArgumentTypeError(f"{text!r} is not a whole number from 0 to {SEEDS - 1}")
     return number
 
 
-def add_track(parser: Parser) -> None:
+def add_track(parser: Parser, *, optional: bool = False) -> None:
     """Add the argument TRACK."""
-    parser.add_argument("track", choices=TRACKS, metavar="TRACK", help=", ".join(TRACKS))
+    track = parser.add_argument("track", choices=TRACKS, metavar="TRACK", help=", ".join(TRACKS))
+    if optional:
+        track.nargs, track.required = "?", False
+
+
+def add_limits(parser: Parser) -> None:
+    """Add the option --limit."""
+    parser.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=NUMBER",
+        help=f"a limit on submitted files; may be repeated. NAME is one of {', '.join(asdict(Limits()))}",
+    )
+
+
+def limits(arguments: Namespace) -> Limits:
+    """Return the limits on submitted files: those given by --limit, and defaults for the others.
+
+    Raises
+    ------
+    WrongUsage
+    """
+    values = asdict(Limits())
+    for assignment in arguments.limit:
+        name, _, value = assignment.partition("=")
+        if name not in values or not value.isdecimal():
+            raise WrongUsage(f"--limit: {assignment!r} is not NAME=NUMBER, where NAME is one of {', '.join(values)}")
+        values[name] = int(value)
+    return Limits(**values)
 
 
 def add_json(parser: Parser) -> None:
@@ -129,18 +178,21 @@ def add_threads(parser: Parser) -> None:
         type=positive,
         default=cores,
         metavar="N",
-        help="number of threads (default: number of cores); the result does not depend on it",
+        help="number of threads (default: number of cores); it does not affect the result",
     )
 
 
 def add_split_options(parser: Parser) -> None:
-    """Add the options --usage and --split, which determine the public images, and --seed."""
+    """Add the options --usage and --split, which determine the public images, and the option --seed."""
     public = parser.add_mutually_exclusive_group()
     public.add_argument(
-        "--usage", type=existing_file, metavar="FILE", help="CSV of ImageID,Usage: Public, Private or Ignored"
+        "--usage",
+        type=existing_file,
+        metavar="FILE",
+        help="CSV with the columns ImageID and Usage (Public, Private or Ignored)",
     )
     public.add_argument(
-        "--split", type=fraction, metavar="P", help="make a random share P of the images public and the rest private"
+        "--split", type=fraction, metavar="P", help="make a random fraction P of the images public and the rest private"
     )
     parser.add_argument(
         "--seed",
@@ -151,7 +203,7 @@ def add_split_options(parser: Parser) -> None:
 
 
 def parameters(arguments: Namespace) -> dict[str, Any]:
-    """Return the parameters of --set with values of the right type; defaults are not added.
+    """Return the parameters given by --set, converted to their types. Parameters that are not given are left out.
 
     Raises
     ------
@@ -189,7 +241,7 @@ def scoring_request(
 
 
 def check_seed_is_used(arguments: Namespace, *options: str) -> None:
-    """Raise an exception if --seed is given without an option that uses it.
+    """Raise an exception if --seed is given without another option that uses it.
 
     Raises
     ------
@@ -203,7 +255,7 @@ def _readable(path: Path, *, expected: str) -> Path:
     if not path.exists():
         raise ArgumentTypeError(f"{expected}: {path}")
     if not os.access(path, os.R_OK):
-        raise ArgumentTypeError(f"no permission to read: {path}")
+        raise ArgumentTypeError(f"no permission to read {path}")
     return path
 
 

@@ -1,4 +1,4 @@
-"""Reads a submission in blocks of whole lines, for kernels; several threads can read one file."""
+"""Reads a submission in blocks of whole lines for the kernels. Several threads can read the same file."""
 
 import io
 from collections.abc import Generator
@@ -11,13 +11,13 @@ from evaluator.files.lines import CHUNK_BYTES, GZIP_MAGIC, UTF8_BOM, chunks
 from evaluator.problems import Findings, Stop
 from evaluator.report import ReferenceNeeded
 
-SLACK_BYTES = 128  # Kernels read 64 bytes at a time, also beyond the end of a line.
+SLACK_BYTES = 128  # Kernels read 64 bytes at a time, even beyond the end of a line.
 BLANKS = b" \t\r\n"
 LOOK_BACK_BYTES = 4096
 
 
 class Declined(Exception):
-    """Raised, with a reason, if the fast path cannot score a file; it stops all threads that read the file."""
+    """Raised, with the reason, if the fast path cannot score a file. All threads that read the file stop."""
 
     def __init__(self, reason: ReferenceNeeded) -> None:
         super().__init__(reason)
@@ -25,7 +25,7 @@ class Declined(Exception):
 
 
 class Blocks:
-    """A file, plain or gzipped, that is read in blocks.
+    """A plain or gzipped file that is read in blocks of whole lines.
 
     Parameters
     ----------
@@ -40,7 +40,8 @@ class Blocks:
     Raises
     ------
     Declined
-        If there is no header line, and later if a gzip file is damaged or a line is too long.
+        Raised by :meth:`header` if there is no readable header line, and while reading if a gzip file is damaged or a
+        line is too long.
     """
 
     def __init__(self, path: Path, limits: Limits) -> None:
@@ -56,7 +57,7 @@ class Blocks:
         self.closed = False
 
     def __enter__(self) -> "Blocks":
-        """Return the file, which the ``with`` statement closes."""
+        """Return this object; the ``with`` statement closes the file."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -75,10 +76,10 @@ class Blocks:
         self.fraction = fraction
 
     def header(self) -> str:
-        """Return the first line; must be called once, before :meth:`take`."""
+        """Return the first line. This method must be called once, before :meth:`take`."""
         buffer, size = bytearray(CHUNK_BYTES), 0
         with memoryview(buffer) as view:
-            while buffer.find(b"\n", 0, size) < 0 and (count := self._read(view[size:])):
+            while size < CHUNK_BYTES and buffer.find(b"\n", 0, size) < 0 and (count := self._read(view[size:])):
                 size += count
         line, newline, self.rest = bytes(buffer[:size]).removeprefix(UTF8_BOM).partition(b"\n")
         if not newline and size == CHUNK_BYTES:
@@ -89,10 +90,10 @@ class Blocks:
             raise Declined(ReferenceNeeded.UNDECODABLE_HEADER) from None
 
     def take(self, buffer: bytearray) -> int:
-        """Fill ``buffer`` with the next lines and return the index of their end; 0 at the end of the file.
+        """Fill ``buffer`` with the next lines, and return the index of their end, or 0 at the end of the file.
 
-        The last line always ends with a line feed. The buffer grows if a line is longer. Blank lines at the end of the
-        file are left out.
+        The last line always ends with a line feed. If a line is longer than the buffer, the buffer grows. Blank lines
+        at the end of the file are left out.
         """
         with self.lock:
             if self.closed:
@@ -128,20 +129,19 @@ class Blocks:
 
 
 class _Inflated:
-    """A stream of decompressed chunks that is read into a buffer, as a file is."""
+    """A stream of decompressed chunks that can be read into a buffer like a file."""
 
     def __init__(self, parts: Generator[bytes, None, None]) -> None:
         self.parts = parts
         self.part = io.BytesIO()
 
     def read_into(self, view: memoryview) -> int:
-        count = self.part.readinto(view)
-        while count == 0:
-            part = next(self.parts, b"")
-            if not part:
+        """Fill the buffer as far as possible, and return the number of bytes: 0 only at the end of the stream."""
+        while (count := self.part.readinto(view)) == 0:
+            part = next(self.parts, None)
+            if part is None:
                 return 0
             self.part = io.BytesIO(part)
-            count = self.part.readinto(view)
         return count
 
 
@@ -152,9 +152,9 @@ def _reserve(buffer: bytearray, size: int) -> None:
 
 
 def _end_of_lines(buffer: bytearray, size: int) -> int:
-    """Return the end of the last complete line that is not blank, or 0 if there is none.
+    """Return the offset after the last complete line that is not blank, or 0 if there is none.
 
-    Blank lines after it are returned with the next block, because it is not known yet whether other lines follow.
+    Blank lines after that line are left for the next block, because it is not known yet whether other lines follow.
     """
     newline = buffer.rfind(b"\n", 0, size)
     start = max(newline - LOOK_BACK_BYTES, 0)
@@ -165,7 +165,7 @@ def _end_of_lines(buffer: bytearray, size: int) -> int:
 
 
 def _end_of_last_line(buffer: bytearray, size: int) -> int:
-    """Return the end of the last line that is not blank, after adding a line feed if it has none."""
+    """Return the offset after the last line that is not blank. Add a line feed if this line has none."""
     start = max(size - LOOK_BACK_BYTES, 0)
     written = len(buffer[start:size].rstrip(BLANKS))
     if not written and not start:

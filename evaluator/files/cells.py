@@ -1,9 +1,9 @@
-"""Splits lines into cells as in RFC 4180, with one row per line, and cells into tokens; quotes texts for messages."""
+"""Splits lines into cells, and cells into tokens. The format is that of RFC 4180 without line breaks in cells."""
 
 import re
 from collections.abc import Iterator
 
-# Limit for a line with quotes. A line with more cells has a defect, so its remaining cells are not read.
+# Maximum number of cells that are read from a line with quotes. A line with more cells is a defect in any case.
 MAX_CELLS = 20_000
 QUOTED = re.compile(r'(?:[^"]++|"")*+')
 
@@ -11,8 +11,8 @@ QUOTED = re.compile(r'(?:[^"]++|"")*+')
 def split_cells(line: str) -> list[str] | None:
     """Return the cells of a line, or None if its quotes do not match.
 
-    A cell is quoted as a whole or not at all; ``""`` inside quotes is one quote. If there are more than
-    :data:`MAX_CELLS` cells, only some of them are returned.
+    A cell is either quoted as a whole or not quoted. Inside quotes, ``""`` is one quote. If a line with quotes has more
+    than :data:`MAX_CELLS` cells, its last cells are not returned.
 
     >>> split_cells('a,"b, c",')
     ['a', 'b, c', '']
@@ -31,7 +31,7 @@ def split_cells(line: str) -> list[str] | None:
             cells.append(line[at + 1 : end].replace('""', '"'))
             end += 1
         else:
-            end = line.find(",", at) % (len(line) + 1)  # -1, which means no further comma, becomes the end of the line.
+            end = line.find(",", at) % (len(line) + 1)  # Replaces -1 (no further comma) by the end of the line.
             cells.append(line[at:end])
             if '"' in cells[-1]:
                 return None
@@ -44,13 +44,13 @@ def split_cells(line: str) -> list[str] | None:
 
 
 def _closing_quote(line: str, at: int) -> int:
-    """Return the index of the quote that closes the text from ``at``; the length of the line if there is none."""
+    """Return the index of the closing quote of the text at ``at``, or the length of the line if there is none."""
     found = QUOTED.match(line, at)
     return found.end() if found else at
 
 
 def shortened(text: str, width: int = 60) -> str:
-    """Return ``text`` quoted for a message; the middle of a long text is left out.
+    """Return ``text`` in quotes for a message. The middle of a long text is left out.
 
     >>> shortened("0,5")
     "'0,5'"
@@ -70,7 +70,7 @@ def tokens_of(string: str) -> list[str]:
 
 
 def pieces_of(string: str, characters: int) -> Iterator[str]:
-    """Yield a prediction string in pieces of at least ``characters`` characters, split between tokens.
+    """Split a prediction string between tokens, and yield pieces of at least ``characters`` characters.
 
     >>> list(pieces_of("ab cd e", 1))
     ['ab', 'cd', 'e']
@@ -84,7 +84,7 @@ def pieces_of(string: str, characters: int) -> Iterator[str]:
 
 
 def shortened_id(image: str) -> str:
-    """Return an image id as it is shown with a defect: its first 256 characters.
+    """Return the first 256 characters of an image id, which are shown with a defect.
 
     >>> shortened_id("a" * 300) == "a" * 256
     True

@@ -1,4 +1,4 @@
-"""Converts a submission between its two CSV shapes. The texts of the values, and thus the score, do not change."""
+"""Converts a submission between its two CSV layouts. The texts of the values and the score do not change."""
 
 import csv
 from collections.abc import Iterator
@@ -12,20 +12,21 @@ from evaluator.problems import Findings, InvalidParameters, InvalidSubmission, P
 
 
 def convert(track: str, to: str, source: Path, out: TextIO) -> None:
-    """Write the submission ``source`` to ``out`` in the shape ``to``, which is ``kaggle`` or ``long``.
+    """Write the submission ``source`` to ``out`` in the layout ``to``, which is ``kaggle`` or ``long``.
 
-    An image without predictions has no row in the long shape.
+    An image without predictions has no row in the long layout.
 
     Raises
     ------
     InvalidParameters
-        If submissions to this track have only one shape.
+        If submissions to this track have only one layout.
     InvalidSubmission
-        If a row has a defect, if a label contains a blank and cannot be a token, or if an image has several sizes.
+        If a row has a defect, if a label cannot be a token because it contains a blank, or if an image has several
+        sizes.
     """
     form = TRACKS[track].form
     if not form.tokens:
-        raise InvalidParameters(f"a submission to {track} has only one shape; there is nothing to convert")
+        raise InvalidParameters(f"a submission to {track} has only one layout; there is nothing to convert")
     findings = Findings()
     reader = RowReader(form, Limits(), findings)
     writer = csv.writer(out, lineterminator="\n")
@@ -59,7 +60,7 @@ def _valid_rows(reader: RowReader, source: Path) -> Iterator[Row]:
 
 
 def _ordered(row: Row, reader: RowReader, names: list[str]) -> Iterator[list[str]]:
-    """Yield the texts of each prediction in the order of ``names``."""
+    """Yield the texts of each prediction of a row, in the order of ``names``."""
     positions = {column.name: position for position, column in enumerate(reader.layout)}
     width = len(reader.layout)
     for start in range(0, len(row.texts), width):
@@ -67,7 +68,7 @@ def _ordered(row: Row, reader: RowReader, names: list[str]) -> Iterator[list[str
 
 
 def _check_size(first: tuple[str, ...], row: Row, findings: Findings) -> None:
-    """Add a defect if the size in a row differs from the first row of its image: a prediction string has one size."""
+    """Add a defect if the image size in a row differs from that in the first row of the same image."""
     if tuple(row.image_cells) != first:
         message = (
             f"{' × '.join(row.image_cells)} in this row, {' × '.join(first)} before; expected one size for each image"

@@ -1,4 +1,4 @@
-"""Reads a submission in JSON. The location of a defect is its path, such as ``$[3].boxes[0]``."""
+"""Reads a submission in JSON. A defect is located by its path in the JSON, such as ``$[3].boxes[0]``."""
 
 import gc
 import json
@@ -57,14 +57,14 @@ class Document:
         raise Stop(code)
 
     def add_defect(self, path: str, message: str, *, code: str = "bad_json", image: str | None = None) -> None:
-        """Add a defect."""
+        """Add a defect at a path in the JSON."""
         problem = None
         if self.findings.shows(code):
             problem = Problem(code, storable(message), column=storable(path), image=image and storable(image))
         self.findings.count(code, problem)
 
     def expect(self, value: Any, kind: type, path: str) -> bool:
-        """Return whether a value is of a type, and add a defect if it is not. Booleans are not numbers."""
+        """Return whether a value has the expected type; if not, add a defect. Booleans do not count as numbers."""
         if type(value) is kind:
             return True
         self.add_defect(path, f"{_quoted(value)} is not {TYPE_NAMES[kind]}")
@@ -78,7 +78,7 @@ class Document:
             self.add_defect(path, f"{_quoted(value)} is not finite", code="not_finite")
 
     def fields(self, value: Any, kinds: dict[str, type], path: str) -> bool:
-        """Return whether a value is an object with exactly these keys and types; add a defect for each difference."""
+        """Return whether a value is an object with exactly these keys and types. Add a defect for each difference."""
         if not self.expect(value, dict, path):
             return False
         if len(value) == len(kinds) and all(type(value.get(name)) is kind for name, kind in kinds.items()):
@@ -94,7 +94,7 @@ class Document:
 
 
 def storable(text: str) -> str:
-    r"""Return a text as a database can store it: without NUL and surrogates, and with at most 256 characters.
+    r"""Return a string that a database can store: at most 256 characters, without NUL and surrogates.
 
     >>> storable("a\0\ud800")
     'a\ufffd?'
@@ -103,7 +103,7 @@ def storable(text: str) -> str:
 
 
 def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
-    """Return lists of numbers as an array of shape (N, width), or None if any element is something else.
+    """Return lists of numbers as an array of shape (N, width), or None if an element is not a finite number.
 
     >>> matrix([[1, 2.5]], 2)
     array([[1. , 2.5]])
@@ -123,11 +123,11 @@ def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
 
 
 Repeated = dict[int, tuple[dict[str, Any], str]]
-"""Maps the ``id`` of each object with a repeated key to the object, which keeps the id unique, and to the key."""
+"""Maps the Python ``id`` of each JSON object with a repeated key to the object and the key."""
 
 
 def parse_json(text: str) -> tuple[Any, Iterator[str]]:
-    """Return a JSON value, and the paths of keys that occur twice in their object, in file order.
+    """Return a JSON value, and an iterator over the paths of repeated keys, in file order.
 
     If the value of the first occurrence itself has repeated keys, only the outer key is reported.
 
@@ -147,7 +147,8 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            # Drop an older object, not this one: only older ones can have been replaced by a repeated key.
+            # Always store this object, even if others are already stored. All of them may be inside a value that a
+            # repeated key of this object has replaced, and such objects are not reported.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice
@@ -160,7 +161,7 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Switch off the garbage collector, which would take most of the parsing time and free nothing."""
+    """Disable the garbage collector in the block, because it would take most of the parsing time and free nothing."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -171,7 +172,8 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    left = len(repeated)  # May not reach 0: objects in a value that a repeated key has replaced are lost.
+    # This count might never reach 0: if a repeated key has replaced a value, the objects in that value are not visited.
+    left = len(repeated)
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]
     while left and waiting:
@@ -188,7 +190,7 @@ def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
 
 
 def _path(steps: Sequence[str | int]) -> str:
-    """Return a path as text; a long one is cut off.
+    """Return a path in the JSON as a string. A long path is truncated.
 
     >>> _path([TOP, "a", 0])
     '$.a[0]'
@@ -202,7 +204,7 @@ def _path(steps: Sequence[str | int]) -> str:
 
 
 def _text(source: Source) -> str:
-    """Return the text of the whole file, which must be within the limits."""
+    """Return the text of the whole file. Stop with a defect if the file exceeds a limit."""
     data, limit = bytearray(), source.limits.json_bytes
     parts = chunks(source.path, source.limits, source.findings, source.progress)
     for part in text_parts(parts, source.findings, "JSON"):

@@ -1,4 +1,4 @@
-"""Collects the faults and warnings of a truth, so that all of them are reported together."""
+"""Collects the faults and warnings of a truth folder, so that all of them are reported together."""
 
 import sys
 from dataclasses import dataclass, field
@@ -8,9 +8,9 @@ from evaluator.problems import Findings, InvalidTruth, Problem
 
 @dataclass(slots=True)
 class Faults:
-    """The faults of a truth folder, and its warnings about what can be scored but was probably not intended.
+    """The faults of a truth folder, and warnings about data that can be scored but was probably not intended.
 
-    Their number is not limited, because organizers are trusted.
+    The number of faults is not limited, because organizers are trusted.
     """
 
     found: Findings = field(default_factory=lambda: Findings(most=sys.maxsize))
@@ -32,5 +32,5 @@ class Faults:
 
     @property
     def error(self) -> InvalidTruth:
-        """The exception with all faults."""
+        """An exception that contains all faults."""
         return InvalidTruth(self.found)

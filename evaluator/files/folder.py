@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from importlib import import_module
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class TruthFolder:
-    """A truth folder: files with fixed names, each plain or gzipped, which are read into memory.
+    """A truth folder whose files are read into memory. The files have fixed names and may be gzipped.
 
     Parameters
     ----------
@@ -34,9 +35,9 @@ class TruthFolder:
     track : Track
         Declares its files and columns.
     replaced : mapping of file name to bytes
-        Contents that replace files of the folder: ``usage.csv``, ``salt.txt``.
+        Contents to use instead of files of the folder: ``usage.csv``, ``salt.txt``.
     hidden : bool
-        Whether the truth must remain secret from participants. Its compiler then also reports a fault if the data that
+        Whether the truth must be kept secret from participants. If so, the compiler also reports a fault if data that
         participants can read, such as ids, reveals answers.
 
     Attributes
@@ -70,7 +71,7 @@ class TruthFolder:
         self.faults.check()
 
     def _load(self, folder: Path, name: str) -> None:
-        """Load the content of a file, or of every file in a folder."""
+        """Load the content of a file, or of every file of a subfolder."""
         if not name.endswith("/"):
             content = self._content(folder, name)
             if content is not None:
@@ -110,18 +111,20 @@ class TruthFolder:
             return b""
         key = salt.parse(self.contents[salt.NAME])
         if key is None:
-            message = "is not one line of 32 hexadecimal digits; write 16 random bytes in this way, or remove the file"
+            message = (
+                "must be one line of 32 hexadecimal digits: write 16 random bytes in this form, or remove the file"
+            )
             self.faults.add("truth_bad_value", salt.NAME, message, line=1)
         return key or b""
 
     @property
     def sha256(self) -> str:
-        """The sha256 that identifies the truth: that of the sorted lines of file names and sha256 of their contents."""
+        """The sha256 that identifies the truth, computed from the name of each file and the sha256 of its content."""
         lines = (f"{name} {sha256(content).hexdigest()}\n" for name, content in sorted(self.contents.items()))
         return sha256("".join(lines).encode()).hexdigest()
 
     def __contains__(self, name: str) -> bool:
-        """Return whether there is a file of this name, or a folder that contains a file."""
+        """Return whether there is a file with this name, or a subfolder that contains a file."""
         return name in self.contents or (name.endswith("/") and any(each.startswith(name) for each in self.contents))
 
     def text(self, name: str) -> str:
@@ -135,11 +138,11 @@ class TruthFolder:
             return self.contents[name].decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = self.contents[name][: error.start].count(b"\n") + 1
-            self.faults.add("truth_bad_value", name, "not UTF-8", line=line)
+            self.faults.add("truth_bad_value", name, _not_text(self.contents[name]), line=line)
             raise self.faults.error from None
 
     def table(self, name: str) -> "TruthTable":
-        """Read a CSV file with a header; column names are not case-sensitive, and other columns are ignored."""
+        """Read a CSV file with a header. Column names are not case-sensitive, and undeclared columns are ignored."""
         declared = next(file for file in self.track.truth_files if file.name == name)
         table: TruthTable = import_module("evaluator.files.tables").read_truth_table(
             self.text(name), declared, self.faults
@@ -178,9 +181,21 @@ class TruthFolder:
 
 
 def coded(values: Sequence[str], index: Mapping[str, int]) -> NDArray[np.int64]:
-    """Return the code of each value, shape (N,); -1 for values without one.
+    """Return the code of each value in ``index``, shape (N,); -1 for values that are not in it.
 
     >>> coded(["b", "x"], {"a": 0, "b": 1})
     array([ 1, -1])
     """
     return np.fromiter((index.get(value, -1) for value in values), np.int64, len(values))
+
+
+def _not_text(content: bytes) -> str:
+    """Return what is wrong with a file that is not UTF-8.
+
+    >>> _not_text(bytes([0x50, 0x4B, 3, 4, 0xFF]))
+    'is an Excel workbook or a zip file; save it as CSV (UTF-8)'
+    """
+    if content.startswith(b"PK\x03\x04"):
+        return "is an Excel workbook or a zip file; save it as CSV (UTF-8)"
+    kind = "UTF-16, not UTF-8" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "not UTF-8"
+    return f"is {kind}; save the file as UTF-8"

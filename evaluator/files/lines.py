@@ -9,9 +9,10 @@ from evaluator.files.source import ReadProgress
 from evaluator.problems import Findings, Problem, Stop
 
 CHUNK_BYTES = 1 << 20
-BATCH_BYTES = 1 << 16  # Small, because reading stops between batches if there are too many defects.
-FED_BYTES = 1 << 16  # Small, because zlib copies all bytes after a gzip member, and a chunk may have 1000s of them.
-RATIO_COUNTS_FROM_BYTES = 1 << 20  # A short file of repeated words may compress well, and does no harm.
+BATCH_BYTES = 1 << 16  # Batches are small, because reading can stop only between batches if there are too many defects.
+# Parts are small, because zlib copies the rest of a part after each gzip member, and a file may have many members.
+FED_BYTES = 1 << 16
+RATIO_COUNTS_FROM_BYTES = 1 << 20  # Smaller files may compress well, so their compression ratio is not checked.
 SIGNATURE_BYTES = 64
 GZIP_MAGIC = b"\x1f\x8b"
 FOREIGN_SIGNATURES = {
@@ -38,7 +39,7 @@ FOREIGN_SIGNATURES = {
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
-Line = str | Problem  # The text, or the defect of a line that is not text.
+Line = str | Problem  # Either the text of a line, or the defect of a line that is not text.
 Lines = Iterable[Line] | int  # A number represents that many blank lines.
 BLANKS = b" \t\n"
 
@@ -65,7 +66,7 @@ def chunks(path: Path, limits: Limits, findings: Findings, progress: ReadProgres
 
 
 def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the same bytes in parts of at least :data:`CHUNK_BYTES`; only the last part may be shorter."""
+    """Yield the bytes in parts of at least :data:`CHUNK_BYTES`. Only the last part may be shorter."""
     held: list[bytes] = []
     size = 0
     try:
@@ -76,7 +77,8 @@ def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
                 yield b"".join(held)
                 held, size = [], 0
     except Stop:
-        yield b"".join(held)  # The bytes before the damage are checked too.
+        if held:  # The bytes before the damaged part are checked too.
+            yield b"".join(held)
         raise
     if held:
         yield b"".join(held)
@@ -99,7 +101,7 @@ def _decompressed(
         if data:
             yield data
         pending = stream.unconsumed_tail
-        if stream.eof:  # Another member may follow. Zeros are padding.
+        if stream.eof:  # Another gzip member may follow; zeros before it are padding.
             members += 1
             _check_members(members, total, limits, findings)
             pending = stream.unused_data.lstrip(b"\0") or next(filter(None, (part.lstrip(b"\0") for part in fed)), b"")
@@ -111,7 +113,7 @@ def _decompressed(
 
 
 def _fed(read: Callable[[], bytes]) -> Iterator[bytes]:
-    """Yield the file in small parts."""
+    """Yield the bytes of the file in parts of at most :data:`FED_BYTES`."""
     for data in iter(read, b""):
         for start in range(0, len(data), FED_BYTES):
             yield data[start : start + FED_BYTES]
@@ -144,9 +146,9 @@ def _stop(findings: Findings, code: str, message: str, line: int | None = None) 
 def batches(path: Path, limits: Limits, findings: Findings, progress: ReadProgress) -> Iterator[tuple[int, Lines]]:
     r"""Yield the lines of a file in batches, each with the number of its first line.
 
-    Lines end with ``\n``, ``\r\n`` or ``\r``; they are returned without it. A line that is not text is replaced by its
-    defect (``encoding`` or ``bad_byte``). A UTF-8 byte order mark is removed. The lines and their defects do not depend
-    on the size of a batch.
+    Lines end with ``\n``, ``\r\n`` or ``\r``, which is removed. A line that is not text is replaced by its defect
+    (``encoding`` or ``bad_byte``). A UTF-8 byte order mark is removed. The lines and their defects do not depend on the
+    batch size.
 
     Raises
     ------
@@ -154,7 +156,7 @@ def batches(path: Path, limits: Limits, findings: Findings, progress: ReadProgre
         After a defect that makes the rest of the file unreadable; the findings contain it.
     """
     number = 1
-    unfinished: list[bytes] = []  # The parts of a line whose end has not been read yet.
+    unfinished: list[bytes] = []  # Parts of a line whose end has not been read yet.
     for part in _with_line_feeds(text_parts(chunks(path, limits, findings, progress), findings, "CSV")):
         complete, end, rest = part.rpartition(b"\n")
         if end:
@@ -171,7 +173,7 @@ def batches(path: Path, limits: Limits, findings: Findings, progress: ReadProgre
 
 def _with_line_feeds(parts: Iterator[bytes]) -> Iterator[bytes]:
     r"""Yield the parts with each line ending replaced by ``\n``."""
-    held = b""  # A \r whose \n may be in the next part.
+    held = b""  # A final \r, whose \n may be in the next part.
     for part in parts:
         data = held + part
         held = b"\r" if data.endswith(b"\r") else b""
@@ -190,12 +192,12 @@ def _pieces(lines: bytes) -> Iterator[bytes]:
 
 
 def text_parts(parts: Iterator[bytes], findings: Findings, expected: str) -> Iterator[bytes]:
-    """Yield the parts without a byte order mark, after checking that the first bytes are not those of another format.
+    """Yield the parts without a byte order mark, after checking that they do not begin like another file format.
 
     Raises
     ------
     Stop
-        After ``not_csv`` (``bad_json`` if JSON is ``expected``) or ``encoding``.
+        After a ``not_csv`` defect (``bad_json`` if ``expected`` is JSON) or an ``encoding`` defect.
     """
     data = b""
     while len(data) < SIGNATURE_BYTES and (part := next(parts, b"")):
@@ -212,7 +214,7 @@ def text_parts(parts: Iterator[bytes], findings: Findings, expected: str) -> Ite
 
 
 def _text(number: int, piece: bytes, limits: Limits, findings: Findings) -> Iterator[tuple[int, Lines]]:
-    """Yield the lines; stop at a line that is too long."""
+    """Yield the lines of a piece. Stop at a line that is too long."""
     if len(piece) <= limits.line_bytes:
         yield from _without_blank_lines(number, piece)
         return
@@ -224,7 +226,7 @@ def _text(number: int, piece: bytes, limits: Limits, findings: Findings) -> Iter
 
 
 def _without_blank_lines(number: int, piece: bytes) -> Iterator[tuple[int, Lines]]:
-    """Yield the lines; blank lines at the beginning and at the end are yielded as a number."""
+    """Yield the lines of a piece. Blank lines at its beginning and end are yielded as a number."""
     written = piece.lstrip(BLANKS)
     if not written:
         yield number, piece.count(b"\n") + 1
@@ -245,7 +247,7 @@ def _decoded(number: int, piece: bytes) -> Iterable[Line]:
         try:
             return [*piece.decode("utf-8").split("\n")]
         except UnicodeDecodeError:
-            pass  # The lines are decoded one by one below, to find those that fail.
+            pass  # The lines are decoded one by one below, to find the lines that fail.
     return (_decoded_line(each, line) for each, line in enumerate(piece.split(b"\n"), number))
 
 

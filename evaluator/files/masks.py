@@ -15,15 +15,15 @@ from evaluator.catalog import Limits
 from evaluator.metrics.masks import MAX_CHARACTERS, Runs, areas_of, boxes_of, covered_by, runs_of, with_empty_runs
 
 MASK = np.dtype([("compressed", object), ("area", np.int64), ("box", np.float64, (4,)), ("size", np.int64, (2,))])
-"""A mask: its compressed run lengths, its area in pixels, its tight box (XMin, XMax, YMin, YMax), height and width."""
+"""The dtype of a mask: compressed run lengths, area in pixels, tight box (XMin, XMax, YMin, YMax), height and width."""
 
 MAX_INFLATION = 200
 SHORT_BYTES = 2**16
 GROUP_BYTES = 2**20  # Size of the run lengths that are decoded together.
-BYTES_PER_RUN = 16  # Memory that the library allocates for each run of a mask.
-RATIO_COUNTS_FROM_BYTES = 2**24  # A small file of wide rectangles may compress well.
+BYTES_PER_RUN = 16  # Memory that the RLE library allocates for each run of a mask.
+RATIO_COUNTS_FROM_BYTES = 2**24  # Valid masks of wide rectangles also compress well.
 KINDS = bytes(ord("." if 48 <= code < 80 else "~" if 80 <= code < 112 else "!") for code in range(256))
-"""Kind of each byte: "." ends a length, "~" is followed by another character of the length, "!" is invalid."""
+"""Kind of each byte of compressed run lengths: "." ends a length, "~" continues it, "!" is invalid."""
 INVALID_KINDS = (b"!", b"~" * MAX_CHARACTERS)
 NOT_BASE64 = "this is not base64"
 NOT_ZLIB = "this is not zlib data, or it is incomplete"
@@ -31,7 +31,7 @@ NOT_RUN_LENGTHS = "these are not COCO's compressed run lengths"
 
 
 def mask_defect(message: str) -> tuple[str, str]:
-    """Return the code and the message of a defect of a mask."""
+    """Return the code and the message of a defect in a mask."""
     return "bad_mask", message
 
 
@@ -54,20 +54,20 @@ class MaskReader:
     def within(cls, limits: Limits, file_bytes: int) -> "MaskReader":
         """Return a mask reader for a submitted file.
 
-        Masks are compressed too, so the limits of the file apply to them.
+        Masks are compressed too, so the limits on decompressed files apply to them.
         """
         ratio = max(limits.decompressed_ratio * file_bytes, RATIO_COUNTS_FROM_BYTES)
         return cls(min(limits.decompressed_bytes, ratio))
 
     @property
     def too_large(self) -> bool:
-        """Whether the limit is exceeded; further masks are not read."""
+        """Whether the limit is exceeded. Further masks are not read in this case."""
         return self.read > self.limit
 
     def masks(
         self, texts: Sequence[str], heights: NDArray[np.int64], widths: NDArray[np.int64]
     ) -> tuple[NDArray[np.void], dict[int, tuple[str, str]]]:
-        """Return the masks, and the code and message of defects by index; with a defect, the masks must not be used.
+        """Return the masks, and the code and message of each defect. If there is a defect, the masks must not be used.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class MaskReader:
 
         Returns
         -------
-        array of shape (N,) of :data:`MASK`, and a dict of index to (code, message)
+        array of shape (N,) of :data:`MASK`, and a dict that maps the index of a mask to (code, message)
 
         Examples
         --------
@@ -112,7 +112,7 @@ class MaskReader:
 
 
 def _measure(masks: NDArray[np.void], group: Sequence[int], defects: dict[int, tuple[str, str]]) -> None:
-    """Compute area and box of a group of masks, or add their defects."""
+    """Compute the area and the box of each mask in a group, or add its defect."""
     indices = np.array(group, np.int64)
     heights, widths = masks["size"][indices].T
     compressed = masks["compressed"][indices].tolist()
@@ -135,7 +135,7 @@ def _has_invalid_lengths(text: bytes) -> bool:
 
 
 def _unpacked(text: str, pixels: int) -> bytes:
-    """Return the compressed run lengths that a text encodes; the last length is always complete.
+    """Return the compressed run lengths that a text encodes. The last length is always complete.
 
     Raises
     ------
@@ -145,9 +145,8 @@ def _unpacked(text: str, pixels: int) -> bytes:
         packed = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise ValueError(NOT_BASE64) from None
-    limit = min(
-        6 * (pixels + 2), max(MAX_INFLATION * len(packed), SHORT_BYTES)
-    )  # A mask cannot be longer; a zip bomb can.
+    # A valid mask is never longer than this limit, but a zip bomb is.
+    limit = min(6 * (pixels + 2), max(MAX_INFLATION * len(packed), SHORT_BYTES))
     stream = zlib.decompressobj()
     try:
         compressed = stream.decompress(packed, limit)
@@ -162,15 +161,17 @@ def _unpacked(text: str, pixels: int) -> bytes:
 
 
 def _rewrite(masks: NDArray[np.void], indices: NDArray[np.int64], runs: Runs) -> None:
-    """Remove empty runs from masks, because the RLE library stops at two empty runs at one position."""
+    """Remove zero-length runs from masks.
+
+    The RLE library stops comparing two masks at a position where both have such a run.
+    """
     for row in with_empty_runs(runs).tolist():
         lengths = runs.lengths[runs.starts[row] : runs.starts[row] + runs.pairs[row]].ravel()
         inside = np.flatnonzero(lengths) % 2
         begins = np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])
         counts = np.add.reduceat(lengths[lengths > 0], begins).tolist()
         size = masks["size"][indices[row]].tolist()
-        np.empty(
-            max(BYTES_PER_RUN * len(counts), GROUP_BYTES), np.uint8
-        )  # Raises MemoryError here, because the library does not check its allocations.
+        # This allocation raises MemoryError if memory is short. The RLE library does not check its own allocations.
+        np.empty(max(BYTES_PER_RUN * len(counts), GROUP_BYTES), np.uint8)
         found = coco.frPyObjects({"size": size, "counts": [0] * int(inside[0]) + counts}, *size)
         masks["compressed"][indices[row]] = found["counts"]

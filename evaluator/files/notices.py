@@ -1,24 +1,75 @@
-"""Adds notices about predictions that are valid but probably not intended, with the number of such predictions."""
+"""Adds notices about predictions that are valid but probably not intended.
 
-from evaluator.problems import Findings
+A notice contains the number of these predictions.
+"""
+
+from evaluator.problems import NOTHING_TO_SCORE, Findings, visible
 
 
 def notice_unknown_images(findings: Findings, rows: int) -> None:
-    """Add a notice about rows of images that a truth without a list of images does not contain."""
+    """Add a notice about rows whose image is not in the ground truth.
+
+    Such rows are not defects if the truth has no list of images.
+    """
     findings.notice("unknown_image", "rows of images that are not in the ground truth were ignored", rows)
 
 
-def notice_oddities(findings: Findings, *, inverted: int, outside: int, beyond: int) -> None:
-    """Add notices about predictions of known images that cannot match anything or have unusual numbers."""
-    findings.notice("inverted_box", "boxes whose Min is not below their Max; they cannot match anything", inverted)
-    findings.notice("outside_image", "boxes that extend beyond 0 to 1; they were used unchanged", outside)
+def notice_oddities(findings: Findings, predictions: int, *, inverted: int, outside: int, beyond: int) -> None:
+    """Add notices about predictions in known images that cannot match any object or have unusual values."""
+    findings.notice(
+        "inverted_box", "boxes whose minimum is not below their maximum; they cannot match anything", inverted
+    )
+    if outside == predictions:
+        message = (
+            "every box extends beyond 0 to 1. Are these pixels? Coordinates are fractions of the image: "
+            "divide x by the width of the image in pixels, and y by its height"
+        )
+        findings.notice("outside_image", message, outside)
+    else:
+        findings.notice("outside_image", "boxes that extend beyond 0 to 1; they were used unchanged", outside)
     findings.notice("confidence_range", "confidences outside 0 to 1; they were used unchanged", beyond)
 
 
-def notice_unknown_labels(findings: Findings, predictions: int, *, listed: bool) -> None:
-    """Add a notice about predictions of known images with an unknown label.
+def notice_fractions(findings: Findings, boxes: int) -> None:
+    """Add the notice that no coordinate in the file exceeds 1, so the boxes are probably not in pixels."""
+    message = "no coordinate exceeds 1. Are these fractions? In this track, boxes are in pixels of the original image"
+    findings.notice("fractions", message, boxes)
 
-    A label is unknown if it is not in the public list or, if there is none (``listed`` is false), not annotated.
+
+def notice_nothing_to_score(findings: Findings, predictions: int, useful: int) -> None:
+    """Add a notice if no prediction in the file can score, regardless of the annotations.
+
+    Parameters
+    ----------
+    predictions : int
+        Number of predictions in known images.
+    useful : int
+        Number of predictions that could score.
+    """
+    if not predictions:
+        message = "the file has no predictions, so nothing in it can score; add a prediction for at least one image"
+        findings.notice(NOTHING_TO_SCORE, message, 1)
+    elif not useful:
+        message = "no prediction can match an object: every box or mask is empty, inverted or outside the image"
+        findings.notice(NOTHING_TO_SCORE, message, predictions)
+
+
+def notice_semicolons(findings: Findings, lines: int) -> None:
+    """Add a notice about lines whose cells are separated by semicolons instead of commas."""
+    findings.notice("semicolons", "lines have semicolons between their cells; write commas instead", lines)
+
+
+def notice_names(findings: Findings, name: str, label: str, count: int) -> None:
+    """Add a notice about display names that were written where ids are expected, with an example of a name."""
+    message = f"names were written instead of ids; {visible(name)!r} is {visible(label)}"
+    findings.notice("name_for_id", message, count)
+
+
+def notice_unknown_labels(findings: Findings, predictions: int, *, listed: bool) -> None:
+    """Add a notice about predictions in known images with an unknown label.
+
+    A label is unknown if it is not in the public list. Without a public list (``listed`` is false), a label is unknown
+    if it is not annotated.
     """
     if listed:
         findings.notice("unknown_label", "predictions of labels that the hierarchy does not list", predictions)
@@ -28,6 +79,9 @@ def notice_unknown_labels(findings: Findings, predictions: int, *, listed: bool)
 
 
 def notice_unknown_relations(findings: Findings, predictions: int) -> None:
-    """Add a notice about relations that a truth without a list of relations does not contain."""
+    """Add a notice about predictions whose relation is not in the ground truth.
+
+    Such predictions are not defects if the truth has no list of relations.
+    """
     message = "predictions of relations that are not in the ground truth; they cannot match anything"
     findings.notice("unknown_relation", message, predictions, by_truth=True)

@@ -1,4 +1,4 @@
-"""Parses decimal texts as float64: correctly rounded, finite, ASCII only."""
+"""Parses ASCII strings as finite, correctly rounded float64 numbers."""
 
 import re
 from collections.abc import Sequence
@@ -13,16 +13,16 @@ from evaluator.files.cells import shortened
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 SIZE = re.compile(r"[1-9][0-9]{0,4}")
 MAX_SIDE = 2**14
-PARSED_TOGETHER = 64  # If one of them is invalid, each is checked on its own.
+PARSED_TOGETHER = 64  # Strings are parsed in groups of this size. If a group fails, each string is checked.
 NUMBER_CHARACTERS = b"0123456789.eE+- "
 NOT_FINITE_WORDS = frozenset({"nan", "inf", "infinity"})
 
 
 def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
-    """Return the numbers in ``texts``, or None if one of them is not a finite decimal.
+    """Return the numbers that the strings represent, or None if a string is not a finite decimal number.
 
-    Each is the float64 nearest to the decimal text, as Python's ``float()`` returns it. Other texts that ``float()``
-    accepts (with underscores or digits of other scripts, nan, inf) are excluded by their characters.
+    Each number is the float64 nearest to the decimal string, as Python's ``float()`` returns it. Other strings that
+    ``float()`` accepts (with underscores or digits of other scripts, nan, inf) are not accepted.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
 
     Returns
     -------
-    float64 array of shape (N,), or None; :func:`invalid_indices` then returns which texts are invalid.
+    float64 array of shape (N,), or None. If None, :func:`invalid_indices` returns which strings are invalid.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
     """
     if max(map(len, texts), default=0) > limits.number_characters:
         return None
-    if " ".join(texts).encode().translate(None, NUMBER_CHARACTERS):  # Some character occurs in no number.
+    if " ".join(texts).encode().translate(None, NUMBER_CHARACTERS):  # One of the characters is not allowed in numbers.
         return None
     try:
         numbers = np.fromiter(map(float, texts), np.float64, len(texts))
@@ -51,7 +51,7 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
 
 
 def size_defect(text: str) -> tuple[str, str] | None:
-    """Return the code and the message of a defect if ``text`` is not a valid side of an image in pixels, else None.
+    """Return (code, message) if ``text`` is not a valid width or height of an image in pixels, otherwise None.
 
     >>> size_defect("640") is None
     True
@@ -64,7 +64,7 @@ def size_defect(text: str) -> tuple[str, str] | None:
 
 
 def invalid_indices(texts: Sequence[str], limits: Limits) -> list[int]:
-    """Return the indices of the texts that are not finite decimals, ascending.
+    """Return the indices, in ascending order, of the strings that are not finite decimal numbers.
 
     >>> invalid_indices(["0.5", "nan", "0.5", "0,5"], Limits())
     [1, 3]
@@ -82,7 +82,7 @@ def _is_number(text: str, limits: Limits) -> bool:
 
 
 def number_defect(text: str, limits: Limits) -> tuple[str, str]:
-    """Return the code and the message of the defect of a text that is not a finite decimal.
+    """Return the code and the message of the defect in a string that is not a finite decimal number.
 
     >>> number_defect("nan", Limits())
     ('not_finite', "'nan' is not finite; expected a decimal number such as 0.25")

@@ -1,4 +1,4 @@
-"""The portion of a submission that is in memory at one time: rows without defects, and the defects of other lines."""
+"""Defines a portion of a submission: the rows of consecutive lines, and the defects of lines that cannot be read."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,9 +7,9 @@ from typing import NamedTuple
 from evaluator.files.cells import pieces_of, tokens_of
 from evaluator.problems import Problem
 
-PORTION_TEXTS = 1 << 16  # Number of texts in memory at one time; reading stops between portions.
-ROW_TEXTS = 6  # A row without its predictions takes as much memory as this number of texts.
-LONG_CHARACTERS = 1 << 18  # A longer prediction string is read in pieces.
+PORTION_TEXTS = 1 << 16  # Number of values in a portion, to limit memory use.
+ROW_TEXTS = 6  # Each row counts as this many additional values, because even a row without predictions needs memory.
+LONG_CHARACTERS = 1 << 18  # Longer prediction strings are read in chunks.
 
 
 class Row(NamedTuple):
@@ -24,7 +24,7 @@ class Row(NamedTuple):
     texts : sequence of str
         The values of all predictions, one prediction after another.
     tokens_before : int
-        Number of tokens in earlier pieces of the same line.
+        Number of tokens in the earlier pieces of this line.
     """
 
     line: int
@@ -35,12 +35,13 @@ class Row(NamedTuple):
 
 
 Defect = tuple[int, str, Problem | None]
-"""Line number, code, and the problem itself if it is one of the few that are shown for its code."""
+"""Line number, code, and the problem itself. The problem is None if enough problems with this code are already "
+"listed."""
 
 
 @dataclass(slots=True)
 class Portion:
-    """Some lines of a file: rows without defects, and the defects of other lines; both in file order."""
+    """A portion of a file, which consists of consecutive lines: rows without defects, and defects of other lines."""
 
     rows: list[Row] = field(default_factory=list)
     defects: list[Defect] = field(default_factory=list)
@@ -48,7 +49,7 @@ class Portion:
 
 
 def split_row(row: Row, string: str, width: int) -> Iterator[Row]:
-    """Yield the row of a long prediction string in pieces of whole predictions; at least one piece."""
+    """Split a row with a long prediction string into pieces of whole predictions, and yield them."""
     tokens: list[str] = []
     for piece in pieces_of(string, LONG_CHARACTERS):
         tokens += tokens_of(piece)

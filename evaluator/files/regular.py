@@ -5,11 +5,11 @@ import stat
 from pathlib import Path, PurePosixPath
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY
-FILE = os.O_RDONLY | os.O_NONBLOCK  # Opening a pipe must not block.
+FILE = os.O_RDONLY | os.O_NONBLOCK  # Without O_NONBLOCK, opening a pipe would block.
 
 
 class NotRegular(Exception):
-    """A path contains a symbolic link, or is not a regular file."""
+    """Raised if a path contains a symbolic link, or is not a regular file."""
 
 
 def read_regular(folder: Path, name: str) -> bytes | None:
@@ -18,9 +18,9 @@ def read_regular(folder: Path, name: str) -> bytes | None:
     Parameters
     ----------
     folder : Path
-        Its own path may contain symbolic links.
+        The path of the folder itself may contain symbolic links.
     name : str
-        Path inside the folder, such as ``Sentences/1.txt``. No part of it may be a symbolic link.
+        Path inside the folder, such as ``Sentences/1.txt``. No part of this path may be a symbolic link.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def read_regular(folder: Path, name: str) -> bytes | None:
     Raises
     ------
     NotRegular
-        The message is the rest of a sentence that begins with the name.
+        If the file is not regular. The message completes a sentence that begins with the name.
     OSError
         If the file cannot be read.
     """
@@ -50,10 +50,10 @@ def read_regular(folder: Path, name: str) -> bytes | None:
 
 
 def _open_in(folder: int, part: str, flags: int) -> int:
-    """Return the file descriptor of a name in a folder, and close that of the folder on success.
+    """Open a file or folder inside a folder and return its descriptor. On success, close the folder's descriptor.
 
     The type of the file is checked before it is opened, because opening a device can have side effects. O_NOFOLLOW
-    makes opening fail if a symbolic link has replaced the file since.
+    makes opening fail if a symbolic link has replaced the file in the meantime.
     """
     kind = os.stat(part, dir_fd=folder, follow_symlinks=False).st_mode
     if stat.S_ISLNK(kind):

@@ -1,4 +1,4 @@
-"""Reads the lines of a submission as rows, in the shape that its header declares, and checks cells and tokens."""
+"""Reads the lines of a submission as rows, in the layout that its header determines, and checks cells and tokens."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ from evaluator.files.lines import Line, Lines, batches
 from evaluator.files.portions import LONG_CHARACTERS, PORTION_TEXTS, ROW_TEXTS, Portion, Row, split_row
 from evaluator.files.source import ReadProgress
 from evaluator.problems import MOST_DEFECTS, SHOWN_PER_CODE, Findings, Problem, Stop
+from evaluator.texts import counted
 
 BLANKS = " \t"
 STRING_COLUMN = "PredictionString"
@@ -20,10 +21,10 @@ STRING_COLUMN = "PredictionString"
 
 @dataclass(slots=True)
 class RowReader:
-    """Reads the rows of one file, in portions.
+    """Reads the rows of one file in portions, to limit memory use.
 
-    The defects of lines are in the portion. The caller adds them to the findings, together with the defects of values
-    and in file order.
+    A portion contains the defects of its lines. The caller adds them to the findings in file order, together with the
+    defects of values.
 
     Attributes
     ----------
@@ -33,24 +34,24 @@ class RowReader:
     layout : sequence of Column
         The columns of a prediction, in the order of the declaration.
     positions : list of int
-        Position in the file of each column.
+        Position of each column in the file.
     in_order : callable
         Returns the cells of a line in the order of the declaration.
     kaggle : bool
         Whether the file has prediction strings.
     max_lines, lines, predictions : int
-        Maximum number of lines; number of lines and of predictions so far.
+        Maximum number of lines, and the numbers of lines and of predictions read so far.
     image_ids : set
-        Ids of the images read so far; long ids are replaced by digests.
+        Ids of the images read so far. Long ids are replaced by digests.
     first_blank : int
-        Number of the first of the blank lines just before the current line; 0 if there are none.
+        Line number of the first of the blank lines directly before the current line; 0 if there are none.
     started : bool
         Whether a line that is not blank has been read.
     portion : Portion
         The portion that is being filled.
     defect_counts : dict of code to int
     pieces : iterator of Row
-        Pieces of a long line that follow the portion.
+        Pieces of a long line, to be read after the portion.
     """
 
     form: Form
@@ -64,6 +65,7 @@ class RowReader:
     lines: int = 0
     predictions: int = 0
     image_ids: set[str | bytes] = field(default_factory=set)
+    semicolons: int = 0
     first_blank: int = 0
     started: bool = False
     portion: Portion = field(default_factory=Portion)
@@ -71,12 +73,12 @@ class RowReader:
     pieces: Iterator[Row] = field(default_factory=lambda: iter(()))
 
     def __post_init__(self) -> None:
-        """Set the limit of lines that applies until the header has been read."""
+        """Set the limit on lines for the time before the header has been read."""
         self.max_lines = self.limits.boxes
 
     @property
     def image_column(self) -> Column:
-        """The column with the id of the image, in the shape of the file."""
+        """The column that contains the image id in this file's layout."""
         return self.form.of_image[0] if self.kaggle else self.form.columns[0]
 
     def portions(self, path: Path, progress: ReadProgress) -> Iterator[Portion]:
@@ -85,7 +87,7 @@ class RowReader:
         Raises
         ------
         Stop
-            If the rest of the file is not read; the last portion or the findings contain the reason.
+            If the rest of the file is not read. The last portion or the findings contain the reason.
         """
         if self.form.kind == "rows":
             self._lay_out([column.name.lower() for column in self.form.columns])
@@ -104,7 +106,7 @@ class RowReader:
             self.findings.add(Problem("empty", f"the file is empty; the first line must be {first_line}"))
 
     def _portions_of(self, first: int, lines: Lines) -> Iterator[Portion]:
-        """Read lines, and yield the portions that are complete."""
+        """Read lines, and yield each portion that is complete."""
         if isinstance(lines, int):
             self._skip(first, lines)
             return
@@ -116,7 +118,10 @@ class RowReader:
                     yield Portion([row])
 
     def _finished_portion(self) -> Portion:
-        """Return the current portion and begin a new one; add its defects to the findings before the next call."""
+        """Return the current portion and begin a new one.
+
+        The caller must immediately report the defects of the former.
+        """
         portion, self.portion = self.portion, Portion()
         return portion
 
@@ -132,10 +137,13 @@ class RowReader:
         return self.defect_counts[code] <= SHOWN_PER_CODE
 
     def _append(self, line: int, code: str, problem: Problem | None) -> None:
-        """Append a defect to the portion, and stop reading when the maximum number of defects is exceeded."""
+        """Add a defect to the current portion of the file.
+
+        Stop reading if the maximum number of defects is exceeded.
+        """
         self.portion.defects.append((line, code, problem))
         if len(self.portion.defects) > self.findings.room:
-            raise Stop("more defects than are counted")
+            raise Stop("there are more defects; the rest of the file was not read")
 
     def _read_line(self, number: int, line: Line) -> None:
         if isinstance(line, str) and not line.strip(BLANKS):
@@ -155,7 +163,7 @@ class RowReader:
             self.read_row(number, line)
 
     def _skip(self, number: int, count: int) -> None:
-        """Skip blank lines. At the end of a file they are defects only if they exceed every limit on rows."""
+        """Skip blank lines. Stop reading if their number exceeds the limit on rows or on defects."""
         self.first_blank = self.first_blank or number
         if number + count - self.first_blank > max(self.limits.boxes, MOST_DEFECTS):
             self._stop_at_limit(number)
@@ -173,12 +181,13 @@ class RowReader:
         self.read_header(number, line)
 
     def read_header(self, number: int, line: str) -> None:
-        """Determine the shape of the file and the positions of its columns. Names of columns are not case-sensitive."""
+        """Determine the layout of the file and the positions of its columns. Column names are not case-sensitive."""
         cells = [cell.strip(BLANKS) for cell in split_cells(line) or []]
         given = [cell.lower() for cell in cells]
         self.kaggle = bool(self.form.tokens) and STRING_COLUMN.lower() in given
         expected = self.form.kaggle_header if self.kaggle else self.form.long_header
         wanted = [name.lower() for name in expected]
+        self.semicolons += ";" in line and len(cells) == 1
         if not set(given) & set(wanted):
             shapes = " or ".join(shape.header for shape in self.form.shapes)
             message = f"the first line must be {shapes}; found {shortened(line)}"
@@ -198,7 +207,7 @@ class RowReader:
         self._lay_out(given)
 
     def _lay_out(self, given: list[str]) -> None:
-        """Set the positions of the declared columns in the file, and the attributes that depend on its shape."""
+        """Set the positions of the declared columns in the file, and the attributes that depend on its layout."""
         expected = self.form.kaggle_header if self.kaggle else self.form.long_header
         self.positions = [given.index(name.lower()) for name in expected]
         self.in_order = itemgetter(*self.positions)
@@ -210,13 +219,15 @@ class RowReader:
         cells = split_cells(line)
         if cells is None:
             message = (
-                "quotes do not match, or a quoted cell contains a line break; put quotes around whole cells on one line"
+                "quotes do not match, or a quoted cell contains a line break; put quotes around whole cells only, "
+                "and each row on one line"
             )
             self._add_defect("bad_quote", message, number)
             return
         if len(cells) != len(self.positions):
             found = f"more than {MAX_CELLS:,}" if len(cells) > MAX_CELLS else f"{len(cells)}"
             message = f"{found} cells; expected {len(self.positions)}"
+            self.semicolons += ";" in line and len(cells) == 1
             self._add_defect("bad_width", message, number)
             return
         ordered = self.in_order(cells)
@@ -234,20 +245,23 @@ class RowReader:
         self.portion.texts += len(texts)
 
     def without_blanks(self, cells: Sequence[str]) -> list[str]:
-        """Return the cells of a row, with blanks around numbers removed."""
+        """Return the cells of a row, without the blanks around numbers."""
         return [
             cell.strip(BLANKS) if column.kind == "number" else cell
             for cell, column in zip(cells, self.layout, strict=True)
         ]
 
     def _read_string(self, row: Row, string: str) -> None:
-        """Add a row with its tokens to the portion; a long string becomes pieces that follow the portion."""
+        """Add a row with its tokens to the current portion.
+
+        Split a long string into pieces, which are read afterwards.
+        """
         long, width = len(string) > LONG_CHARACTERS, len(self.layout)
         tokens = [] if long else tokens_of(string)
         count = sum(len(tokens_of(piece)) for piece in pieces_of(string, LONG_CHARACTERS)) if long else len(tokens)
         if count % width:
             names = " ".join(column.name for column in self.layout)
-            message = f"{count} tokens; expected a multiple of {width}: ({names}) for each prediction"
+            message = f"{counted(count, 'token')}; expected a multiple of {width}: ({names}) for each prediction"
             self._add_defect("bad_tokens", message, row.line, STRING_COLUMN, row.image)
         self._add_image(row.line, row.image)
         if count % width:
@@ -261,10 +275,10 @@ class RowReader:
         self.portion.texts += count + ROW_TEXTS
 
     def _add_image(self, number: int, image: str) -> None:
-        """Add the image of a row, and a defect if the image already has a row and may have only one."""
+        """Add the image of a row. Add a defect if the image already has a row and may have only one."""
         key = image if len(image) <= self.limits.text_characters else blake2b(image.encode()).digest()
         if (self.kaggle or self.form.one_each) and key in self.image_ids:
-            message = f"image {shortened(image)} has an earlier row; it may have only one"
+            message = f"image {shortened(image)} already has a row; an image may have only one row"
             self._add_defect("duplicate_image", message, number, self.image_column.name, image)
         self.image_ids.add(key)
 
@@ -279,7 +293,7 @@ class RowReader:
             self._stop_at_limit(number)
 
     def _stop_at_limit(self, number: int) -> NoReturn:
-        message = f"more than {self.limits.boxes:,} predictions or {self.limits.images:,} images; every line counts"
+        message = f"more than {self.limits.boxes:,} predictions or {self.limits.images:,} images; every line is counted"
         self.portion.defects.append((number, "too_many_rows", Problem("too_many_rows", message, line=number)))
         self.findings.more = True
         raise Stop("too_many_rows")

@@ -1,4 +1,4 @@
-"""A submitted file that is being read."""
+"""Defines the input of the functions that read a submitted file."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,16 +8,16 @@ from evaluator.catalog import Limits
 from evaluator.problems import Findings
 
 ReadProgress = Callable[[float], None]
-"""Takes the fraction of a file that has been read."""
+"""A callback that takes the fraction of a file that has been read."""
 
 
 def ignore_progress(fraction: float) -> None:
-    """Do nothing."""
+    """Do nothing. This is the progress callback if progress is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A submitted file, its limits, the findings that its defects are added to, and a callback for progress."""
+    """A submitted file with its limits, the findings to which its defects are added, and a progress callback."""
 
     path: Path
     limits: Limits = field(default_factory=Limits)

@@ -1,4 +1,4 @@
-"""Reads a CSV submission of either shape as typed columns; each defect has its line and column."""
+"""Reads a CSV submission in either layout as typed columns. Each defect contains its line and column."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from evaluator.catalog import Column, Form
 from evaluator.files import numbers
 from evaluator.files.cells import shortened, shortened_id
+from evaluator.files.given_names import GivenNames
 from evaluator.files.masks import MASK, MaskReader, mask_defect
-from evaluator.files.notices import notice_unknown_images
+from evaluator.files.notices import notice_semicolons, notice_unknown_images
 from evaluator.files.portions import Defect, Portion, Row
 from evaluator.files.rows import BLANKS, STRING_COLUMN, RowReader
 from evaluator.files.source import Source
@@ -23,25 +24,26 @@ from evaluator.problems import SHOWN_PER_CODE, Findings, Problem, Stop
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The known ids or labels with their codes.
+    """The known ids or labels of a ground truth with their codes. ``by_name`` maps lower-case display names to them.
 
-    If it is ``closed``, an unknown text is a defect. Otherwise unknown texts have the code -1.
+    If the vocabulary is ``closed``, an unknown id or label is a defect. Otherwise its code is -1.
     """
 
     index: Mapping[str, int]
     closed: bool
+    by_name: Mapping[str, str] = field(default_factory=dict)
 
 
 CODES = np.dtype(np.int32)
 TYPES = {"number": np.dtype(np.float64), "mask": MASK}
 Vocabularies = Mapping[str, Vocabulary]
 Sizes = Mapping[str, NDArray[np.int64]]
-"""``width`` and ``height`` of the images of the truth, shape (images,); 0 if unknown."""
+"""``width`` and ``height`` of the images in the ground truth, shape (images,); 0 if unknown."""
 
 
 @dataclass(slots=True)
 class SubmissionTable:
-    """The predictions of a file, one array for each column, in file order.
+    """The predictions of a file in file order, with an array for each column.
 
     Attributes
     ----------
@@ -56,16 +58,16 @@ class SubmissionTable:
     named: set[int]
 
     def numbers(self, *names: str) -> NDArray[np.float64]:
-        """Return number columns side by side, shape (N, len(names))."""
+        """Return number columns as one array of shape (N, len(names))."""
         return np.stack([self.columns[name] for name in names], axis=1).astype(np.float64, copy=False)
 
     def codes(self, name: str) -> NDArray[np.int64]:
-        """Return a column of codes, shape (N,), -1 for unknown."""
+        """Return a column of codes, shape (N,); -1 for unknown ids or labels."""
         return self.columns[name].astype(np.int64)
 
 
 Describe = Callable[[int], tuple[str, str]]
-"""Takes the index of an invalid value and returns the code and the message of its defect."""
+"""A function that takes the index of an invalid value and returns the code and the message of its defect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,11 @@ class InvalidValues:
     ----------
     column : Column
     rows : int64 array of shape (N,)
-        Row of each invalid value in the batch.
+        Index, in the batch, of the row that contains each invalid value.
     tokens : int64 array of shape (N,)
-        Position in the prediction string, from 1; 0 if there is no such string.
+        Position of the value in the prediction string, from 1; 0 if there is no prediction string.
     values : int64 array of shape (N,)
-        Index of each invalid value, which is passed to ``describe``.
+        Index of each invalid value, as passed to ``describe``.
     describe : callable
     """
 
@@ -100,20 +102,21 @@ class Batch:
     sizes: Sizes
     masks: MaskReader
     portion: Portion
+    names: GivenNames
     invalid: list[InvalidValues] = field(default_factory=list)
 
     @property
     def rows(self) -> list[Row]:
-        """The rows without defects."""
+        """The rows of the portion. Lines with defects are not included."""
         return self.portion.rows
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Number of predictions of each row, shape (rows,)."""
+        """The number of predictions of each row, shape (rows,)."""
         return np.array([len(row.texts) for row in self.rows], np.int64) // max(len(self.reader.layout), 1)
 
     def columns(self) -> tuple[NDArray[np.int32], dict[str, NDArray[Any]]]:
-        """Return the rows' image codes, shape (rows,), and the predictions' columns, each of shape (N,).
+        """Return the image code of each row, shape (rows,), and the columns of the predictions, each of shape (N,).
 
         Raises
         ------
@@ -141,7 +144,7 @@ class Batch:
         return images, columns
 
     def _sizes(self, images: NDArray[np.int32]) -> dict[str, NDArray[np.int64]]:
-        """Return the image size of each prediction, shape (N,); a size that differs from the truth is a defect."""
+        """Return the image size of each prediction, shape (N,). A size that differs from the truth is a defect."""
         sizes: dict[str, NDArray[np.int64]] = {}
         for position, column in enumerate(self.reader.form.of_image[1:]):
             texts = [row.image_cells[position].strip(BLANKS) for row in self.rows]
@@ -177,25 +180,27 @@ class Batch:
         invalid = np.flatnonzero(codes < 0).tolist()
         if not closed:
             invalid = [index for index in invalid if not 0 < len(texts[index]) <= max_length]
-        self._add(invalid, lambda index: self._text_defect(texts[index], column), column, step=step)
-        return codes
+        ids = self.names.ids_of([texts[index] for index in invalid], vocabulary.by_name if vocabulary else {})
+        self._add(invalid, lambda index: self._text_defect(texts[index], column, ids), column, step=step)
+        return codes if vocabulary else np.zeros_like(codes)
 
-    def _text_defect(self, text: str, column: Column) -> tuple[str, str]:
+    def _text_defect(self, text: str, column: Column, ids: Mapping[str, str]) -> tuple[str, str]:
         max_length = self.reader.limits.text_characters
         if not text:
             return "missing_value", f"{column.name} is empty"
         if len(text) > max_length:
             return "field_too_long", f"{shortened(text)} has {len(text)} characters; at most {max_length} are allowed"
         code = "unknown_image" if column.kind in ("image", "file") else "unknown_label"
-        return code, f"{shortened(text)} is not in this challenge's list of {column.kind}s"
+        advice = f"; it is the name of {shortened(ids[text])}" if text in ids else ""
+        return code, f"{shortened(text)} is not in this challenge's list of {column.kind}s{advice}"
 
     def _add(self, invalid: Sequence[int], describe: Describe, column: Column, *, step: int) -> None:
         """Record the invalid values of a column.
 
-        ``step`` is the position of the column in a prediction; 0 means the image column.
+        ``step`` is the position of the column within a prediction, or 0 for the image column.
         """
         values = np.array(invalid, np.int64)
-        if step == 0:  # The first piece of a line has reported the defects of its image.
+        if step == 0:  # Defects of the image are reported only with the first piece of a line.
             values = values[np.array([self.rows[row].tokens_before == 0 for row in invalid], bool)]
             self.invalid.append(InvalidValues(column, values, np.zeros_like(values), values, describe))
             return
@@ -213,7 +218,7 @@ class Batch:
             findings.count(code, problem)
 
     def _value_defects(self, findings: Findings) -> Iterator[Defect]:
-        """Yield the defects of values in file order, at most one more than their limit."""
+        """Yield the defects of values in file order. One more than the limit is enough."""
         if not any(len(each.values) for each in self.invalid):
             return
         which = np.repeat(np.arange(len(self.invalid)), [len(each.values) for each in self.invalid])
@@ -253,7 +258,7 @@ def read_submission(
     form : Form
         Declares the columns.
     vocabularies : mapping of ``image``, ``label``, ``relation`` to Vocabulary
-        Known ids and labels. If a key is missing, only the format of its columns is checked.
+        Known ids and labels. For a missing key, only the format of its columns is checked.
     sizes : Sizes, optional
         Sizes that the masks must have.
 
@@ -261,7 +266,7 @@ def read_submission(
     -------
     SubmissionTable; it must not be used if the findings contain a defect.
     """
-    findings = source.findings
+    findings, names = source.findings, GivenNames()
     reader = RowReader(form, source.limits, findings)
     masks = MaskReader.within(source.limits, source.path.stat().st_size)
     parts: list[dict[str, NDArray[Any]]] = []
@@ -269,19 +274,21 @@ def read_submission(
     unknown_rows = 0
     try:
         for portion in reader.portions(source.path, source.progress):
-            images, part = Batch(reader, vocabularies, sizes or {}, masks, portion).columns()
+            images, part = Batch(reader, vocabularies, sizes or {}, masks, portion, names).columns()
             named.update(images.tolist())
             unknown_rows += sum(not portion.rows[row].tokens_before for row in np.flatnonzero(images < 0).tolist())
             if findings.total:
-                parts.clear()  # Free the memory, because a file with a defect is not scored.
+                parts.clear()  # A file with a defect is not scored, so its memory can be freed.
             elif portion.rows:
                 kept = part["image"] >= 0
                 parts.append(part if kept.all() else {name: values[kept] for name, values in part.items()})
     except Stop:
-        pass  # The findings contain the reason.
+        pass  # The findings contain the defect that stopped the reading.
     findings.errors.sort(key=lambda problem: problem.line or 0)
     if "image" in vocabularies and not vocabularies["image"].closed:
         notice_unknown_images(findings, unknown_rows)
+    notice_semicolons(findings, reader.semicolons)
+    names.add_notice(findings)
     return SubmissionTable(_joined(parts, form), named - {-1})
 
 

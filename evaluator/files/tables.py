@@ -1,4 +1,4 @@
-"""Reads a CSV file of a truth folder as columns. Imported only when needed, because pandas takes time to load."""
+"""Reads a CSV file of a truth folder as columns. Import this module only when needed: pandas is slow to load."""
 
 import csv
 import io
@@ -29,13 +29,13 @@ class TruthTable:
         return len(self.frame)
 
     def texts(self, column: str) -> list[str]:
-        """Return a column of ids or labels, shape (N,); an empty cell is a fault."""
+        """Return a column of ids or labels, shape (N,). An empty cell is a fault."""
         values: list[str] = self.frame[column].tolist()
         self.mark(column, np.array([not value for value in values], bool), "truth_bad_value", "is empty")
         return values
 
     def numbers(self, *columns: str) -> NDArray[np.float64]:
-        """Return columns of numbers, shape (N, len(columns)); a text that is not a finite decimal is a fault."""
+        """Return columns of numbers, shape (N, len(columns)). A cell that is not a finite decimal number is a fault."""
         return np.stack([self._numbers(column) for column in columns], axis=1)
 
     def _numbers(self, column: str) -> NDArray[np.float64]:
@@ -45,8 +45,10 @@ class TruthTable:
             return values
         wrong = np.zeros(len(texts), bool)
         wrong[numbers.invalid_indices(texts, Limits())] = True
-        self.mark(column, wrong, "truth_bad_value", "is not a finite decimal number")
-        # NaN, because every comparison with it is false, so that an invalid number is reported only once.
+        are_words = np.array([text.lower() in ("true", "false") for text in texts], bool)
+        self.mark(column, wrong & are_words, "truth_bad_value", "is not a number; write 1 for true and 0 for false")
+        self.mark(column, wrong & ~are_words, "truth_bad_value", "is not a finite decimal number")
+        # Every comparison with NaN is false, so an invalid number is reported only once.
         return np.array([np.nan if bad else float(text) for text, bad in zip(texts, wrong, strict=True)])
 
     def integers(self, column: str) -> NDArray[np.int64]:
@@ -56,11 +58,14 @@ class TruthTable:
         return np.trunc(np.nan_to_num(values)).astype(np.int64)
 
     def mark(self, column: str, wrong: NDArray[np.bool_], code: str, what: str) -> None:
-        """Add a fault for each row where ``wrong`` is true, unless ``what`` was already checked for the column."""
+        """Add a fault for each row where ``wrong`` is true. The message is the value of the cell followed by ``what``.
+
+        Each combination of a column and ``what`` is reported only by the first call; further calls do nothing.
+        """
         self._add(self.faults.found, column, wrong, code, what)
 
     def warn(self, column: str, suspect: NDArray[np.bool_], code: str, what: str) -> None:
-        """Add a warning for each row where ``suspect`` is true."""
+        """Add a warning for each row where ``suspect`` is true, in the same way as :meth:`mark` adds faults."""
         self._add(self.faults.warned, column, suspect, code, what)
 
     def _add(self, findings: Findings, column: str, wrong: NDArray[np.bool_], code: str, what: str) -> None:
@@ -75,7 +80,7 @@ class TruthTable:
 
 
 def read_truth_table(text: str, declared: TruthFile, faults: Faults) -> TruthTable:
-    """Read a CSV file with a header; column names are not case-sensitive, and other columns are ignored.
+    """Read a CSV file with a header. Column names are not case-sensitive, and undeclared columns are ignored.
 
     Raises
     ------
@@ -83,10 +88,11 @@ def read_truth_table(text: str, declared: TruthFile, faults: Faults) -> TruthTab
         If a column is missing, or if a row has too many cells.
     """
     name = declared.name
+    _refuse_other_separators(text, name, faults)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            # pandas handles only quotes and line endings; every cell remains a text.
+            # pandas only splits the text into cells, and does not convert values.
             frame = pd.read_csv(io.StringIO(text), dtype=str, na_filter=False, skip_blank_lines=False, index_col=False)
     except pd.errors.EmptyDataError:
         faults.add("truth_bad_header", name, f"the file is empty; expected the columns {','.join(declared.columns)}")
@@ -111,6 +117,19 @@ def _named(frame: pd.DataFrame, text: str, declared: TruthFile, faults: Faults) 
         raise faults.error
     columns += tuple(extra for extra in declared.extras if given.count(extra.lower()) == 1)
     return frame.iloc[:, [given.index(column.lower()) for column in columns]].set_axis(list(columns), axis=1)
+
+
+def _refuse_other_separators(text: str, name: str, faults: Faults) -> None:
+    """Raise InvalidTruth if a spreadsheet program saved the file with semicolons, tabs or a line `sep=,`."""
+    header = text.partition("\n")[0]
+    signs = [word for sign, word in ((";", "semicolons"), ("\t", "tabs")) if sign in header and "," not in header]
+    if header.lower().startswith("sep="):
+        faults.add("truth_bad_header", name, "the first line is not the header; remove the line sep=", line=1)
+    elif signs:
+        message = f"the columns are separated by {signs[0]}; save the file with commas, and numbers with decimal points"
+        faults.add("truth_bad_header", name, message, line=1)
+    if signs or header.lower().startswith("sep="):
+        raise faults.error
 
 
 def _widest_line(text: str) -> int | None:

@@ -12,30 +12,30 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 COMPILING = "compiling"
-# An image with more predictions than this is crowded. Kernels drop an unscored prediction that is among the first
-# CROWD of its image, and store a later one.
+# Images with more than CROWD predictions are called crowded. Kernels drop predictions that are not scored if they are
+# among the first CROWD predictions of their image, and store the others.
 CROWD = 256
 FOLDER = Path(__file__).parent
 
 
 def compile_once(progress: Callable[[str, float], None]) -> None:
-    """Compile all kernels and fill the cache, unless the cache of this machine is already full.
+    """Compile all kernels and cache their machine code, unless all of them are already in the cache.
 
     Parameters
     ----------
     progress : callable
-        Called with the stage COMPILING and the fraction done. Not called if there is nothing to compile.
+        Called with the stage COMPILING and the completed fraction. Not called if there is nothing to compile.
     """
-    jit = import_module("evaluator.kernels.jit")  # This loads numba, which takes time.
+    jit = import_module("evaluator.kernels.jit")  # This import is slow because it loads numba.
     if (jit.CACHE_FOLDER / jit.FILLED).exists():
         return
     load(progress)
-    with suppress(OSError):  # Without a writable folder, only this process has the machine code.
+    with suppress(OSError):  # Without a writable folder, nothing is cached.
         (jit.CACHE_FOLDER / jit.FILLED).touch()
 
 
 def load(progress: Callable[[str, float], None]) -> None:
-    """Load all machine code, and compile what is not in the cache; ``progress`` is as for :func:`compile_once`."""
+    """Load all kernels, and compile those that are not cached. See :func:`compile_once` for ``progress``."""
     found = walk_packages([str(FOLDER)], f"{__name__}.")
     names = [module.name for module in found if not module.name.endswith("__main__")]
     for number, name in enumerate(names):

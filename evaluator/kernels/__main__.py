@@ -1,4 +1,4 @@
-"""Fill the cache of machine code at set-up, so that no scoring waits for the compiler."""
+"""Fills the cache of machine code during set-up, so that scoring never waits for the compiler."""
 
 from shutil import rmtree
 
@@ -6,6 +6,7 @@ from evaluator.kernels import FOLDER, compile_once
 from evaluator.kernels.jit import CACHE_FOLDER
 
 compile_once(lambda stage, fraction: None)
-for outdated in (FOLDER / "__pycache__").iterdir():  # Machine code of older sources or another processor.
+# Remove machine code that was compiled from older sources or for another processor.
+for outdated in (FOLDER / "__pycache__").iterdir():
     if outdated.is_dir() and outdated != CACHE_FOLDER:
         rmtree(outdated)

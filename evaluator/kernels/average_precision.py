@@ -1,4 +1,4 @@
-"""Average precision of each class from the entries of all curves, by counting sort."""
+"""Writes the entries of all curves into buckets, and computes average precisions from them."""
 
 import numpy as np
 from numba import types
@@ -11,17 +11,18 @@ _1 = np.uint64(1)
 
 @kernel(types.float64[::1], types.uint32[::1], types.int64[::1], types.uint64[::1])
 def scatter(confidences, codes, next_free, keys):
-    """Write the key of each entry into its bucket: the second half of a counting sort (Seward 1954).
+    """Write the key of each entry of the curves into its bucket: the second pass of a counting sort (Seward 1954).
 
     Parameters
     ----------
     confidences : float64 array of shape (N,), not negative
     codes : uint32 array of shape (N,)
-        2 × bucket + (1 for a false positive).
+        2 × bucket, plus 1 for a false positive.
     next_free : int64 array of shape (buckets,)
-        Next free position of each bucket in ``keys``; increased in place.
+        Next free position of each bucket in ``keys``; updated in place.
     keys : uint64 array
-        Receives 2 × the confidence's bits + (1 for a false positive). Keys sort as the confidences do.
+        Receives the keys: 2 × the bits of the confidence, plus 1 for a false positive. Keys have the same order as the
+        confidences.
     """
     for entry in range(len(codes)):
         bucket = codes[entry] >> np.uint32(1)
@@ -31,7 +32,7 @@ def scatter(confidences, codes, next_free, keys):
 
 @subroutine
 def _area(hits, precisions, points, positives):
-    """Make precisions non-increasing, and return the area under the curve, summed from the highest confidence down."""
+    """Interpolate the precisions, and return the area under the curve, summed from the highest confidence down."""
     for point in range(points - 2, -1, -1):
         precisions[point] = max(precisions[point], precisions[point + 1])
     area, previous_recall = 0.0, 0.0
@@ -42,13 +43,13 @@ def _area(hits, precisions, points, positives):
     return area
 
 
-@kernel(types.uint64[::1], types.uint64[::1], types.float64, types.float64[::1], types.float64[::1])
-def average_precision(keys, other_keys, positives, hits, precisions):
-    """Return the area under the interpolated precision/recall curve of two sorted arrays of keys, taken together.
+@subroutine
+def _average_precision(keys, other_keys, positives, hits, precisions):
+    """Return the area under the interpolated precision/recall curve of the entries in two sorted arrays of keys.
 
-    The sums are those of :func:`evaluator.metrics.average_precision.average_precision`, in the same order: all keys of
-    one confidence form one point, and precision is made non-increasing from the right. Points without a new true
-    positive do not change the recall and are skipped.
+    The sums equal those of :func:`evaluator.metrics.average_precision.average_precision`, in the same order. All
+    keys with the same confidence form one point. Each precision is replaced by the highest precision at the same or
+    a higher recall. Points without a new true positive do not change the recall and are skipped.
 
     Parameters
     ----------
@@ -76,3 +77,32 @@ def average_precision(keys, other_keys, positives, hits, precisions):
             precisions[points] = np.float64(true) / np.float64(true + false)
             points += 1
     return _area(hits, precisions, points, positives)
+
+
+@kernel(
+    *(types.uint64[::1], types.int64[::1], types.float64[::1], types.boolean, types.boolean),
+    *(types.float64[::1], types.float64[::1], types.float64[::1]),
+)
+def average_precisions(keys, ends, positives, public, private, hits, precisions, found):
+    """Compute the average precision of each class.
+
+    Parameters
+    ----------
+    keys : uint64 array
+        Keys as :func:`scatter` writes them, ascending within each bucket.
+    ends : int64 array of shape (2 * C or more,)
+        Start of each bucket in ``keys``, and the end of the last bucket. The number of a bucket is class × 2, plus 1
+        for private images.
+    positives : float64 array of shape (C,), above 0
+    public, private : bool
+        Whether to include the buckets of the public images and those of the private images.
+    hits, precisions : float64 arrays, as long as ``keys``
+        Scratch memory.
+    found : float64 array of shape (C,)
+        Receives the average precisions.
+    """
+    for label in range(len(positives)):
+        start, middle, stop = ends[2 * label], ends[2 * label + 1], ends[2 * label + 2]
+        public_keys = keys[start : middle if public else start]
+        private_keys = keys[middle : stop if private else middle]
+        found[label] = _average_precision(public_keys, private_keys, positives[label], hits, precisions)

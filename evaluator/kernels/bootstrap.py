@@ -1,4 +1,4 @@
-"""Weighted sums and areas under curves for a block of bootstrap replicates.
+"""Computes weighted sums and areas under curves for a block of bootstrap replicates.
 
 The reference implementation is ``evaluator.metrics.bootstrap``.
 
@@ -12,10 +12,10 @@ from numba import types
 from evaluator.draws import LANES
 from evaluator.kernels.jit import inlined, kernel, read_only
 
-ROWS_PER_SUM = 257  # The sum of 257 weights of at most 255 fits in 16 bits.
-# The rows of the state of a curve; it has one column for each replicate. The first three are the weights of the
-# remaining full true positives, partial ones and false positives. Then come the highest precision so far, the area so
-# far, and the weights of the full and partial true positives of the current step.
+ROWS_PER_SUM = 257  # The sum of 257 weights of at most 255 fits into 16 bits.
+# Rows of the array ``state`` of a curve, which has one column for each replicate. The first three rows are the weights
+# of the remaining full true positives, partial true positives and false positives. The others are the highest precision
+# so far, the area so far, and the weights of the full and partial true positives of the current step.
 FULL, PARTIAL, FALSE, ENVELOPE, AREA, RUN, PARTIAL_RUN = range(7)
 STATES = 7
 SMALLEST = np.finfo(np.float64).tiny
@@ -29,7 +29,7 @@ def _clear(numbers):
 
 @inlined
 def _add(weights, rows, begin, end, counts, total):
-    """Add the weights of ``rows[begin:end]`` to ``total``."""
+    """Add the weights of the images ``rows[begin:end]`` to ``total``."""
     for first in range(begin, end, ROWS_PER_SUM):
         _clear(counts)
         for entry in range(first, min(first + ROWS_PER_SUM, end)):
@@ -51,7 +51,7 @@ def _sums(weights, rows, ends, counts, found):
 
 @inlined
 def _add_run(state, partial_weight, envelope):
-    """Add the area of one run of true positives, and subtract the run from the remaining true positives."""
+    """Add the area of one step of a curve, and subtract its true positives from the remaining true positives."""
     for lane in range(LANES):
         true = state[FULL, lane] + partial_weight * state[PARTIAL, lane]
         entries = true + state[FALSE, lane]
@@ -76,7 +76,7 @@ def _add_run(state, partial_weight, envelope):
     types.float64[:, ::1],
 )
 def _areas(weights, rows, ends, firsts, partial_weight, envelope, counts, state, found):
-    """Compute the area of each curve: first sum up its entries, then add areas from the lowest confidence up."""
+    """Compute the area under each curve: first sum its entries, then add areas from the lowest confidence up."""
     begin = 0
     for curve in range(len(firsts) - 1):
         state[:] = 0.0
@@ -102,7 +102,7 @@ def _areas(weights, rows, ends, firsts, partial_weight, envelope, counts, state,
 
 
 def sums(weights, groups):
-    """Return the summed weights of each group's images, as ``evaluator.metrics.bootstrap.sums`` does."""
+    """Return the sum of the weights of each group of images, as ``evaluator.metrics.bootstrap.sums`` does."""
     _check(weights, groups.rows, groups.ends)
     found = np.empty((len(groups.ends), LANES))
     _sums(weights, groups.rows, groups.ends, np.empty(LANES, np.uint16), found)
@@ -119,7 +119,7 @@ def average_precisions(weights, steps, positives, partial_weight):
 
 
 def _check(weights, rows, ends):
-    """Raise an error if a row is out of range: the kernels do not check it."""
+    """Raise an error if the index of an image is out of range, because the kernels do not check bounds."""
     if weights.shape[1] != LANES:
         raise ValueError(f"expected a block of {LANES} replicates, found {weights.shape[1]}")
     if (len(rows) and rows.max() >= len(weights)) or ends.max(initial=0) != len(rows):

@@ -1,6 +1,6 @@
-"""Compilation of kernels with numba, and the cache of their machine code.
+"""Compiles kernels with numba, and caches their machine code.
 
-The cache is filled when Podium is set up, so that no scoring waits for the compiler.
+The cache is filled when Podium is set up, so that scoring never waits for the compiler.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from evaluator.kernels import FOLDER
 
 
 def _stamp() -> str:
-    """Return a hash of everything that machine code depends on: all sources of this package, numba, the processor.
+    """Return a hash of everything that affects the machine code: the sources of this package, numba, the processor.
 
     numba's own cache checks only the file in which a function is defined, not the files of the functions it calls.
     """
@@ -32,19 +32,20 @@ def _stamp() -> str:
 
 
 def _cache_folder() -> Path:
-    """Return the cache folder: in NUMBA_CACHE_DIR, else next to the sources, else in the user's cache folder."""
+    """Return the cache folder: in NUMBA_CACHE_DIR if set, otherwise next to the sources or in the user's cache."""
     stamp = _stamp()
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR) / stamp
     beside = FOLDER / "__pycache__" / stamp
-    with suppress(OSError):  # The folder can be read-only and already filled.
+    with suppress(OSError):  # A folder that has already been filled may be read-only.
         beside.mkdir(parents=True, exist_ok=True)
     if (beside / FILLED).exists() or os.access(beside, os.W_OK):
         return beside
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "podium" / stamp
 
 
-FILLED = "filled"  # A file of this name marks a cache folder that has the machine code of all kernels.
+# Name of the file that marks a cache folder as complete: it contains the machine code of all kernels.
+FILLED = "filled"
 CACHE_FOLDER = _cache_folder()
 
 
@@ -68,7 +69,7 @@ class _Cache(caching.Cache):
     _impl_class = _Implementation
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        with suppress(OSError):  # Without a writable folder, only this process has the machine code.
+        with suppress(OSError):  # Without a writable folder, nothing is cached.
             super().save_overload(sig, data)
 
 
@@ -78,7 +79,7 @@ def read_only(dtype: Any, dimensions: int = 1) -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function that is inlined into every kernel that calls it.
+    """Compile a function so that it is inlined into every kernel that calls it.
 
     Reference counting is off (``_nrt=False``): kernels allocate no memory, and counting would take half of their time.
     """
@@ -87,7 +88,7 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function that kernels call; for code that is rarely executed or too large to inline."""
+    """Compile a function that kernels call but do not inline, because it is rarely executed or too large."""
     compiled: Callable[..., Any] = njit(error_model="numpy", _nrt=False)(function)
     return compiled
 

@@ -1,4 +1,4 @@
-"""Number of pixels that masks have in common, computed from their compressed run lengths.
+"""Counts the common pixels of masks that are given as compressed run lengths.
 
 The reference implementation is ``pycocotools``. The time for a pair grows with the number of runs of the mask that has
 fewer runs, so it is small compared with the time to decode the other mask.
@@ -10,12 +10,12 @@ from numba import types
 from evaluator.kernels.jit import inlined, kernel, read_only
 
 TEXT, OFFSETS = read_only(types.uint8), read_only(types.int64)
-EDGE, INSIDE = range(2)  # Columns of runs: the pixel at which a run ends, and the number of inside pixels before it.
+EDGE, INSIDE = range(2)  # Columns of runs: the pixel at which a run ends, and the number of mask pixels before it.
 
 
 @inlined
 def _decode(text, begin, end, runs, first):
-    """Write the runs of one mask from index ``first`` on; return the index after the last one."""
+    """Write the runs of one mask to ``runs`` from index ``first`` on, and return the index after the last run."""
     at, run, edge, inside = begin, first, np.int64(0), np.int64(0)
     length_before_last, last_length = np.int64(0), np.int64(0)
     while at < end:
@@ -39,7 +39,7 @@ def _decode(text, begin, end, runs, first):
 
 @inlined
 def _run_at(runs, low, stop, pixel):
-    """Return the first run from ``low`` on that ends at or after a pixel, by galloping and then binary search."""
+    """Return the first run from ``low`` on that ends at or after a pixel, by galloping and binary search."""
     step = 1
     while low + step < stop and runs[low + step - 1, EDGE] < pixel:
         low += step
@@ -82,7 +82,7 @@ def _common(shorter, shorter_first, shorter_stop, longer, first, stop):
     types.float32[::1],
 )
 def intersections(texts, ends, other_texts, other_ends, ranges, runs, other_runs, other_stops, common):
-    """Compute how many pixels each mask has in common with each of its partners, a range of the other masks.
+    """Count the pixels that each mask has in common with each mask in a range of other masks, its partners.
 
     Parameters
     ----------
@@ -91,13 +91,13 @@ def intersections(texts, ends, other_texts, other_ends, ranges, runs, other_runs
     ends, other_ends : int64 arrays of shapes (N,) and (M,)
         End of each mask in ``texts`` and in ``other_texts``.
     ranges : int64 array of shape (N, 2)
-        First partner of each mask, and the one after the last.
+        Half-open range of the partners of each mask.
     runs, other_runs : int64 arrays of shapes (bytes of the longest mask, 2) and (bytes of all other masks, 2)
         Scratch memory for the runs.
     other_stops : int64 array of shape (M,)
         Scratch memory for the end of the runs of each other mask.
     common : float32 array of shape (pairs,)
-        Receives the counts, mask by mask and partner by partner.
+        Receives the numbers of common pixels, mask by mask and partner by partner.
     """
     begin = np.int64(0)
     for other in range(len(other_ends)):

@@ -1,7 +1,7 @@
-"""Code that all kernels share when they read a submission: counts, statuses, and reading the image of a line.
+"""Counters, statuses and functions that are shared by all kernels that read a submission.
 
-The kernels read *plain* syntax only: no quotes, no blank lines, no control characters, every image in one row of the
-Kaggle shape. A kernel that finds anything else stops, and the reference implementation reads the file.
+The kernels read *plain* syntax only: no quotes, no blank lines, no control characters and, in the Kaggle layout, only
+one row for each image. A kernel that finds anything else stops, and the reference implementation reads the file.
 """
 
 from evaluator.kernels.jit import inlined
@@ -9,10 +9,10 @@ from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA
 
-IGNORED, PUBLIC, PRIVATE = 0, 1, 2  # The usage of an image.
-UNCLAIMED = -1.0  # The confidence in best_candidates of an object that has no candidate.
+IGNORED, PUBLIC, PRIVATE = 0, 1, 2  # The possible usages of an image.
+UNCLAIMED = -1.0  # Confidence in ``best_candidates`` of an object that no prediction has claimed.
 
-# Positions in State.counts.
+# Indices in the array ``counts`` of a kernel's state.
 (
     ENTRIES,
     UNKNOWN_IMAGE_HASHES,
@@ -23,17 +23,31 @@ UNCLAIMED = -1.0  # The confidence in best_candidates of an object that has no c
     INVERTED,
     OUTSIDE,
     BEYOND_ONE,
-) = range(9)
+    USELESS,
+) = range(10)
 
-# The status that a reading kernel returns: done, or why the reference implementation is needed.
+# Statuses that a reading kernel returns: done, or the reason why the reference implementation is needed.
 DONE, NOT_PLAIN, NEGATIVE_CONFIDENCE = 0, 1, 2
 
 
 @inlined
-def count_unusual(counts, confidence, coordinates):
-    """Count inverted boxes, coordinates outside the image and confidences above 1; return whether the box has an area.
+def can_match(coordinates, threshold):
+    """Return whether a box could match an object inside the image.
 
-    Such predictions are valid but probably not intended; the participant gets a notice with their number.
+    The reference implementation is ``evaluator.tracks.shared.submissions.can_match``.
+    """
+    x_min, x_max, y_min, y_max = coordinates
+    width, height = min(x_max, 1.0) - max(x_min, 0.0), min(y_max, 1.0) - max(y_min, 0.0)
+    inside = max(height, 0.0) * max(width, 0.0)
+    return x_min < x_max and y_min < y_max and 2 * inside >= threshold * ((y_max - y_min) * (x_max - x_min))
+
+
+@inlined
+def count_unusual(counts, confidence, coordinates, threshold):
+    """Count unusual values, such as inverted boxes and coordinates outside the image.
+
+    Predictions with such values are valid but probably not intended; the participant gets a notice with their number.
+    Return whether the box has an area.
     """
     x_min, x_max, y_min, y_max = coordinates
     low, high = min(min(x_min, x_max), min(y_min, y_max)), max(max(x_min, x_max), max(y_min, y_max))
@@ -42,6 +56,7 @@ def count_unusual(counts, confidence, coordinates):
         counts[INVERTED] += not has_area
         counts[OUTSIDE] += low < 0.0 or high > 1.0
         counts[BEYOND_ONE] += confidence > 1.0
+        counts[USELESS] += not can_match(coordinates, threshold)
     return has_area
 
 
@@ -52,9 +67,9 @@ def next_image(data, at, truth, state):
     Returns
     -------
     image : int64
-        Its code; -1 if the image is not in the truth.
+        Code of the image; -1 if the image is not in the truth.
     at : int64
-        Offset of its predictions; 0 if the line is not plain or the image already has a row.
+        Offset of the image's predictions; 0 if the line is not plain or the image already has a row.
     """
     image, end, image_hash = text_at(data, at, truth.images)
     if byte_at(data, end) != COMMA:

@@ -1,1 +1,1 @@
-"""Metrics and matching as functions of numpy arrays."""
+"""Metrics and matching, as functions of numpy arrays."""

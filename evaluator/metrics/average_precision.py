@@ -1,4 +1,4 @@
-"""Average precision, the area under a precision/recall curve."""
+"""Computes average precision, which is the area under a precision/recall curve."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Area = Callable[[NDArray[np.float64], NDArray[np.float64], float], float]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A precision/recall curve, one point for each distinct confidence, the highest first; arrays of shape (T,)."""
+    """A precision/recall curve with a point for each distinct confidence, in descending order; arrays of shape (T,)."""
 
     confidences: NDArray[np.float64]
     recalls: NDArray[np.float64]
@@ -21,21 +21,21 @@ class Curve:
 
 
 def precision_recall(confidences: NDArray[np.float64], weights: NDArray[np.float64], positives: float) -> Curve:
-    """Return precision and recall at every threshold.
+    """Return precision and recall at every confidence threshold.
 
     Parameters
     ----------
     confidences : float64 array of shape (N,), any order
     weights : float64 array of shape (N,)
-        How much an entry adds to the true positives: 1 for a hit, the group-of weight for a group that is matched, 0
-        for a false positive. Only entries of weight 0 are false positives.
+        The amount that each entry adds to the number of true positives: 1 for a hit, the group-of weight for a
+        matched group, 0 for a false positive. Only entries with weight 0 are false positives.
     positives : float
-        Weight of all objects, matched or not; above 0.
+        Sum of the weights of all objects, matched or not; above 0.
 
     Notes
     -----
-    All entries of one confidence are one point, so the curve does not depend on their order. (In the official code it
-    depends on an unstable sort.)
+    All entries with the same confidence form one point, so the curve does not depend on their order. In the official
+    code, it depends on an unstable sort.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def average_precision(confidences: NDArray[np.float64], weights: NDArray[np.floa
     Parameters
     ----------
     confidences, weights, positives
-        As for :func:`precision_recall`.
+        As in :func:`precision_recall`.
 
     Returns
     -------
@@ -66,8 +66,8 @@ def average_precision(confidences: NDArray[np.float64], weights: NDArray[np.floa
 
     Notes
     -----
-    Precision is made non-increasing from the right, and every point counts, as in PASCAL VOC since 2010; not the 11
-    points of VOC 2007, not the 101 points of COCO.
+    Each precision is replaced by the highest precision at the same or a higher recall. Every point is used, as in
+    PASCAL VOC since 2010. The 11 points of VOC 2007 and the 101 points of COCO are not used.
 
     Examples
     --------
@@ -83,7 +83,8 @@ def average_precision(confidences: NDArray[np.float64], weights: NDArray[np.floa
     curve = precision_recall(confidences, weights, positives)
     envelope = np.maximum.accumulate(curve.precisions[::-1])[::-1]
     widths = np.diff(curve.recalls, prepend=0.0)
-    # Added one by one from the highest confidence down, as the kernels do, so that the last bit is the same.
+    # The areas are added one by one from the highest confidence down, as in the kernels, so that the last bit is the
+    # same.
     return float(np.cumsum(widths * envelope)[-1])
 
 
@@ -95,7 +96,7 @@ def stepwise_average_precision(
     Parameters
     ----------
     confidences, weights, positives
-        As for :func:`precision_recall`.
+        As in :func:`precision_recall`.
 
     Returns
     -------
@@ -130,9 +131,9 @@ def average_precisions(
     Parameters
     ----------
     curves : int array of shape (N,)
-        Curve of each entry; only entries of the first C curves are used.
+        Curve of each entry. Only entries of the first C curves are used.
     confidences, weights : float64 arrays of shape (N,)
-        As for :func:`precision_recall`.
+        As in :func:`precision_recall`.
     positives : float64 array of shape (C,)
     area : callable
         :func:`average_precision` or :func:`stepwise_average_precision`.
@@ -158,15 +159,15 @@ def reported_average_precisions(
     positives: NDArray[np.float64],
     count: int,
 ) -> NDArray[np.float64]:
-    """Return the area under each of the C first of ``count`` curves, NaN where it is undefined.
+    """Return the area under each of the first C of ``count`` curves, NaN where it is undefined.
 
-    The areas under the remaining curves, and under those without positives, are computed and discarded. Otherwise the
-    time taken would reveal which classes have positives, and which entries are not scored.
+    The areas under the remaining curves, and under curves without positives, are computed and discarded. Otherwise the
+    time that scoring takes would reveal which classes have positives, and which entries are not scored.
 
     Parameters
     ----------
     curves, confidences, weights, positives
-        As for :func:`average_precisions`.
+        As in :func:`average_precisions`.
     count : int
 
     Examples
@@ -181,7 +182,7 @@ def reported_average_precisions(
 
 
 def indices_by_group(groups: NDArray[np.integer[Any]], count: int) -> Iterator[NDArray[np.int64]]:
-    """Yield the indices of the elements of each of ``count`` groups, ascending.
+    """Yield, for each of ``count`` groups, the ascending indices of its elements.
 
     >>> list(indices_by_group(np.array([1, 0, 1]), 2))
     [array([1]), array([0, 2])]
@@ -192,7 +193,7 @@ def indices_by_group(groups: NDArray[np.integer[Any]], count: int) -> Iterator[N
 
 
 def mean_defined(values: NDArray[np.float64]) -> float:
-    """Return the mean of the values that are not NaN; NaN if there is none.
+    """Return the mean of the values that are not NaN, or NaN if there are none.
 
     >>> mean_defined(np.array([0.5, np.nan, 1.0]))
     0.75

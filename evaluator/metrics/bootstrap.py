@@ -1,8 +1,11 @@
-"""Recomputes metrics for different weights of the images, and computes confidence intervals from such replicates.
+"""Computes metrics for bootstrap replicates, which differ only in the image weights, and confidence intervals.
 
 The metrics of every track are computed from ``sums`` and ``average_precisions``. These two functions are the reference
 implementation of :mod:`evaluator.kernels.bootstrap`.
 """
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +15,9 @@ from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, Ima
 
 Weights = NDArray[np.uint8]
 Numbers = NDArray[np.float64]
+Areas = Callable[[Numbers], Numbers]
+"""A function from the positives of each curve to the area under each curve; both have shape (curves, ...)."""
+
 Interval = tuple[float, float]
 ROWS_AT_ONCE = 1 << 16
 PERCENTILES = (2.5, 97.5)
@@ -19,7 +25,7 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 def sums(weights: Weights, groups: ImageGroups) -> Numbers:
-    """Return the summed weights of the images of each group in each replicate.
+    """Return the sum of the image weights of each group in each replicate.
 
     Parameters
     ----------
@@ -49,17 +55,17 @@ def sums(weights: Weights, groups: ImageGroups) -> Numbers:
 def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, partial_weight: float) -> Numbers:
     """Return the area under each precision/recall curve in each replicate.
 
-    Every entry and every object counts as often as its image.
+    The weight of an image is the number of times that its entries and objects are counted.
 
     Parameters
     ----------
     weights : uint8 array of shape (images, replicates)
     steps : CurveSteps
-        Steps of C or more curves; the areas of curves after the first C are computed and discarded.
+        Steps of C or more curves. The areas of curves after the first C are computed and discarded.
     positives : float64 array of shape (C, replicates)
-        Weight of all objects, matched or not.
+        Sum of the weights of all objects, matched or not.
     partial_weight : float
-        How much a partial hit adds to the true positives.
+        The amount that a partial hit adds to the number of true positives.
 
     Returns
     -------
@@ -67,15 +73,16 @@ def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, 
 
     Notes
     -----
-    The result is that of :func:`evaluator.metrics.average_precision.average_precision`, or without an envelope of
-    :func:`evaluator.metrics.average_precision.stepwise_average_precision`, for entries copied as often as their image,
-    up to rounding. Within a run of true positives, precision is highest at the lowest confidence, so under an envelope
-    one value for each run is enough. A run whose images have no weight does not change the area. Equal confidences need
-    no special case: their false positives come before their true positives.
+    If every entry were repeated as often as its image is drawn,
+    :func:`evaluator.metrics.average_precision.average_precision` would give the same result up to rounding, or without
+    an envelope :func:`evaluator.metrics.average_precision.stepwise_average_precision`. Within a run of true positives,
+    precision is highest at the lowest confidence, so one value for each run is enough for an envelope. A run whose
+    images have no weight does not change the area. Equal confidences need no special case: their false positives come
+    before their true positives.
 
     Examples
     --------
-    A false positive between two true positives; in the second replicate its image is drawn three times.
+    A false positive is between two true positives. In the second replicate, its image is drawn three times.
 
     >>> steps = CurveSteps(np.array([0, 1, 0]), np.array([[1, 1, 2], [3, 3, 3]]), np.array([0, 2]))
     >>> average_precisions(np.array([[1, 1], [1, 3]], np.uint8), steps, np.array([[2.0, 2.0]]), 1.0)
@@ -90,18 +97,19 @@ def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, 
         precisions = true / np.maximum(true + false, SMALLEST)
         if steps.envelope:
             precisions = np.maximum.accumulate(precisions, axis=0)
-        # Added one by one from the lowest confidence up, as the kernels do, so that the last bit is the same.
+        # The areas are added one by one from the lowest confidence up, as in the kernels, so that the last bit is the
+        # same.
         areas[curve] = np.cumsum((hits + partial_weight * partial_hits) * precisions, axis=0)[-1:].sum(axis=0)
     return ratios(areas[: len(positives)], positives)
 
 
 def _summed_from_top(counts: Numbers) -> Numbers:
-    """Return for each step the sum of its own count and the counts of all steps of higher confidence."""
+    """Return for each step the sum of its count and of the counts of all steps with higher confidence."""
     return np.cumsum(counts[::-1], axis=0)[::-1]
 
 
 def mean_over_classes(values: Numbers) -> Numbers:
-    """Return the mean over the classes whose value is defined.
+    """Return the mean over the classes for which the value is defined.
 
     Parameters
     ----------
@@ -126,8 +134,36 @@ def mean_over_classes(values: Numbers) -> Numbers:
     return ratios(np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0).astype(float))
 
 
+@dataclass(frozen=True, slots=True)
+class MeanAveragePrecision:
+    """The mean average precision of a split with weighted images, and the numbers from which it is computed.
+
+    For the score, the weight of each image is 1. For bootstrap replicates, it is the number of times that the image was
+    drawn, and the last axis of every array has one element for each replicate.
+
+    Attributes
+    ----------
+    positives : float64 array of shape (classes, ...)
+        Weighted number of positives of each class.
+    average_precisions : float64 array of shape (classes, ...)
+        NaN for a class without positives.
+    """
+
+    positives: Numbers
+    average_precisions: Numbers
+
+    @classmethod
+    def of(cls, positives: Numbers, areas: Areas) -> "MeanAveragePrecision":
+        """Return the numbers of a split, given the function that computes the areas under its curves."""
+        return cls(positives, areas(positives))
+
+    def metrics(self) -> dict[str, Numbers]:
+        """Return every metric of the track, each of shape (...); NaN if no class has positives."""
+        return {"mAP": mean_over_classes(self.average_precisions)}
+
+
 def ratios(part: Numbers, whole: Numbers) -> Numbers:
-    """Return part / whole, NaN where the whole is 0.
+    """Return ``part`` / ``whole``, NaN where ``whole`` is 0.
 
     >>> ratios(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
     array([0.5, nan])
@@ -136,14 +172,14 @@ def ratios(part: Numbers, whole: Numbers) -> Numbers:
 
 
 def recentred_interval(replicates: Numbers, observed: float) -> Interval | None:
-    """Return the 95% confidence interval of one score.
+    """Return the 95% confidence interval of a score, from recentred percentiles of its bootstrap replicates.
 
     Parameters
     ----------
     replicates : float64 array of shape (N,)
         The score in each replicate; NaN values are ignored.
     observed : float
-        The score itself.
+        The score of the submission.
 
     Returns
     -------
@@ -152,10 +188,11 @@ def recentred_interval(replicates: Numbers, observed: float) -> Interval | None:
     Notes
     -----
     The ends are percentiles, by linear interpolation, of replicate − mean of the replicates + observed. Interpolated
-    average precision is biased upwards on few objects, and more so in replicates, which have fewer distinct objects:
-    the plain percentile interval covers the true value in 86–90% of test sets, this one in 93–95%. If the score lies
-    outside the interval, the nearer end is moved to the score. This happens because a class that few images have is
-    undefined in some replicates, which moves their mean and thus both ends.
+    average precision is biased upwards if there are few objects, and more so in replicates, which have fewer distinct
+    objects. Therefore the plain percentile interval covers the true value in only 86–90% of test sets; this interval
+    covers it in 93–95%. If the score is outside the interval, the nearer end is moved to the score. This can happen
+    because a class that occurs in few images is undefined in some replicates, which moves their mean and thus both
+    ends.
 
     Examples
     --------
@@ -176,7 +213,7 @@ def paired_interval(differences: Numbers) -> Interval | None:
     Parameters
     ----------
     differences : float64 array of shape (N,)
-        Difference in each replicate, where both scores have the same draws; NaN values are ignored.
+        Difference of the two scores in each replicate, computed from the same draws; NaN values are ignored.
 
     Returns
     -------

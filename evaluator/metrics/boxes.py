@@ -1,4 +1,4 @@
-"""Overlaps of boxes.
+"""Computes areas and overlaps of boxes.
 
 A box is (XMin, XMax, YMin, YMax), as in the Open Images files, in any unit: fractions or pixels.
 """
@@ -8,14 +8,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-BOXES_AT_ONCE = 16_384  # This number of boxes fits into the cache of the CPU.
+BOXES_AT_ONCE = 16_384  # Number of boxes that fit into the CPU cache.
 
 Boxes = NDArray[np.float64]
 Float = TypeVar("Float", np.float32, np.float64)
 
 
 def areas(boxes: NDArray[Float]) -> NDArray[Float]:
-    """Return width × height of each box, shape (N,), in the precision of the input.
+    """Return the area (width × height) of each box, shape (N,), in the precision of the input.
 
     >>> areas(np.array([[0.0, 2.0, 0.0, 3.0]]))
     array([6.])
@@ -23,15 +23,24 @@ def areas(boxes: NDArray[Float]) -> NDArray[Float]:
     return np.asarray((boxes[:, 3] - boxes[:, 2]) * (boxes[:, 1] - boxes[:, 0]))
 
 
+def is_inverted(boxes: NDArray[Float]) -> NDArray[np.bool_]:
+    """Return which boxes have no area because XMin >= XMax or YMin >= YMax, shape (N,).
+
+    >>> is_inverted(np.array([[0.0, 2.0, 0.0, 3.0], [0.0, 2.0, 3.0, 3.0]]))
+    array([False,  True])
+    """
+    return np.asarray((boxes[:, 0] >= boxes[:, 1]) | (boxes[:, 2] >= boxes[:, 3]))
+
+
 def intersections(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
-    """Return the common area of each pair, shape (N,); 0 if the boxes do not overlap."""
+    """Return the intersection area of each pair of boxes, shape (N,); 0 if they do not overlap."""
     widths = np.minimum(boxes[:, 1], others[:, 1]) - np.maximum(boxes[:, 0], others[:, 0])
     heights = np.minimum(boxes[:, 3], others[:, 3]) - np.maximum(boxes[:, 2], others[:, 2])
     return np.asarray(np.maximum(heights, 0.0) * np.maximum(widths, 0.0))
 
 
 def intersection_over_union(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
-    """Return the IoU of each pair.
+    """Return the IoU of each pair of boxes.
 
     Parameters
     ----------
@@ -43,15 +52,15 @@ def intersection_over_union(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
 
     Notes
     -----
-    Unlike in PASCAL VOC, no pixel is added to the sides of a box, because coordinates are fractions. Source: Open
-    Images V4, 5.2.1.
+    Unlike in PASCAL VOC, no pixel is added to the side lengths of a box, because coordinates are fractions. Source:
+    Open Images V4, 5.2.1.
 
     Examples
     --------
     >>> intersection_over_union(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([[0.0, 1.0, 0.0, 0.5]]))
     array([0.5])
     """
-    with np.errstate(all="ignore"):  # Coordinates can be any finite number; areas that overflow give an overlap of 0.
+    with np.errstate(all="ignore"):  # Coordinates can be any finite numbers. The overlap is 0 if an area overflows.
         common = intersections(boxes, others)
         return _ratios(common, areas(boxes) + areas(others) - common)
 
@@ -59,7 +68,7 @@ def intersection_over_union(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
 def highest_iou(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
     """Return the highest IoU of each box with any of the others, shape (N,); 0 if there are no others.
 
-    The numbers are those of :func:`intersection_over_union`, computed faster if both have many boxes.
+    The values equal those of :func:`intersection_over_union`, but are computed faster for large arrays.
 
     Parameters
     ----------
@@ -80,9 +89,10 @@ def highest_iou(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
 
 
 def intersection_over_area(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
-    """Return the IoA of each pair, used for group-of boxes: the share of the first box that lies in the second.
+    """Return the IoA of each pair of boxes: the fraction of the first box's area that lies in the second box.
 
-    Shapes and undefined cases are those of :func:`intersection_over_union`. IoA is not symmetric.
+    IoA is used for group-of boxes and is not symmetric. Shapes and undefined cases are those of
+    :func:`intersection_over_union`.
 
     >>> intersection_over_area(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([[0.0, 9.0, 0.0, 0.5]]))
     array([0.5])
@@ -92,7 +102,7 @@ def intersection_over_area(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
 
 
 def _ratios(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return part / whole, 0 where that is not finite."""
+    """Return ``part`` / ``whole``, 0 where the quotient is not finite."""
     ratios = part / whole
     return np.asarray(np.where(np.isfinite(ratios), ratios, 0.0))
 
@@ -101,8 +111,8 @@ def float32_iou(boxes: NDArray[np.float32], others: NDArray[np.float32]) -> NDAr
     """Return the IoU of each pair of single-precision boxes, as the official code for relationships computes it.
 
     Differences and areas are float32. The intersection is the float64 product of two float32 differences. The sum of
-    the areas is rounded to float32 before the intersection is subtracted. So the IoU of 0.1–0.2 and 0.1–0.3 is just
-    below one half.
+    the areas is rounded to float32 before the intersection is subtracted. For example, two boxes that differ only in
+    their x range, 0.1–0.2 and 0.1–0.3, have an IoU just below one half.
 
     Parameters
     ----------
@@ -127,8 +137,8 @@ def float32_iou(boxes: NDArray[np.float32], others: NDArray[np.float32]) -> NDAr
         return _ratios(common, both - common)
 
 
-def enclosing(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the smallest box around each pair, shape (N, 4), in the precision of the input.
+def enclosing(first: NDArray[Float], second: NDArray[Float]) -> NDArray[Float]:
+    """Return the smallest box around each pair of boxes, shape (N, 4), in the precision of the input.
 
     >>> enclosing(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([[2.0, 3.0, 0.0, 0.5]]))
     array([[0., 3., 0., 1.]])

@@ -8,23 +8,26 @@ from evaluator.metrics.average_precision import Curve
 MAX_POINTS = 500
 
 
-def simplified(curve: Curve, max_points: int = MAX_POINTS) -> Curve:
-    """Return a curve with only those points that its interpolated area depends on, in descending order of confidence.
+def simplified(curve: Curve, max_points: int = MAX_POINTS, *, interpolated: bool = True) -> Curve:
+    """Return a curve with only those points on which its area depends, in descending order of confidence.
 
     Parameters
     ----------
     curve : Curve
-        One point for each threshold, at least one.
+        A curve with one point for each threshold, and at least one point.
     max_points : int
         Approximate maximum number of points, at least 2.
+    interpolated : bool
+        Whether the area is that of the interpolated curve.
 
     Returns
     -------
     Curve
-        The first and the last point, and between them the corners of the interpolated curve: points whose precision no
-        point of lower confidence exceeds. The points left out do not change the area. If there are more than
-        ``max_points`` corners, only the corner next above each of ``max_points`` evenly spaced recalls remains. The
-        area under them is smaller than the average precision by less than 1 / (``max_points`` − 1).
+        The first and the last point, and between them the corners of the interpolated curve. A corner is a point whose
+        precision is not exceeded at any lower confidence. Leaving out the other points does not change the area. If
+        there are more than ``max_points`` corners, only the next corner above each of ``max_points`` evenly spaced
+        recalls is kept. The area is then smaller than the average precision by less than 1 / (``max_points`` − 1).
+        Without interpolation, the points at which recall rises are kept instead of the corners.
 
     Examples
     --------
@@ -33,28 +36,33 @@ def simplified(curve: Curve, max_points: int = MAX_POINTS) -> Curve:
     >>> simplified(curve).recalls
     array([0.25, 0.75])
     """
-    envelope = np.maximum.accumulate(curve.precisions[::-1])[::-1]
-    kept = np.flatnonzero(np.append(envelope[:-1] > envelope[1:], True))
+    if interpolated:
+        envelope = np.maximum.accumulate(curve.precisions[::-1])[::-1]
+        kept = np.flatnonzero(np.append(envelope[:-1] > envelope[1:], True))
+    else:
+        kept = np.flatnonzero(np.diff(curve.recalls, prepend=0.0) > 0)
     if len(kept) > max_points:
         recalls = curve.recalls[kept]
         kept = kept[np.unique(np.searchsorted(recalls, np.linspace(recalls[0], recalls[-1], max_points)))]
-    kept = np.union1d(kept, [0, len(envelope) - 1])
+    kept = np.union1d(kept, [0, len(curve.recalls) - 1])
     return Curve(curve.confidences[kept], curve.recalls[kept], curve.precisions[kept])
 
 
-def precisions_at(recalls: NDArray[np.float64], curve: Curve) -> NDArray[np.float64]:
-    """Return the interpolated precision of a curve at some recalls.
+def precisions_at(recalls: NDArray[np.float64], curve: Curve, *, interpolated: bool = True) -> NDArray[np.float64]:
+    """Return the precision of a curve at the given recalls.
 
     Parameters
     ----------
     recalls : float64 array of shape (N,), in [0, 1]
     curve : Curve
-        Any number of points.
+        A curve with any number of points.
+    interpolated : bool
 
     Returns
     -------
     float64 array of shape (N,)
-        The highest precision of a threshold that reaches the recall, 0 if none does.
+        The highest precision at any threshold that reaches the recall, 0 if no threshold does. Without interpolation,
+        the precision at the highest of these thresholds.
 
     Examples
     --------
@@ -63,5 +71,5 @@ def precisions_at(recalls: NDArray[np.float64], curve: Curve) -> NDArray[np.floa
     >>> precisions_at(np.array([0.0, 0.25, 0.4, 0.75]), curve).round(3)
     array([1.   , 1.   , 0.667, 0.   ])
     """
-    envelope = np.append(np.maximum.accumulate(curve.precisions[::-1])[::-1], 0.0)
-    return np.asarray(envelope[np.searchsorted(curve.recalls, recalls)])
+    precisions = np.maximum.accumulate(curve.precisions[::-1])[::-1] if interpolated else curve.precisions
+    return np.asarray(np.append(precisions, 0.0)[np.searchsorted(curve.recalls, recalls)])

@@ -1,4 +1,4 @@
-"""Kinds of errors, and how much the score would gain without the errors of one kind."""
+"""Determines the kind of each error in a submission, and how much the score would rise if it were fixed."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ RELATIONSHIP_KINDS = (
     *("duplicate", "localization", "relation", "subject", "object"),
     *("several", "background", "missed"),
 )
-BACKGROUND_OVERLAP = 0.1  # A prediction that overlaps no object more than this is background.
+BACKGROUND_OVERLAP = 0.1  # A prediction whose IoU with every object is below this value counts as background.
 
 Codes = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -26,24 +26,25 @@ def detection_kinds(own: Numbers, other: Numbers, group_share: Numbers, threshol
     Parameters
     ----------
     own, other : float64 arrays of shape (N,)
-        Highest IoU with an object of its own class, and of another class.
+        Highest IoU with an object of its own class, and with an object of a different class.
     group_share : float64 array of shape (N,)
         Highest IoA with a group-of box of its own class.
     threshold : float
-        Smallest IoU of a hit.
+        Smallest IoU for a hit.
 
     Returns
     -------
     int64 array of shape (N,)
-        The first that applies: ``LOCALIZATION`` (overlaps an object of its own class by :data:`BACKGROUND_OVERLAP` or
-        more, but not enough for a hit), ``CLASS`` (overlaps an object of another class enough for a hit), ``DUPLICATE``
-        (would be a hit, but a more confident detection hits the object), ``GROUP_OF`` (partly in a group-of box),
-        ``BACKGROUND`` (overlaps no object), ``BOTH`` (overlaps an object of another class, but not enough).
+        The first kind that applies: ``LOCALIZATION`` (overlaps an object of its own class by :data:`BACKGROUND_OVERLAP`
+        or more, but not enough for a hit), ``CLASS`` (overlaps an object of a different class enough for a hit),
+        ``DUPLICATE`` (would be a hit, but a more confident detection hits the object), ``GROUP_OF`` (partly in a
+        group-of box), ``BACKGROUND`` (overlaps no object), ``BOTH`` (overlaps an object of a different class, but not
+        enough).
 
     Notes
     -----
-    The kinds, their order and the two thresholds are those of TIDE (Bolya et al., ECCV 2020), as in its code.
-    ``GROUP_OF`` is not in TIDE, which has only ignore regions.
+    The kinds, their order and the two thresholds are those of the code of TIDE (Bolya et al., ECCV 2020). ``GROUP_OF``
+    is not in TIDE, which has only ignore regions.
 
     Examples
     --------
@@ -76,20 +77,20 @@ def relationship_kinds(
     exact : float64 array of shape (N,)
         Highest overlap with a triplet of the same two classes and relation.
     relation, subject, object_ : float64 arrays of shape (N,)
-        Highest overlap with a triplet that differs in the relation only, in the first class only, in the second class
-        only.
+        Highest overlap with a triplet that differs only in the relation, only in the first class, and only in the
+        second class.
     any_triplet : float64 array of shape (N,)
         Highest overlap with any triplet of the image.
     threshold : float
-        Smallest overlap of a hit, for both boxes.
+        Smallest overlap for a hit; it applies to both boxes.
 
     Returns
     -------
     int64 array of shape (N,), indices into :data:`RELATIONSHIP_KINDS`
-        The first that applies: ``duplicate`` (all is correct, but a more confident pair hits the triplet),
-        ``localization`` (both classes and the relation are correct, and the boxes overlap by
-        :data:`BACKGROUND_OVERLAP` or more, but not enough), ``relation``, ``subject``, ``object`` (everything
-        else is correct), ``background`` (overlaps no triplet), ``several`` (more than one thing is wrong).
+        The first kind that applies: ``duplicate`` (everything is correct, but a more confident pair hits the triplet),
+        ``localization`` (both classes and the relation are correct, and the boxes overlap by :data:`BACKGROUND_OVERLAP`
+        or more, but not enough), ``relation``, ``subject``, ``object`` (everything else is correct), ``background``
+        (overlaps no triplet), ``several`` (more than one part is wrong).
 
     Examples
     --------
@@ -112,13 +113,13 @@ def relationship_kinds(
 
 @dataclass(frozen=True, slots=True)
 class CurveErrors:
-    """The N entries of C curves with their errors, and the M missed objects that no entry would match if it were fixed.
+    """The N entries of C curves with their errors, and the M missed objects that no entry could hit if it were fixed.
 
     Attributes
     ----------
     curves : int64 array of shape (N,)
     confidences, weights : float64 arrays of shape (N,)
-        As for :func:`evaluator.metrics.average_precision.average_precision`.
+        As in :func:`evaluator.metrics.average_precision.average_precision`.
     kinds : int64 array of shape (N,)
         Kind of error of each entry, ``NO_ERROR`` for true positives.
     fixed_curves : int64 array of shape (N,)
@@ -127,7 +128,7 @@ class CurveErrors:
         Curve and kind of error of each missed object.
     missed_weights : float64 array of shape (M,)
     positives : float64 array of shape (C,)
-        Weight of all objects.
+        Sum of the weights of the objects of each curve.
     """
 
     curves: Codes
@@ -141,20 +142,20 @@ class CurveErrors:
     positives: Numbers
 
     def false_positives(self, kind: int) -> int:
-        """Return the number of false positives of a kind."""
+        """Return the number of false positives with errors of the given kind."""
         return int(np.count_nonzero(self.kinds == kind))
 
     def misses(self, kind: int) -> float:
-        """Return the sum of the weights of the objects that were missed because of errors of a kind."""
+        """Return the sum of the weights of the objects that were missed because of errors of the given kind."""
         fixable = np.count_nonzero((self.kinds == kind) & (self.fixed_curves >= 0))
         return float(fixable + self.missed_weights[self.missed_kinds == kind].sum())
 
     def gain_without(self, kind: int) -> float:
-        """Return how much the mean average precision would gain if all errors of a kind were fixed.
+        """Return how much the mean average precision would rise if all errors of the given kind were fixed.
 
-        A false positive becomes a hit if that is possible, and is removed otherwise. A missed object that no entry can
-        match is removed from the truth. This is the rule of TIDE. The gains of all kinds do not add up to the distance
-        from 1.
+        A false positive becomes a hit if that is possible, and is removed otherwise. A missed object that no entry
+        can match is removed from the ground truth. This is the rule of TIDE. The sum of the gains of all kinds need
+        not be 1 minus the score.
         """
         wrong = self.kinds == kind
         hits, kept = wrong & (self.fixed_curves >= 0), ~wrong | (self.fixed_curves >= 0)
@@ -169,9 +170,10 @@ class CurveErrors:
         return self._gain(fixed)
 
     def gain_without_false_positives(self) -> float:
-        """Return how much the mean average precision would gain without any false positive: a sum that TIDE reports.
+        """Return how much the mean average precision would rise if there were no false positives.
 
-        No additional object is matched, so the average precision of each curve becomes its recall.
+        No additional object is matched, so the average precision of each curve becomes its recall. TIDE also reports
+        this gain.
         """
         true = self.kinds == NO_ERROR
         return self._gain(
@@ -179,18 +181,19 @@ class CurveErrors:
         )
 
     def gain_without_misses(self) -> float:
-        """Return how much the mean average precision would gain if no object were missed: a sum that TIDE reports.
+        """Return how much the mean average precision would rise if no object were missed.
 
-        The objects that were not matched are removed from the truth. All false positives remain.
+        The objects that were not matched are removed from the ground truth. All false positives remain. TIDE also
+        reports this gain.
         """
         found = np.bincount(self.curves, self.weights, len(self.positives)).astype(np.float64)
         return self._gain(average_precisions(self.curves, self.confidences, self.weights, found))
 
     def _gain(self, fixed: Numbers) -> float:
-        """Return how much larger the mean would be with these average precisions, of shape (C,).
+        """Return the gain in the mean if the average precisions of the curves were those in ``fixed``, shape (C,).
 
-        A curve whose objects have all been removed keeps its average precision. Without this rule it would be left
-        out of the mean, and the mean could rise although no additional object is matched.
+        A curve whose objects have all been removed keeps its average precision. Otherwise it would be left out of the
+        mean, which could rise although no additional object is matched.
         """
         now = average_precisions(self.curves, self.confidences, self.weights, self.positives)
         return mean_defined(np.where(np.isnan(fixed), now, fixed)) - mean_defined(now)

@@ -1,4 +1,4 @@
-"""Matching by FiftyOne's rules: predictions take objects one after another, and a taken object is no longer available.
+"""Matches predictions with objects, one prediction after another, by the rules of FiftyOne.
 
 This is the reference implementation of :mod:`evaluator.kernels.detection.fiftyone`, which scoring uses.
 """
@@ -30,18 +30,20 @@ def matched_in_turn(
     count: int,
     threshold: float,
 ) -> NDArray[np.int64]:
-    """Return the object that each prediction takes.
+    """Return the object that each prediction matches.
 
     Parameters
     ----------
     predictions : int64 array of shape (P,)
-        Prediction of each pair. The pairs of one prediction are adjacent, and predictions take objects in this order.
+        Prediction of each pair. The pairs of one prediction are adjacent. Predictions are matched in this order.
     objects : int64 array of shape (P,)
-        Object of each pair: for each prediction ordinary objects in file order, then groups.
+        Object of each pair. For each prediction, the ordinary objects come first, in file order, followed by the
+        groups.
     overlaps : float64 array of shape (P,)
-        As :func:`rounded` returns them. Pairs below the threshold may be left out; they change nothing.
+        Overlap of each pair, rounded by :func:`rounded`. Pairs below the threshold do not change the result and may be
+        left out.
     is_group : bool array of shape (objects,)
-        A group can be taken any number of times, an ordinary object only once.
+        A group can be matched any number of times, an ordinary object only once.
     count : int
         Number of predictions.
     threshold : float
@@ -49,17 +51,17 @@ def matched_in_turn(
 
     Returns
     -------
-    int64 array of shape (count,), -1 for a prediction that takes nothing
+    int64 array of shape (count,), -1 for a prediction without a match
 
     Notes
     -----
-    A prediction takes the available object of highest overlap, and the last one in a tie. It takes nothing if its
-    overlap is higher with an ordinary object that an earlier prediction took. Ordinary objects precede groups. Source:
-    FiftyOne 1.22.1, ``evaluate_detections(method="open-images")``.
+    A prediction is matched with the available object that it overlaps most, and in a tie with the last such object. It
+    has no match if its overlap is higher with an ordinary object that is already matched. Ordinary objects precede
+    groups. Source: FiftyOne 1.22.1, ``evaluate_detections(method="open-images")``.
 
     Examples
     --------
-    The second prediction cannot take its second best object.
+    The object that the second prediction overlaps most is already matched, so this prediction has no match.
 
     >>> overlaps = np.array([0.9, 0.8, 0.7])
     >>> ordinary = np.zeros(2, bool)
@@ -84,7 +86,7 @@ def _chosen(
     is_group: NDArray[np.bool_],
     threshold: float,
 ) -> int:
-    """Return the object that one prediction takes, -1 if it takes none."""
+    """Return the object that one prediction matches, or -1 if it has no match."""
     best, best_overlap, highest_taken = -1, threshold, threshold
     for candidate, overlap in zip(objects.tolist(), overlaps.tolist(), strict=True):
         if not available[candidate]:

@@ -1,8 +1,8 @@
-"""Masks: their runs, areas, boxes and overlaps.
+"""Computes the runs, areas, boxes and overlaps of masks.
 
-Masks have the format of COCO: the lengths of alternating runs of pixels outside and inside, down the columns from left
-to right, beginning outside. In compressed form a length is one to six characters of five bits each; from the fourth
-length on it is the difference to the length two before.
+Masks have the format of COCO: the lengths of alternating runs of pixels outside and inside the mask. The runs go down
+the columns, from left to right, and begin with a run outside. In compressed form, a length has one to six characters of
+five bits each. From the fourth length on, the difference from the length two positions before is encoded.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,23 +14,25 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 MAX_CHARACTERS = 6
-"""Maximum number of characters of one encoded length."""
+"""Maximum number of characters of an encoded length."""
 KERNEL = "evaluator.kernels.masks"
-"""The module is loaded only if masks are compared, because numba takes time to load."""
+"""Name of the kernel module. It is loaded only if masks are compared, because numba is slow to load."""
 BYTES_AT_ONCE = 2**20
-"""Bytes of run lengths that are compared at once; a single mask and the masks it is compared with can be larger."""
+"""Number of bytes of run lengths that are compared at once. A single mask and the masks that it is compared with may
+have more."""
 SMALLEST = np.float32(1e-7)
-"""Keeps divisors from being 0, as in the official code."""
+"""A small number that prevents division by zero, as in the official code. It is added to divisors or is their "
+"minimum."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The runs of N masks, one after another, in pairs: a run outside and the run inside that follows it.
+    """The runs of N masks, one after another, in pairs: a run outside the mask and the following run inside it.
 
     Attributes
     ----------
     lengths : int64 array of shape (pairs, 2)
-        Number of pixels outside and inside. The last pair of a mask that ends outside has 0 pixels inside.
+        Numbers of pixels outside and inside. The last pair of a mask that ends outside has 0 pixels inside.
     starts : int64 array of shape (N,)
         Index of the first pair of each mask; every mask has at least one.
     pairs : int64 array of shape (N,)
@@ -46,13 +48,13 @@ class Runs:
 
 
 def runs_of(compressed: Sequence[bytes]) -> Runs:
-    """Decompress many masks at once.
+    """Return the runs of many masks, given their compressed run lengths.
 
     Parameters
     ----------
     compressed : sequence of bytes
-        Each has characters from ``0`` to ``o`` only. At most five adjacent ones are ``P`` or above, and the last one is
-        below ``P``.
+        Each mask has characters from ``0`` to ``o`` only. At most five adjacent characters are ``P`` or above, and the
+        last character is below ``P``.
 
     Examples
     --------
@@ -70,7 +72,7 @@ def runs_of(compressed: Sequence[bytes]) -> Runs:
 
 
 def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
-    """Return the encoded numbers of all masks, and how many each mask has."""
+    """Return the encoded numbers of all masks, and the count of numbers for each mask."""
     continued = codes >= 32
     if not continued.any():
         return (codes ^ np.uint8(16)).astype(np.int64) - 16, np.diff(ends, prepend=0)
@@ -89,7 +91,7 @@ def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
 def _lengths(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
     """Return the lengths of runs, given the numbers that encode them."""
     sums = np.cumsum(differences, axis=0)
-    # The first run outside is stored as it is, so the sums of these runs begin with the second pair.
+    # The sums begin with the second pair, because no length is encoded as the difference from the first run outside.
     base = sums[starts] - differences[starts] * [0, 1]
     sums -= np.repeat(base, pairs, axis=0)
     sums[starts, 0] = differences[starts, 0]
@@ -103,7 +105,7 @@ def areas_of(runs: Runs) -> Ints:
 
 
 def covered_by(runs: Runs) -> Ints:
-    """Return the number of pixels in all runs of each mask together, shape (N,); -1 if a run has a negative length."""
+    """Return the total number of pixels in the runs of each mask, shape (N,); -1 if a run has a negative length."""
     outside, inside = runs.lengths.T
     covered = _summed_by_mask(outside + inside, runs)
     if runs.lengths.min(initial=0) < 0:
@@ -112,12 +114,12 @@ def covered_by(runs: Runs) -> Ints:
 
 
 def _summed_by_mask(values: Ints, runs: Runs) -> Ints:
-    """Return the sum over the pairs of each mask, shape (N,)."""
+    """Return the sum of the values of each mask's pairs of runs, shape (N,)."""
     return np.add.reduceat(values, runs.starts) if len(runs.starts) else runs.starts
 
 
 def with_empty_runs(runs: Runs) -> Ints:
-    """Return the indices of the masks with an empty run other than the first one, ascending."""
+    """Return the indices, in ascending order, of the masks that have an empty run other than the first run."""
     outside, inside = (runs.lengths == 0).T.copy()
     outside[runs.starts] = False
     last = runs.starts + runs.pairs - 1
@@ -126,7 +128,7 @@ def with_empty_runs(runs: Runs) -> Ints:
 
 
 def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
-    """Return the tight box of each mask.
+    """Return the tight bounding box of each mask.
 
     Parameters
     ----------
@@ -154,7 +156,7 @@ def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
     tall = heights[masks]
     left, top = np.divmod(stops - runs.lengths[inside, 1], tall)
     right, bottom = np.divmod(stops - 1, tall)
-    several = left < right  # A run over more than one column touches the top and the bottom.
+    several = left < right  # A run that spans several columns touches the top and the bottom of the image.
     not_empty = masks[groups]
     boxes[not_empty, 0] = np.minimum.reduceat(left, groups) / widths[not_empty]
     boxes[not_empty, 1] = (np.maximum.reduceat(right, groups) + 1) / widths[not_empty]
@@ -181,11 +183,11 @@ class Masks:
     sizes: Ints
 
     def __getitem__(self, chosen: NDArray[np.int64]) -> "Masks":
-        """Return some of the masks."""
+        """Return the masks at the given indices."""
         return Masks(self.compressed[chosen], self.areas[chosen], self.sizes[chosen])
 
     def joined(self, chosen: Ints) -> tuple[NDArray[np.uint8], Ints]:
-        """Return the compressed form of some masks, one after another, and the end of each."""
+        """Return the compressed forms of the given masks, concatenated, and the position at which each ends."""
         texts = self.compressed[chosen].tolist()
         return np.frombuffer(b"".join(texts), np.uint8), np.cumsum([*map(len, texts)], dtype=np.int64)
 
@@ -198,12 +200,12 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
     masks, others : Masks
     first, second : int64 arrays of shape (P,)
         The pairs: indices into ``masks`` and into ``others``. Where ``first`` repeats a mask, ``second`` must be
-        consecutive, as :func:`evaluator.metrics.matching.best_objects` makes them. It is fastest if masks with the
-        same range of ``second`` are adjacent.
+        consecutive, as in the pairs of :func:`evaluator.metrics.matching.best_objects`. The function is fastest if
+        masks with the same range of ``second`` are adjacent.
 
     Returns
     -------
-    float32 array of shape (P,): counts of pixels, in the precision of the official code.
+    float32 array of shape (P,): numbers of pixels, in the precision of the official code.
     """
     common = np.empty(len(first), np.float32)
     begins = np.flatnonzero(np.r_[True, first[1:] != first[:-1]][: len(first)])
@@ -223,7 +225,8 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
 def _portions(masks: Masks, others: Masks, first: Ints, second: Ints, begins: Ints) -> Iterator[slice]:
     """Yield slices of masks that are compared together, each with at most about :data:`BYTES_AT_ONCE` of run lengths.
 
-    A mask of ``others`` that adjacent masks share is counted once. ``begins`` is the first pair of each mask.
+    A mask of ``others`` that is compared with several adjacent masks counts once towards this limit. ``begins`` is the
+    first pair of each mask.
     """
     partners, positions = np.unique(second, return_inverse=True)
     other_sizes = np.array([*map(len, others.compressed[partners].tolist())], np.int64)[positions]
@@ -241,7 +244,7 @@ def _portions(masks: Masks, others: Masks, first: Ints, second: Ints, begins: In
 def mask_iou(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float64]:
     """Return the IoU of each pair of masks: intersection / max(union, 1e-7), in single precision.
 
-    Source: the official code. Parameters as for :func:`intersections`; float64 array of shape (P,), in [0, 1].
+    Source: the official code. Parameters are those of :func:`intersections`. Returns float64 of shape (P,), in [0, 1].
     """
     common = intersections(masks, others, first, second)
     both = masks.areas[first].astype(np.float32) + others.areas[second].astype(np.float32)
@@ -249,9 +252,9 @@ def mask_iou(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[
 
 
 def mask_ioa(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float64]:
-    """Return the share of each pair's first mask that lies in its second: intersection / (area + 1e-7), in float32.
+    """Return the fraction of each pair's first mask that lies in its second: intersection / (area + 1e-7), in float32.
 
-    Source: the official code. Parameters as for :func:`intersections`; float64 array of shape (P,), in [0, 1].
+    Source: the official code. Parameters are those of :func:`intersections`. Returns float64 of shape (P,), in [0, 1].
     """
     areas = masks.areas[first].astype(np.float32)
     return np.asarray(intersections(masks, others, first, second) / (areas + SMALLEST), np.float64)

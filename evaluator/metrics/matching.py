@@ -1,4 +1,7 @@
-"""Matching of predictions with objects: a prediction claims the object that it overlaps most, and one claim wins."""
+"""Matches predictions with objects.
+
+A prediction claims the object that it overlaps most. If several predictions claim an object, one of them wins.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
@@ -8,7 +11,7 @@ from numpy.typing import NDArray
 
 from evaluator.metrics.boxes import highest_iou
 
-PAIRS_AT_ONCE = 2**14  # Small compared with a file's predictions, so that peak memory does not depend on the truth.
+PAIRS_AT_ONCE = 2**14  # The pairs are few enough that peak memory does not depend on the ground truth.
 
 Keys = NDArray[np.int64]
 Indices = NDArray[np.int64]
@@ -17,7 +20,7 @@ TieBreaks = Callable[[Indices], tuple[NDArray[np.float64], Sequence[NDArray[np.g
 
 
 def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[Indices, NDArray[np.float64]]:
-    """Return for each prediction the object with an equal key that it overlaps most, and the overlap.
+    """Return for each prediction the object with the same key that it overlaps most, and their overlap.
 
     Parameters
     ----------
@@ -36,9 +39,9 @@ def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[I
 
     Notes
     -----
-    Of objects with equal overlaps, the first one is returned. Pairs are compared in portions of bounded size. A
-    prediction whose key no object has is compared with an object of a different key, and the result is discarded.
-    Otherwise the time taken would reveal which keys the objects have.
+    Of objects with equal overlaps, the first object is returned. Pairs are compared in portions of bounded size. If no
+    object has the key of a prediction, the prediction is compared with an object that has a different key, and the
+    result is discarded. Otherwise the time that scoring takes would reveal which keys the objects have.
 
     Examples
     --------
@@ -51,7 +54,7 @@ def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[I
 def best_objects_of_each(
     keys: Keys, object_keys: Keys, count: int, overlaps: Callable[[Indices, Indices], Sequence[NDArray[np.float64]]]
 ) -> list[tuple[Indices, NDArray[np.float64]]]:
-    """Return what :func:`best_objects` returns, for ``count`` kinds of overlaps that are computed together."""
+    """Return the results of :func:`best_objects` for ``count`` kinds of overlaps that are computed together."""
     best = [(np.full(len(keys), -1, np.int64), np.zeros(len(keys))) for _ in range(count)]
     for predictions, objects in pairs(keys, object_keys):
         starts = np.flatnonzero(np.r_[True, predictions[1:] != predictions[:-1]])
@@ -68,11 +71,11 @@ def best_objects_of_each(
 def highest_overlaps(
     keys: Keys, boxes: NDArray[np.float64], object_keys: Keys, objects: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the highest IoU of each prediction with an object of an equal key, shape (N,).
+    """Return the highest IoU of each prediction with any object that has the same key, shape (N,).
 
     Parameters
     ----------
-    keys : int64 array of shape (N,), equal ones adjacent
+    keys : int64 array of shape (N,), equal keys adjacent
     boxes : float64 array of shape (N, 4)
     object_keys : int64 array of shape (M,), ascending
     objects : float64 array of shape (M, 4)
@@ -91,19 +94,20 @@ def highest_overlaps(
 
 
 def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[Indices, Indices]]:
-    """Yield all pairs of a prediction and an object with equal keys, in portions of bounded size.
+    """Yield all pairs of a prediction and an object with the same key, in batches of limited size.
 
-    A prediction whose key no object has is paired with the first of all objects.
+    If no object has the key of a prediction, the prediction is paired with the first of all objects.
 
     Parameters
     ----------
     keys, object_keys
-        As for :func:`best_objects`.
+        As in :func:`best_objects`.
 
     Yields
     ------
     predictions, objects : int64 arrays of shape (P,), P > 0
-        Indices. Predictions are in order, the pairs of one prediction are adjacent, and their objects are in order.
+        Indices of the predictions and of the objects of the pairs. Predictions are in ascending order, and so are the
+        objects of each prediction.
 
     Examples
     --------
@@ -135,7 +139,7 @@ def winning_claims(
     overlaps: NDArray[np.float64],
     coordinates: Sequence[NDArray[np.generic]],
 ) -> NDArray[np.bool_]:
-    """Return which predictions win the object that they claim: for each object the first in order of precedence.
+    """Return which predictions win the object that they claim. The first prediction in order of precedence wins.
 
     Parameters
     ----------
@@ -151,10 +155,10 @@ def winning_claims(
 
     Notes
     -----
-    The order of precedence: confidence, then overlap, both descending, then the coordinates ascending, then the index.
-    A prediction can only win its best object, so the result is the same as that of the official code, which goes
-    through the predictions by confidence. Predictions that claim no object compete for an imaginary one. Otherwise the
-    time taken would reveal how many predictions claim an object.
+    The order of precedence is: higher confidence, then higher overlap, then smaller coordinates, then smaller index. A
+    prediction can only win its best object, so the result is the same as that of the official code, which processes the
+    predictions in order of confidence. Predictions that claim no object compete for a dummy object. Otherwise the
+    time that scoring takes would reveal how many predictions claim an object.
 
     Examples
     --------
@@ -179,9 +183,9 @@ def precedence_order(
     overlaps: NDArray[np.float64],
     coordinates: Sequence[NDArray[np.generic]],
 ) -> Indices:
-    """Return the indices of predictions sorted by group, and in a group by the precedence of :func:`winning_claims`.
+    """Return the indices of predictions sorted by group, and in each group by the precedence of :func:`winning_claims`.
 
-    Only identical predictions keep the order of their rows.
+    Identical predictions keep the order of their rows.
 
     >>> precedence_order(np.array([0, 0]), np.array([0.5, 0.5]), np.array([0.6, 0.9]), [])
     array([1, 0])
@@ -190,7 +194,7 @@ def precedence_order(
 
 
 def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie_breaks: TieBreaks) -> Indices:
-    """Return the indices of the first ``limit`` predictions of each key in order of precedence, ascending.
+    """Return the indices of the first ``limit`` predictions of each key in order of precedence. Indices are ascending.
 
     Parameters
     ----------
@@ -198,9 +202,9 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
     keys : int64 array of shape (N,)
     confidences : float64 array of shape (N,)
     tie_breaks : callable
-        Takes the indices of predictions of equal confidence of which only some are within the limit, shape (T,).
-        Returns their overlaps and their coordinates, by which :func:`winning_claims` breaks ties. It is called only if
-        it is needed, because overlaps are expensive to compute.
+        Takes the indices, shape (T,), of predictions with equal confidences of which only some are within the limit.
+        Returns their overlaps and their coordinates, by which :func:`winning_claims` breaks ties. The function is
+        called only if there are such predictions, because overlaps are expensive to compute.
 
     Examples
     --------
@@ -208,7 +212,7 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
     array([1, 2])
     """
     order = np.lexsort((-confidences, keys))
-    # The last prediction within the limit, for each key with at least ``limit`` predictions.
+    # For each key with at least ``limit`` predictions, the index of the last prediction within the limit.
     last = order[positions_in_groups(keys[order]) == limit - 1]
     if not len(last):
         return np.arange(len(keys))
@@ -222,7 +226,8 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
     if len(tied):
         tied = tied[np.argsort(keys[tied], kind="stable")]
         overlaps, coordinates = tie_breaks(tied)
-        # All of them are sorted, even if no overlaps are equal, because the time taken would reveal the overlaps.
+        # All tied predictions are sorted, even if their overlaps differ. Otherwise, the time that scoring takes would
+        # reveal overlaps.
         by_coordinates = np.lexsort((*reversed(coordinates), keys[tied]))
         tied, overlaps = tied[by_coordinates], overlaps[by_coordinates]
         starts = np.flatnonzero(positions_in_groups(keys[tied]) == 0)
@@ -232,7 +237,7 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
 
 
 def _are_highest(count: int, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which values are among the ``count`` highest, the first ones in a tie.
+    """Return a mask of the ``count`` highest values. In a tie, the first values are chosen.
 
     There must be more than ``count`` values.
     """
@@ -243,7 +248,7 @@ def _are_highest(count: int, values: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def positions_in_groups(groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the position of each element among the elements of equal value, from 0; ``groups`` must be sorted.
+    """Return the position, from 0, of each element among the elements with the same value. ``groups`` must be sorted.
 
     >>> positions_in_groups(np.array([3, 3, 5]))
     array([0, 1, 0])
@@ -252,7 +257,7 @@ def positions_in_groups(groups: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def contains(sorted_keys: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return for each key whether it is among the sorted ones.
+    """Return for each key whether it is in ``sorted_keys``.
 
     >>> contains(np.array([2, 5]), np.array([5, 6]))
     array([ True, False])

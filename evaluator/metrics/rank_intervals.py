@@ -1,51 +1,59 @@
-"""Confidence sets of ranks, from simultaneous tests of the differences between the rows of a leaderboard."""
+"""Computes confidence intervals of ranks by simultaneous tests of the differences between the rows of a leaderboard."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil, inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluator.metrics.bootstrap import SMALLEST, Numbers
+from evaluator.metrics.known_rows import FAR, LEAST_REPLICATES, Flags, Indices, KnownRows
 
 RankInterval = tuple[int, int]
-Indices = NDArray[np.intp]
-Flags = NDArray[np.bool_]
 
-TOP = 100  # number of rows whose intervals are simultaneous
-ERROR_RATE = 0.05  # probability that at least one pair of rows is distinguished wrongly
-FAR = 8.0  # rows that differ by more standard errors than this are distinguished at once, if that can be allowed
-UNLIMITED = 1e300  # a critical value that only rows with a standard error of 0 exceed
-# Smaller gaps and smaller standard errors are differences of rounding: equal results are summed in different orders.
-ROUNDING = 1e-12
-CANCELLED = 1e-6  # a variance that is smaller than this share of its terms is computed from the differences
-BLOCK = 64  # rows in a block; two blocks of rows are compared at a time
+TOP = 100  # Number of first rows for which simultaneous intervals are computed.
+ERROR_RATE = 1 / (LEAST_REPLICATES + 1)  # Accepted probability that at least one pair of rows is wrongly distinguished.
+UNLIMITED = 1e300  # A critical value that no pair exceeds unless its standard error is 0.
+BLOCK = 64  # Number of rows in a block; two blocks are compared at a time.
 ENTRIES_AT_ONCE = 1 << 13
-LEAST_REPLICATES = ceil(1 / ERROR_RATE) - 1  # Fewer replicates have no 95% quantile.
 
 
-def top_rank_intervals(scores: Numbers, replicates: Numbers, top: int = TOP) -> list[RankInterval | None]:
-    """Return simultaneous intervals of the ranks that each of the first rows of a leaderboard could have.
+class FarRowsMatter(Exception):
+    """Raised if a row that was left out might not differ significantly. The replicates of all rows are needed."""
+
+
+def top_rank_intervals(
+    scores: Numbers, replicates: Numbers, top: int = TOP, *, margin: float = 0.0, complete: bool = True
+) -> list[RankInterval | None]:
+    """Return simultaneous confidence intervals for the ranks of the first rows of a leaderboard.
 
     Parameters
     ----------
     scores : float64 array of shape (rows,)
-        Higher is better; in descending order. Without baselines, which have no rank.
+        Scores in descending order; higher scores are better. Baselines are left out, because they have no rank.
     replicates : float64 array of shape (rows, N)
-        The score of each row in each bootstrap replicate. All rows have the same draws. NaN where it is undefined; a
-        row of NaN has no replicates.
+        The score of each row in each bootstrap replicate, NaN where it is undefined. All rows have the same draws. A
+        row that contains only NaN has no replicates.
     top : int
-        How many rows get an interval.
+        Number of rows that get an interval.
+    margin : float
+        Two rows are distinguished only if their scores differ by more than this number plus the difference that chance
+        explains. This margin prevents rank intervals from revealing more than the rounded scores do.
+    complete : bool
+        Whether the arrays contain all rows. If not, every row that was left out is worse than each row that could be
+        among the first ``top``, by more than ``FAR`` times the sum of their standard errors.
 
     Returns
     -------
-    list of (lowest, highest), of length min(top, rows); from 1 to the number of rows. None where a row has no
-    replicates.
+    list of (lowest, highest), of length min(top, rows)
+        Ranks from 1 to the number of rows. None where a row has no replicates.
 
     Raises
     ------
     ValueError
         If the scores are not in descending order.
+    FarRowsMatter
+        If rows were left out and the critical value is not smaller than ``FAR``.
 
     Notes
     -----
@@ -55,134 +63,79 @@ def top_rank_intervals(scores: Numbers, replicates: Numbers, top: int = TOP) -> 
     critical value is the 95% quantile, over the replicates, of the largest absolute deviation of any compared pair in
     standard errors. Distinguished pairs are removed in both directions, and the critical value is computed again, until
     no more pairs are distinguished. The authors' package csranks keeps the opposite direction of a distinguished pair,
-    so that pairs in the wrong order are controlled as well; here that is only simulated, see the README. The lowest
-    rank of a row is 1 + the number of distinguished better rows. Its highest rank is the number of rows − the number of
-    distinguished worse rows.
+    which also controls errors in the order of pairs. This function does not control these errors; their rate has been
+    simulated (see the README). The lowest rank of a row is 1 + the number of distinguished better rows. Its highest
+    rank is the number of rows − the number of distinguished worse rows.
 
-    Which rows are the first ``top`` depends on the same data. So the critical value covers every row that could be one
-    of them: every row from which fewer than ``top`` better rows are distinguished. Each such row is compared with all
-    rows.
+    Which rows are the first ``top`` depends on the same data. Therefore the critical value covers every row that could
+    be one of them, that is, every row from which fewer than ``top`` better rows are distinguished. Each such row is
+    compared with all rows.
 
-    Rows whose scores differ by 1e-12 at most are never distinguished: the same result can have several last digits. If
-    a standard error is 0, any greater difference of the scores counts. A row without replicates is distinguished from
-    no row, so any other row could be before or after it. A replicate is used if it is defined for most rows; a row for
-    which one of these is undefined counts as a row without replicates. With fewer than 19 replicates, no row has an
-    interval.
+    Rows whose scores differ by at most 1e-12 are never distinguished, because equal results can differ in the last
+    digits. If a standard error is 0, any greater difference of the scores distinguishes two rows. A row without
+    replicates is not distinguished from any row, so any other row could be before or after it. A replicate is used if
+    it is defined for most rows. A row for which a used replicate is undefined counts as a row without replicates. With
+    fewer than 19 replicates, no row has an interval.
 
     Examples
     --------
-    Two rows with the same score on average, and one that is worse in every replicate.
+    Two rows have nearly the same score, and a third row is worse in every replicate.
 
     >>> noise = np.random.default_rng(1).normal(0, 0.01, (3, 1000))
     >>> top_rank_intervals(np.array([0.9, 0.89, 0.5]), np.array([[0.9], [0.89], [0.5]]) + noise)
     [(1, 2), (1, 2), (3, 3)]
     """
-    board = _Board.of(scores, replicates)
-    counts = _stepped_down(board, np.ones(len(board.rows), bool), top)
-    return board.intervals(counts)[:top]
+    board = KnownRows.of(scores, replicates, margin)
+    counts = _stepped_down(board, top, complete=complete)
+    found: list[RankInterval | None] = [None] * board.size
+    for row, better, worse in zip(board.rows.tolist(), counts.better.tolist(), counts.worse.tolist(), strict=True):
+        found[row] = 1 + better, board.size - worse
+    return found[:top]
 
 
-def individual_rank_interval(scores: Numbers, replicates: Numbers, row: int) -> RankInterval | None:
-    """Return the interval of the ranks that one row could have, with 95% confidence for this row only.
+def individual_rank_intervals(
+    scores: Numbers, replicates: Numbers, rows: Iterable[int], *, margin: float = 0.0, complete: bool = True
+) -> list[RankInterval | None]:
+    """Return a separate 95% confidence interval for the rank of each of the given rows.
 
-    Parameters, result and errors are those of :func:`top_rank_intervals`. The critical value covers only the pairs of
-    this row, so the interval is usually narrower.
+    Parameters, results and errors are those of :func:`top_rank_intervals`. Rows that were left out differ from each of
+    ``rows`` by more than ``FAR`` times the sum of their standard errors. The critical value of a row covers only its
+    own pairs, so the interval is usually narrower.
 
     Examples
     --------
     >>> noise = np.random.default_rng(1).normal(0, 0.01, (3, 1000))
-    >>> individual_rank_interval(np.array([0.9, 0.89, 0.5]), np.array([[0.9], [0.89], [0.5]]) + noise, 1)
-    (1, 2)
+    >>> individual_rank_intervals(np.array([0.9, 0.89, 0.5]), np.array([[0.9], [0.89], [0.5]]) + noise, [1, 2])
+    [(1, 2), (3, 3)]
     """
-    board = _Board.of(scores, replicates)
-    return board.intervals(_stepped_down(board, board.rows == row, len(scores)))[row]
+    board = KnownRows.of(scores, replicates, margin)
+    known = {row: index for index, row in enumerate(board.rows.tolist())}
+    return [_individual(board, known[row], complete=complete) if row in known else None for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """Numbers of better and worse rows distinguished from each known row, shapes (known,); complete for chosen rows."""
+    """For each known row, how many better rows and how many worse rows differ from it significantly; shapes (known,).
+
+    The numbers are complete only for the rows that were compared with all rows.
+    """
 
     better: Indices
     worse: Indices
 
 
-@dataclass(frozen=True, slots=True)
-class _Board:
-    """The known rows of a board: those with replicates, defined in each replicate that most rows define.
+def _stepped_down(board: KnownRows, top: int, *, complete: bool) -> _Counts:
+    """Return, for each row, how many rows are significantly better and how many are worse, by a stepwise test.
 
-    Attributes
-    ----------
-    size : int
-        Number of all rows.
-    rows : int array of shape (known,)
-        Indices of the known rows.
-    scores : float64 array of shape (known,), in descending order
-    deviations : float64 array of shape (known, N)
-        Replicates minus the mean of the row. The mean of each replicate over the rows is subtracted as well: it cancels
-        out in every difference, and bounds of the differences are closer without it.
-    errors : float64 array of shape (known,)
-        Standard deviation of the deviations of each row.
+    A row is no longer tested when ``top`` better rows are distinguished from it. The first step distinguishes only rows
+    that differ by more than :data:`FAR` standard errors, which saves time. If the critical value of the remaining pairs
+    is not smaller than :data:`FAR`, the first step is repeated with all pairs.
     """
-
-    size: int
-    rows: Indices
-    scores: Numbers
-    deviations: Numbers
-    errors: Numbers
-
-    @classmethod
-    def of(cls, scores: Numbers, replicates: Numbers) -> "_Board":
-        if np.any(np.diff(scores) > 0):
-            raise ValueError("the scores must be in descending order")
-        defined = ~np.isnan(replicates)
-        present = defined.any(axis=1)
-        # A majority is enough, so that a single row cannot make a replicate unusable for the rest.
-        usable = 2 * defined.sum(axis=0) > present.sum()
-        enough = usable.sum() >= LEAST_REPLICATES
-        rows = np.flatnonzero(present & defined[:, usable].all(axis=1) & enough)
-        deviations = replicates[np.ix_(rows, usable)]
-        if len(rows):
-            deviations -= deviations.mean(axis=1, keepdims=True)
-            deviations -= deviations.mean(axis=0)
-        return cls(len(scores), rows, scores[rows], deviations, _standard_errors(deviations))
-
-    def could_be_among(self, top: int) -> Flags:
-        """Return the rows that are not clearly worse than ``top`` rows, judged by scores and standard errors."""
-        if len(self.rows) <= top:
-            return np.ones(len(self.rows), bool)
-        least = np.partition(self.scores - FAR * self.errors, -top)[-top]
-        chosen: Flags = self.scores + FAR * self.errors >= least
-        return chosen
-
-    def errors_between(self, upper: slice, lower: slice) -> Numbers:
-        """Return the standard errors of the differences between two blocks of rows, shape (upper, lower)."""
-        ours, theirs = self.deviations[upper], self.deviations[lower]
-        terms = np.add.outer(self.errors[upper] ** 2, self.errors[lower] ** 2)
-        variances = terms - ours @ theirs.T * (2 / (ours.shape[1] - 1))
-        errors: Numbers = np.sqrt(np.maximum(variances, 0.0))
-        for row in np.flatnonzero((variances < CANCELLED * terms).any(axis=1)):
-            close = variances[row] < CANCELLED * terms[row]
-            errors[row, close] = _standard_errors(theirs[close] - ours[row])
-        return errors
-
-    def intervals(self, counts: _Counts) -> list[RankInterval | None]:
-        """Return the interval of each row of the board."""
-        found: list[RankInterval | None] = [None] * self.size
-        for row, better, worse in zip(self.rows.tolist(), counts.better.tolist(), counts.worse.tolist(), strict=True):
-            found[row] = 1 + better, self.size - worse
-        return found
-
-
-def _stepped_down(board: _Board, compared: Flags, top: int) -> _Counts:
-    """Distinguish pairs with a compared row, step by step, until a row has ``top`` better rows.
-
-    The first step distinguishes rows that are far apart. If the critical value of the others is not smaller than
-    that, the step is done again with all pairs.
-    """
-    critical, chosen = FAR, compared & board.could_be_among(top)
+    critical, chosen = FAR, board.could_be_among(top)
     counts, next_critical = _step(board, chosen, critical)
     if next_critical >= FAR:
-        critical, chosen = UNLIMITED, compared
+        _refuse_incomplete(complete)
+        critical, chosen = UNLIMITED, np.ones(len(board.rows), bool)
         counts, next_critical = _step(board, chosen, critical)
     while next_critical < critical:
         critical, chosen = next_critical, chosen & (counts.better < top)
@@ -190,8 +143,8 @@ def _stepped_down(board: _Board, compared: Flags, top: int) -> _Counts:
     return counts
 
 
-def _step(board: _Board, chosen: Flags, critical: float) -> tuple[_Counts, float]:
-    """Count the pairs distinguished at a critical value, and return the critical value of the remaining pairs."""
+def _step(board: KnownRows, chosen: Flags, critical: float) -> tuple[_Counts, float]:
+    """Return how many rows differ significantly from each row at a critical value, and the next critical value."""
     counts = _Counts(*np.zeros((2, len(board.rows)), np.intp))
     largest = np.full(board.deviations.shape[1], SMALLEST)
     blocks = [slice(first, first + BLOCK) for first in range(0, len(board.rows), BLOCK)]
@@ -204,7 +157,7 @@ def _step(board: _Board, chosen: Flags, critical: float) -> tuple[_Counts, float
                 continue
             gaps = np.subtract.outer(board.scores[upper], board.scores[lower])
             errors = board.errors_between(upper, lower)
-            apart = pairs & (gaps > np.maximum(critical * errors, ROUNDING))
+            apart = pairs & board.are_apart(gaps, errors, critical)
             counts.worse[upper] += apart.sum(axis=1)
             counts.better[lower] += apart.sum(axis=0)
             errors[~pairs | apart | (errors == 0)] = inf
@@ -213,10 +166,10 @@ def _step(board: _Board, chosen: Flags, critical: float) -> tuple[_Counts, float
 
 
 def _raise(largest: Numbers, ours: Numbers, theirs: Numbers, errors: Numbers) -> None:
-    """Update the largest deviation in each replicate, shape (N,), with those of the pairs of two blocks of rows.
+    """Update ``largest``, the largest deviation in each replicate, with the pairs of two blocks of rows.
 
-    Few pairs exceed the largest deviation so far. So a row is compared only in those replicates in which it is far
-    enough from the highest or the lowest row of the other block.
+    ``largest`` has shape (N,). Few pairs exceed the largest deviation so far. Therefore a row is compared only in those
+    replicates in which it is far enough from the highest or the lowest row of the other block.
     """
     reach = np.maximum(theirs.max(axis=0) - ours, ours - theirs.min(axis=0))
     rows, draws = np.nonzero(reach > largest * errors.min(axis=1)[:, None])
@@ -226,16 +179,43 @@ def _raise(largest: Numbers, ours: Numbers, theirs: Numbers, errors: Numbers) ->
         np.maximum.at(largest, draw, found.max(axis=0))
 
 
-def _standard_errors(deviations: Numbers) -> Numbers:
-    """Return the standard deviations of rows whose means are 0, shape (rows,); exactly 0 below :data:`ROUNDING`."""
-    squares = np.einsum("ij,ij->i", deviations, deviations)
-    errors: Numbers = np.sqrt(squares / max(deviations.shape[1] - 1, 1))
-    errors[errors <= ROUNDING] = 0.0
-    return errors
+def _individual(board: KnownRows, row: int, *, complete: bool) -> RankInterval:
+    """Return the rank interval of one known row, by a stepwise test of only those pairs that contain this row."""
+    gaps = board.scores[row] - board.scores
+    errors = board.errors_between(slice(row, row + 1), slice(None))[0]
+    near = (errors > 0) & ~board.are_apart(np.abs(gaps), errors, FAR)
+    critical, next_critical = FAR, _critical_of_pairs(board, row, near, errors)
+    if next_critical >= FAR:
+        _refuse_incomplete(complete)
+        near = errors > 0
+        critical, next_critical = UNLIMITED, _critical_of_pairs(board, row, near, errors)
+    while next_critical < critical:
+        critical = next_critical
+        near = near & ~board.are_apart(np.abs(gaps), errors, critical)
+        next_critical = _critical_of_pairs(board, row, near, errors)
+    better = int(np.count_nonzero(board.are_apart(-gaps, errors, critical)))
+    worse = int(np.count_nonzero(board.are_apart(gaps, errors, critical)))
+    return 1 + better, board.size - worse
+
+
+def _critical_of_pairs(board: KnownRows, row: int, others: Flags, errors: Numbers) -> float:
+    """Return the critical value for the pairs of one row with each of the given other rows."""
+    largest = np.full(board.deviations.shape[1], SMALLEST)
+    rows = np.flatnonzero(others)
+    for first in range(0, len(rows), BLOCK):
+        block = rows[first : first + BLOCK]
+        found = np.abs(board.deviations[block] - board.deviations[row]) / errors[block, None]
+        np.maximum(largest, found.max(axis=0), out=largest)
+    return _critical_value(largest)
+
+
+def _refuse_incomplete(complete: bool) -> None:
+    if not complete:
+        raise FarRowsMatter
 
 
 def _critical_value(largest: Numbers) -> float:
-    """Return the (1 − ``ERROR_RATE``) quantile of N replicates and the observation, which counts as the largest value.
+    """Return the (1 − ``ERROR_RATE``) quantile of N replicates and one observation that counts as the largest value.
 
     >>> _critical_value(np.arange(1.0, 1000.0))
     950.0

@@ -1,4 +1,4 @@
-"""Precision, recall and F1 over all predictions, without a threshold."""
+"""Computes precision, recall and F1 over all predictions, without a confidence threshold."""
 
 from dataclasses import dataclass
 
@@ -39,12 +39,12 @@ def rates(true: Counts, predicted: Counts, support: Counts) -> Rates:
 
 
 def averages(true: Counts, predicted: Counts, support: Counts) -> dict[str, tuple[float, float, float]]:
-    """Return precision, recall and F1 of all classes together, combined in three ways.
+    """Return precision, recall and F1 averaged over the classes in three ways.
 
     Parameters
     ----------
     true, predicted, support
-        As for :func:`rates`.
+        As in :func:`rates`.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def averages(true: Counts, predicted: Counts, support: Counts) -> dict[str, tupl
 
     Notes
     -----
-    In the two means an undefined precision counts as 0, as in scikit-learn's ``classification_report``.
+    In ``macro`` and ``weighted``, an undefined precision counts as 0, as in scikit-learn's ``classification_report``.
 
     Examples
     --------

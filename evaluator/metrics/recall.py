@@ -1,4 +1,4 @@
-"""Recall among the most confident predictions of each image."""
+"""Finds the hits among the most confident predictions of each image, for recall at a limit."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from evaluator.metrics.matching import positions_in_groups
 def hits_at(
     limit: int, images: NDArray[np.int64], confidences: NDArray[np.float64], hits: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return which predictions are hits and among the ``limit`` most confident ones of their image.
+    """Return which predictions are hits and are among the ``limit`` most confident predictions of their image.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def hits_at(
 
     Notes
     -----
-    In a tie of confidences, false positives come first, so that the order in the file does not change the recall.
+    If confidences are equal, false positives come first, so the order in the file does not change the recall.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Sorts objects and curve entries once, in the form from which all bootstrap replicates are computed.
+"""Sorts objects and curve entries once, so that all bootstrap replicates are computed from the same sorted data.
 
-A replicate changes the weights of images. It changes neither matches nor the order of confidences. So objects and
-entries are stored as rows of a matrix of image weights, in the order in which they are summed up.
+A replicate changes the weights of images. It changes neither matches nor the order of confidences. Therefore each
+object and entry is stored as the index of its image in the matrix of image weights, in the order of summation.
 """
 
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from evaluator.kernels import CROWD
 
-HIT, PARTIAL_HIT, MISS = range(3)  # Kinds of entries: a full true positive, one of partial weight, a false positive.
+HIT, PARTIAL_HIT, MISS = range(3)  # Kinds of entries: full true positive, partial true positive, false positive.
 KINDS = 3
 NO_ROW = -1
 
 ImageRows = NDArray[np.int32]
-"""Row of each image in the weights of a split, NO_ROW if the image is not in the split; shape (images,)."""
+"""Row of each image in a split's matrix of weights, NO_ROW if the image is not in the split; shape (images,)."""
 
 
 def rows_of_images(in_split: NDArray[np.bool_]) -> ImageRows:
-    """Return the row of each image in the weights of a split.
+    """Return the row of each image in a split's matrix of image weights, -1 if the image is not in the split.
 
     >>> rows_of_images(np.array([False, True, True]))
     array([-1,  0,  1], dtype=int32)
@@ -30,7 +30,9 @@ def rows_of_images(in_split: NDArray[np.bool_]) -> ImageRows:
 
 
 def crowded_images(predictions: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-    """Return which images have more than :data:`~evaluator.kernels.CROWD` predictions, given these numbers.
+    """Return which images have more than :data:`~evaluator.kernels.CROWD` predictions, called crowded images.
+
+    ``predictions`` is the number of predictions of each image.
 
     The annotations of a crowded image could change the number of curve entries so much that the CPU time would
     reveal them.
@@ -46,8 +48,9 @@ def crowded_entries(
 ) -> NDArray[np.bool_] | None:
     """Return whether the image of each entry is crowded, or None if curves need no complements.
 
-    That depends on the numbers of predictions and on the split alone, not on which predictions became entries. Curves
-    need no complements if no image is crowded, or if the split has no image.
+    :meth:`CurveSteps.of` describes complements. Whether they are needed depends only on the numbers of predictions and
+    on the split, not on which predictions became entries. Curves need no complements if no image is crowded, or if the
+    split has no image.
 
     Parameters
     ----------
@@ -74,7 +77,7 @@ class ImageGroups:
     Attributes
     ----------
     rows : int32 array of shape (N,)
-        Rows of the weights, group by group.
+        Rows of the matrix of image weights, group by group.
     ends : int64 array of shape (groups,)
         End of each group in ``rows``.
     """
@@ -84,7 +87,7 @@ class ImageGroups:
 
     @classmethod
     def of(cls, groups: NDArray[np.integer[Any]], rows: NDArray[np.int32], count: int) -> "ImageGroups":
-        """Return the groups of pairs (group, row); pairs whose row is NO_ROW are left out.
+        """Return the groups given by pairs of a group and a row. Pairs whose row is NO_ROW are left out.
 
         >>> ImageGroups.of(np.array([1, 0, 1]), np.array([5, 6, -1], np.int32), 2)
         ImageGroups(rows=array([6, 5], dtype=int32), ends=array([1, 2]))
@@ -96,23 +99,23 @@ class ImageGroups:
 
 @dataclass(frozen=True, slots=True)
 class CurveSteps:
-    """Curves as sequences of steps, from low to high confidence.
+    """Precision/recall curves as sequences of steps, from low to high confidence.
 
     A step is a run of true positives, followed by the false positives of higher confidence up to the next true
-    positive. False positives of lower confidence than any true positive do not change the area and are left out, except
-    if curves have complements. In curves without an envelope a run also ends at each threshold.
+    positive. False positives with a lower confidence than any true positive do not change the area. They are left out,
+    unless curves have complements. In curves without an envelope, a run also ends at each threshold.
 
     Attributes
     ----------
     rows : int32 array of shape (N,)
-        Rows of the weights, step by step: full true positives, partial ones, false positives.
+        Rows of the matrix of image weights, step by step: full true positives, partial true positives, false positives.
     ends : int64 array of shape (steps, 3)
         End of each of these three parts in ``rows``.
     firsts : int64 array of shape (curves + 1,)
-        First step of each curve, and the number of steps.
+        Index of the first step of each curve, followed by the number of steps.
     envelope : bool
-        Whether the precision of a step is the highest precision at its own or any lower confidence (an interpolated
-        curve). If not, it is the precision at its own confidence.
+        Whether curves are interpolated: the precision of a step is the highest precision at its own or any lower
+        confidence. If false, it is the precision at its own confidence.
     """
 
     rows: NDArray[np.int32]
@@ -132,13 +135,13 @@ class CurveSteps:
         envelope: bool = True,
         crowded: NDArray[np.bool_] | None = None,
     ) -> "CurveSteps":
-        """Return the steps of entries that count; entries whose row is NO_ROW do not count.
+        """Return the steps of the curves, computed from the entries that are scored.
 
         Parameters
         ----------
         curves : int array of shape (N,)
-            Curve of each entry that counts, less than ``count``. An entry that does not count has ``count`` + the curve
-            that it would belong to.
+            Curve of each scored entry, from 0 to ``count`` - 1. For an entry that is not scored, ``count`` plus the
+            curve that it would belong to.
         confidences : float64 array of shape (N,)
         kinds : uint8 array of shape (N,)
             HIT, PARTIAL_HIT or MISS.
@@ -148,16 +151,16 @@ class CurveSteps:
         envelope : bool
             True for interpolated average precision, False for a step at each threshold.
         crowded : bool array of shape (N,)
-            Whether the image of each entry is crowded; see :func:`crowded_entries`. Without it, curves have no
+            Whether the image of each entry is crowded; see :func:`crowded_entries`. If None, curves have no
             complements.
 
         Returns
         -------
         CurveSteps
             The steps of ``count`` curves, followed by those of their complements if ``crowded`` is given. Areas of
-            complements are not used, but with them the amount of work does not depend on which entries of crowded
-            images count. The complement of a curve has its entries of other images, and the entries of crowded images
-            that do not count.
+            complements are not used. They only make the amount of work independent of which entries of crowded images
+            are scored. The complement of a curve contains the curve's entries from images that are not crowded, and the
+            entries from crowded images that are not scored.
 
         Examples
         --------
@@ -186,9 +189,9 @@ class CurveSteps:
         if not envelope:
             ascending = confidences[order]
             begins_step |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
-        if crowded is not None:  # No entry of a curve may be left out.
+        if crowded is not None:  # If curves have complements, no entry may be left out.
             begins_step[bounds[:-1][np.diff(bounds) > 0]] = True
-        steps = np.zeros(len(rows) + 1, np.int32)  # number of steps that begin before each entry
+        steps = np.zeros(len(rows) + 1, np.int32)  # The number of steps that begin before each entry.
         np.cumsum(begins_step, out=steps[1:])
         firsts = steps[bounds].astype(np.int64)
         kept = steps[1:] > np.repeat(steps[bounds[:-1]], np.diff(bounds))
@@ -203,8 +206,9 @@ def _ascending_order(
     misses: NDArray[np.bool_],
     bounds: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return the order by curve, then by confidence; of equal confidences the false positives come last."""
-    if (confidences >= 0).all():  # The bits sort like the numbers, and the shift below removes the sign of -0.0.
+    """Return the order of entries by curve, then by confidence. Of equal confidences, false positives come last."""
+    # The bits of these numbers sort in the same order as the numbers. The shift removes the sign of -0.0.
+    if (confidences >= 0).all():
         levels = confidences.view(np.uint64)
     else:
         levels = np.unique(confidences, return_inverse=True)[1].astype(np.uint64)
@@ -217,6 +221,6 @@ def _ascending_order(
 
 
 def _stable_order(codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """Return the stable order of codes; numpy sorts codes of two bytes by counting, which is faster."""
+    """Return the stable order of codes. Codes of two bytes are sorted faster, because numpy sorts them by counting."""
     is_small = codes.max(initial=0) <= np.iinfo(np.uint16).max
     return np.argsort(codes.astype(np.uint16) if is_small else codes, kind="stable")

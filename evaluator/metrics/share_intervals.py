@@ -1,4 +1,7 @@
-"""Confidence intervals of shares. Near 0 and 1 the bootstrap fails: it cannot draw outcomes that did not occur."""
+"""Computes confidence intervals of proportions.
+
+Near 0 and 1, the bootstrap fails, because it cannot draw outcomes that did not occur.
+"""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -7,30 +10,30 @@ import numpy as np
 
 from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
 
-FEW = 10  # With fewer hits or misses, replicates have too few distinct values for percentiles.
+FEW = 10  # With fewer hits or misses than this, replicates have too few distinct values for percentiles.
 QUANTILE = 1.959963984540054  # The 97.5% quantile of the normal distribution.
-ROUNDING = 1e-12  # Replicates that differ by less count as equal.
+ROUNDING = 1e-12  # Replicates that differ by less than this count as equal.
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """The denominator of a share: the number of trials, and the number of images that have trials."""
+    """The denominator of a proportion: the number of trials, and the number of images that have trials."""
 
     count: int
     images: int
 
 
 def share_interval(replicates: Numbers, observed: float, trials: Trials, *, plain: bool) -> Interval | None:
-    """Return the 95% confidence interval of a share, or of a mean of shares.
+    """Return the 95% confidence interval of a proportion, or of a mean of proportions.
 
     Parameters
     ----------
     replicates : float64 array of shape (N,)
-        The share in each replicate; NaN values are ignored.
+        The proportion in each replicate; NaN values are ignored.
     observed : float
     trials : Trials
     plain : bool
-        Whether the share is hits / trials. If not, it is a mean of such shares, whose hits cannot be counted.
+        Whether ``observed`` is hits / trials. If false, it is a mean of proportions, whose hits cannot be counted.
 
     Returns
     -------
@@ -38,11 +41,11 @@ def share_interval(replicates: Numbers, observed: float, trials: Trials, *, plai
 
     Notes
     -----
-    This is the recentred percentile interval, except in two cases. It is the Wilson interval if all replicates are
-    equal, and for a plain share with fewer than :data:`FEW` hits or misses. The Wilson interval needs the effective
-    number of independent trials, p(1 − p) / SE², with the standard error of the replicates; if that error is 0, it is
-    the number of images. At p = 0.998 and 300 images, percentiles contain the true share in 44% of all test sets, this
-    interval in 98%.
+    The result is the recentred percentile interval, except in two cases. It is the Wilson interval if all replicates
+    are equal, and for a plain proportion with fewer than :data:`FEW` hits or misses. The Wilson interval needs the
+    effective number of independent trials. This is p(1 − p) / SE², with the standard error of the replicates, or the
+    number of images if that error is 0. At p = 0.998 and 300 images, the percentile interval contains the true
+    proportion in 44% of all test sets, and the Wilson interval in 98%.
 
     Examples
     --------
@@ -56,13 +59,13 @@ def share_interval(replicates: Numbers, observed: float, trials: Trials, *, plai
     if np.ptp(defined) <= ROUNDING:
         return wilson_interval(observed, trials.images)
     hits = observed * trials.count
-    if plain and min(hits, trials.count - hits) < FEW - 0.5:  # Hits are a whole number, up to rounding.
+    if plain and min(hits, trials.count - hits) < FEW - 0.5:  # The number of hits is a whole number, up to rounding.
         return wilson_interval(observed, observed * (1 - observed) / float(defined.var()))
     return percentiles
 
 
 def wilson_interval(share: float, size: float) -> Interval:
-    """Return the 95% score interval of Wilson (1927) for a share of ``size`` trials, which need not be whole.
+    """Return the 95% score interval of Wilson (1927) for a proportion of ``size`` trials, which need not be whole.
 
     >>> [np.round(wilson_interval(share, 100), 3).tolist() for share in (0.0, 0.5)]
     [[0.0, 0.037], [0.404, 0.596]]
@@ -71,4 +74,5 @@ def wilson_interval(share: float, size: float) -> Interval:
     middle = share + squared / 2
     half_width = sqrt(squared * (share * (1 - share) + squared / 4))
     low, high = (middle - half_width) / (1 + squared), (middle + half_width) / (1 + squared)
-    return max(0.0, min(low, share)), min(1.0, max(high, share))  # Rounding must not move an end beyond the share.
+    # The interval must contain ``share`` even if its ends are rounded.
+    return max(0.0, min(low, share)), min(1.0, max(high, share))

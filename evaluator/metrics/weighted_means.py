@@ -1,4 +1,4 @@
-"""Weighted means, over all values or group by group."""
+"""Computes weighted means over all values or group by group."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,15 @@ def weighted_means(
     ----------
     values : array of shape (N,), in [0, 1] or bool
     weights : float64 array of shape (N,)
-        How often each value counts: 0 or 1 in a split, a whole number in a bootstrap replicate.
+        Weight of each value: 0 or 1 in a split, a whole number in a bootstrap replicate.
     groups : int64 array of shape (N,), optional
-        From 0 to ``count`` - 1; without it, all values are one group.
+        Group of each value, from 0 to ``count`` - 1. By default, all values are one group.
     count : int
         Number of groups.
 
     Returns
     -------
-    float64 array of shape (count,); NaN where the weights of a group are 0.
+    float64 array of shape (count,); NaN where all weights of a group are 0.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def weighted_means(
 
 
 def weighted_mean(values: Values, weights: NDArray[np.float64]) -> float:
-    """Return the weighted mean of all values, NaN without weight.
+    """Return the weighted mean of all values, NaN if the sum of the weights is 0.
 
     >>> weighted_mean(np.array([True, False]), np.ones(2))
     0.5

@@ -19,14 +19,15 @@ __all__ = ["QUALITIES", "OccupiedFolder", "synthesize", "synthesizer_of"]
 
 QUALITIES = (0.3, 0.6, 0.9)
 IMAGES_PER_BLOCK = 2_000
-"""Images are generated block by block, each block from its own random streams, so memory use does not grow."""
+"""Number of images in a block. Blocks are generated one after the other, each with its own random streams."""
 
-# First number of a stream's key. The key of a truth contains nothing about the submissions.
+# First number of the key that seeds a random stream. The ground truth has its own streams, so it does not depend on
+# the submissions.
 _IDS, _TRUTH, _SUBMISSION = range(3)
 
 
 def synthesizer_of(track: Track) -> Synthesizer:
-    """Return the synthesizer that a track declares, or else a generic one that is derived from its columns."""
+    """Return the synthesizer that a track declares, or a generic synthesizer derived from the track's columns."""
     if not track.modules.synthesizer:
         return one_answer.synthesizer(track)
     declared: Synthesizer = import_module(track.modules.synthesizer).SYNTHESIZER
@@ -44,7 +45,7 @@ def synthesize(
     submission_seed: int = 0,
     progress: Callable[[str, float], None] | None = None,
 ) -> dict[str, Any]:
-    """Write a truth folder to ``out/truth``, and to ``out/submissions`` one file for each quality and each file layout.
+    """Write a truth folder to ``out/truth``, and a file for each quality in each layout to ``out/submissions``.
 
     Parameters
     ----------
@@ -55,15 +56,15 @@ def synthesize(
     images : int
         Number of images.
     boxes_per_image : int
-        Mean number of ground-truth boxes (or pairs) of an image; the maximum is twice this number.
+        Mean number of ground-truth boxes (or pairs) per image; the maximum is twice this number.
     seed : int
-        Seed of the truth. The bytes of the truth do not depend on the submissions that are written with it.
+        Seed of the truth. The truth's bytes do not depend on the submissions that are written with it.
     qualities : sequence of float
         From 0 to 1, with at most two decimals; the score increases with the quality.
     submission_seed : int
         Seed of the submissions.
     progress : callable, optional
-        Called with the stage and the fraction of it that is done.
+        Called with the stage and its completed fraction.
 
     Returns
     -------
@@ -111,7 +112,7 @@ def _scenes(synthesizer: Synthesizer, *, images: int, boxes_per_image: int, seed
 def _opened(
     stack: ExitStack, folder: Path, synthesizer: Synthesizer, *, track: Track, qualities: Sequence[float]
 ) -> dict[str, BinaryIO]:
-    """Open all files, and write the headers and the files that do not depend on the images."""
+    """Open and return all files. Write the headers, and the files that do not depend on the images."""
     columns = {
         file.name: file.columns + file.extras * (file.name in synthesizer.with_optional_columns)
         for file in track.truth_files
@@ -135,6 +136,6 @@ def _hundredths(quality: float) -> int:
 
 
 def _names(track: Track, quality: float) -> list[str]:
-    """Return the names of the files of a submission, one for each file layout (shape) that the track accepts."""
+    """Return the names of the files of a submission: one file for each file layout that the track accepts."""
     endings = ("", "-long")[: len(track.form.shapes)]
     return [f"submissions/quality-{quality:.2f}{ending}.{track.form.suffix}" for ending in endings]

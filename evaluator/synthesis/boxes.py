@@ -1,4 +1,4 @@
-"""Random boxes, random deviations from boxes, and confidences of a simulated detector, all in millionths."""
+"""Generates random boxes, random deviations from boxes, and confidences of a simulated detector, all in millionths."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def random_boxes(stream: RandomStream, count: int) -> Ints:
 
 
 def clipped(corners: Floats) -> Ints:
-    """Return boxes clipped to the image, in millionths; each has an area.
+    """Return boxes clipped to the image, in millionths. Each box has an area above 0.
 
     >>> clipped(np.array([[-0.1, 0.5, 1.2, 1.3]])).tolist()
     [[0, 500000, 999999, 1000000]]
@@ -38,7 +38,7 @@ def clipped(corners: Floats) -> Ints:
 
 
 def jittered(stream: RandomStream, boxes: Ints, *, by: float) -> Ints:
-    """Return boxes with each edge moved by about ``by`` of the box's size."""
+    """Return boxes with each edge moved randomly by about the fraction ``by`` of the box's size."""
     corners = boxes / MILLION
     for low, high in ((0, 1), (2, 3)):
         size = corners[:, high] - corners[:, low]
@@ -48,7 +48,7 @@ def jittered(stream: RandomStream, boxes: Ints, *, by: float) -> Ints:
 
 
 def boxes_within(stream: RandomStream, boxes: Ints, *, share: float) -> Ints:
-    """Return a box inside each box, at a random position and of ``share`` of its size."""
+    """For each box, return a smaller box at a random position inside it. ``share`` is the ratio of their sides."""
     corners = boxes / MILLION
     for low, high in ((0, 1), (2, 3)):
         size = corners[:, high] - corners[:, low]
@@ -60,7 +60,7 @@ def boxes_within(stream: RandomStream, boxes: Ints, *, share: float) -> Ints:
 def confidences(stream: RandomStream, right: Ints, *, quality: float) -> Ints:
     """Return the confidences of a simulated detector, in millionths.
 
-    The higher the quality, the more the confidence depends on whether a prediction is correct (``right``: 1 or 0).
+    The higher the quality, the more the confidence depends on ``right``, which is 1 for a correct prediction, else 0.
     """
     base = 0.35 * right + 0.65 * stream.uniform(len(right))
     blend = quality * base + (1.0 - quality) * stream.uniform(len(right))

@@ -1,4 +1,4 @@
-"""Generates images for image-level classification: each shows a few classes, and many more are verified as absent."""
+"""Generates data for image-level classification: each image shows a few classes, and many other classes are absent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from evaluator.synthesis.synthesizer import Synthesizer
 from evaluator.synthesis.text_columns import TextColumn, csv_lines, decimals, encoded, prediction_strings
 
 CHECKED = 24
-"""Number of classes that are checked in each image; those that it does not show become negative labels."""
+"""Number of classes to check in each image. Classes that the image does not show become negative labels."""
 
 _LABEL_CELLS = encoded(LABELS)
 _FLAGS = encoded(["0", "1"])
@@ -26,7 +26,7 @@ class LabelScene:
     ids : TextColumn
         Ids of the images.
     present : bool array of shape (images, classes)
-        Whether an image shows a class, ancestors included.
+        Whether an image shows a class or one of its descendants.
     positive, negative : int64 arrays
         Sorted keys (image × number of classes + class) of the verified labels.
     """
@@ -45,7 +45,11 @@ class LabelScene:
         return {"image_labels.csv": labels, "images.csv": csv_lines(self.ids)}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes, bytes]:
-        """Return confidences for most classes; ``quality`` is the share of them that depend on the image's classes."""
+        """Return confidences for most classes of each image, once in each file layout.
+
+        The fraction ``quality`` of the confidences is high for classes in the image and low for other classes. The
+        remaining confidences are random.
+        """
         predicted = ~stream.bernoulli(0.1, self.present.size).reshape(self.present.shape)
         image, label = np.nonzero(predicted)
         right = self.present[image, label]
@@ -57,7 +61,7 @@ class LabelScene:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> LabelScene:
-    """Generate images; each shows about half as many classes as ``boxes_per_image``, and at least one."""
+    """Generate images. Each shows at least one class, and on average about half of ``boxes_per_image`` classes."""
     counts = np.maximum(stream.counts(boxes_per_image, len(ids)) // 2, 1)
     image = np.repeat(np.arange(len(ids)), counts)
     seen = np.zeros((len(ids), len(LABELS)), dtype=bool)

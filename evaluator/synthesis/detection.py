@@ -1,4 +1,4 @@
-"""Generates images for object detection, with a class hierarchy, groups and labels that are not exhaustive."""
+"""Generates data for object detection, with a class hierarchy, group-of boxes and incomplete verified labels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from evaluator.synthesis.synthesizer import Synthesizer
 from evaluator.synthesis.text_columns import TextColumn, csv_lines, decimals, encoded, prediction_strings
 
 TOPICS = 3
-"""Number of classes that the objects of one image are drawn from, so that an image has several objects of a class."""
+"""Number of classes from which an image's objects are drawn, so that an image has several objects of a class."""
 CHECKED = 4
-"""Number of classes that are checked in each image; those that it does not show become negative labels."""
+"""Number of classes to check in each image. Classes that the image does not show become negative labels."""
 
 _LABEL_CELLS = encoded(LABELS)
 _FLAGS = encoded(["0", "1"])
@@ -22,7 +22,7 @@ _FLAGS = encoded(["0", "1"])
 
 @dataclass(frozen=True, slots=True)
 class DetectionScene:
-    """Images with their objects; arrays of objects have shape (objects,) and are sorted by image.
+    """Images with their objects. Arrays of objects have shape (objects,) and are sorted by image.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class DetectionScene:
     candidates : int64 array of shape (images, TOPICS + CHECKED)
         Classes that the simulated detector may predict in an image.
     image, label, box, group
-        For each object: index of the image and of the class, corners of the box, whether it is a group.
+        For each object: index of its image, index of its class, corners of its box, and whether it is a group.
     positive, negative : int64 arrays
         Keys (image × number of classes + class) of the verified labels.
     """
@@ -60,7 +60,7 @@ class DetectionScene:
         return {"boxes.csv": boxes, "image_labels.csv": labels, "images.csv": csv_lines(self.ids)}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes, bytes]:
-        """Return the predictions of a simulated detector of this quality."""
+        """Return the predictions of a simulated detector with the given quality, once in each file layout."""
         image, label, box, confidence = self.detections(stream, quality=quality)
         cells = (_LABEL_CELLS[label], decimals(confidence))
         x_min, x_max, y_min, y_max = (decimals(box[:, edge]) for edge in range(4))
@@ -68,7 +68,7 @@ class DetectionScene:
         return strings, csv_lines(self.ids[image], *cells, x_min, x_max, y_min, y_max)
 
     def detections(self, stream: RandomStream, *, quality: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return image (ascending), label, box and confidence of all predictions, including copies for ancestors."""
+        """Return image, label, box and confidence of all predictions, with copies for ancestors, sorted by image."""
         error_rate = 1.0 - quality
         image, label, box, right = (
             np.concatenate(parts)
@@ -86,7 +86,7 @@ class DetectionScene:
         return image[row], copies, box[row], confidence[row]
 
     def _of_objects(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return predictions of ordinary objects; some are missing, misplaced, of another class or duplicated."""
+        """Return predictions for ordinary objects. Some are missing, misplaced, of a different class, or duplicated."""
         ordinary = np.flatnonzero(~self.group)
         found = ordinary[~stream.bernoulli(0.06 + 0.55 * error_rate, len(ordinary))]
         twice = found[stream.bernoulli(0.05 + 0.2 * error_rate, len(found))]
@@ -99,14 +99,14 @@ class DetectionScene:
         return self.image[row], label, jittered(stream, self.box[row], by=0.04 + 0.17 * error_rate), right
 
     def _of_groups(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return predictions of single members of each group."""
+        """Return up to three predictions inside each group-of box, like detections of the objects of the group."""
         row = np.repeat(np.flatnonzero(self.group), 3)
         row = row[~stream.bernoulli(0.3 + 0.5 * error_rate, len(row))]
         box = jittered(stream, boxes_within(stream, self.box[row], share=0.4), by=0.1 * error_rate)
         return self.image[row], self.label[row], box, np.ones(len(row), dtype=np.int64)
 
     def _false(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return predictions where there is no object."""
+        """Return predictions at positions without an object."""
         count = int(len(self.image) * (0.2 + 1.5 * error_rate))
         image = stream.integers(len(self.ids), count)
         label = self.candidates[image, stream.integers(TOPICS + CHECKED, count)]
@@ -114,7 +114,7 @@ class DetectionScene:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> DetectionScene:
-    """Generate images; each has objects of a few classes, and up to twice the mean number of objects."""
+    """Generate images. Each has objects of a few classes, and at most twice the mean number of objects."""
     counts = stream.counts(boxes_per_image, len(ids))
     image = np.repeat(np.arange(len(ids)), counts)
     topics = stream.weighted_indices(WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)
@@ -137,7 +137,7 @@ def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> Detect
 
 
 def _widened(box: Ints) -> Floats:
-    """Return groups widened by half their width on both sides."""
+    """Return the corners of group-of boxes, widened by half their width on both sides."""
     corners = box / MILLION
     half = 0.5 * (corners[:, 1] - corners[:, 0])
     corners[:, 0] -= half
@@ -146,7 +146,11 @@ def _widened(box: Ints) -> Floats:
 
 
 def _verified(stream: RandomStream, *, image: Ints, label: Ints, checked: Ints) -> tuple[Ints, Ints]:
-    """Return the keys of verified labels: most classes of an image, and some classes without relatives in it."""
+    """Return the keys of the positive and of the negative verified labels.
+
+    Most classes of an image are verified as present. Checked classes are verified as absent if the image shows no class
+    that is an ancestor or a descendant of them.
+    """
     present = np.zeros((len(checked), len(LABELS)), dtype=bool)
     present[image, label] = True
     positive = np.flatnonzero(present)

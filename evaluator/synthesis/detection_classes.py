@@ -1,4 +1,4 @@
-"""Some classes of Open Images with their ids, frequencies and hierarchy."""
+"""A selection of the classes of Open Images, with their ids, frequencies and hierarchy."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ from evaluator.synthesis.random_stream import Ints
 
 ROOT = "/m/0bl9f"
 
-# Id, name, weight and subclasses of each class. One class has two parents: a tomato is a fruit and a vegetable.
+# Id, name, weight and subclasses of each class. One class, tomato, has two parents: fruit and vegetable.
 _Kind = tuple[str, str, int, tuple[Any, ...]]
 _TOMATO: _Kind = ("/m/07j87", "Tomato", 3, ())
 _TREE: tuple[_Kind, ...] = (
@@ -86,4 +86,4 @@ HIERARCHY = json.dumps({"LabelName": ROOT, "Subcategory": _nodes(_TREE)}, indent
 LINEAGE = np.array(
     [[a == c or any(label == c and a in above for label, _, _, above in _NODES) for a in LABELS] for c in LABELS]
 )
-"""``LINEAGE[c, a]`` is true if a is c itself or an ancestor of c."""
+"""``LINEAGE[c, a]`` is true if class ``a`` is class ``c`` itself or one of its ancestors."""

@@ -1,4 +1,4 @@
-"""Generates images for phrase grounding: objects with boxes, and sentences whose phrases describe the objects."""
+"""Generates data for phrase grounding: objects with boxes, and sentences whose phrases describe the objects."""
 
 import json
 from collections.abc import Mapping
@@ -30,18 +30,18 @@ GUESSES = 10
 
 @dataclass(frozen=True, slots=True)
 class PhraseScene:
-    """Images with their phrases; arrays of phrases are sorted by image and sentence.
+    """Images with their phrases. Arrays of phrases are sorted by image and sentence.
 
     Attributes
     ----------
     ids : TextColumn
         Ids of the images.
     image, sentence, kind, words : int64 arrays of shape (phrases,)
-        Index of the image, of its sentence, of the kind of object, and of the words for it.
+        Index of each phrase's image, of the sentence in the image, of the kind of object, and of the words for it.
     boxes : int64 array of shape (phrases, MAX_BOXES, 4)
-        In pixels, as x1, y1, x2, y2.
+        Boxes of each phrase in pixels, as x1, y1, x2, y2.
     exists : bool array of shape (phrases, MAX_BOXES)
-        Which of the boxes the phrase has; it always has the first.
+        Whether the phrase has this box. Every phrase has the first box.
     """
 
     ids: TextColumn
@@ -75,7 +75,7 @@ class PhraseScene:
         return {"phrases.jsonl": "".join(rows).encode(), "images.csv": csv_lines(self.ids)}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
-        """Return lists of random boxes; a box near the correct one is at a random rank, or not listed."""
+        """Return a list of random boxes for each phrase. Most lists have a nearly correct box at a random rank."""
         count, error_rate = len(self.image), 1.0 - quality
         near = _pixels(jittered(stream, _millionths(_around(self.boxes, self.exists)), by=0.02 + 0.12 * error_rate))
         first = stream.bernoulli(quality, count)
@@ -94,7 +94,7 @@ class PhraseScene:
 
 
 def _around(boxes: Ints, exists: Bools) -> Ints:
-    """Return for each phrase the smallest box around all its boxes."""
+    """Return for each phrase the smallest box around all of its boxes."""
     counted = exists[:, :, None]
     low = np.where(counted, boxes, MILLION).min(axis=1)
     high = np.where(counted, boxes, -1).max(axis=1)
@@ -102,7 +102,7 @@ def _around(boxes: Ints, exists: Bools) -> Ints:
 
 
 def _pixels(boxes: Ints) -> Ints:
-    """Return boxes in millionths (x1, x2, y1, y2) as pixels (x1, y1, x2, y2); each has an area."""
+    """Convert boxes in millionths (x1, x2, y1, y2) to pixels (x1, y1, x2, y2). Each box has an area above 0."""
     low = boxes[:, [0, 2]] * np.array([WIDTH - 1, HEIGHT - 1]) // MILLION
     high = boxes[:, [1, 3]] * np.array([WIDTH - 1, HEIGHT - 1]) // MILLION
     return np.concatenate([low, np.maximum(high, low + 1)], axis=1)
@@ -114,7 +114,7 @@ def _millionths(boxes: Ints) -> Ints:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> PhraseScene:
-    """Generate images with sentences; an image has about ``boxes_per_image`` phrases, and at least one."""
+    """Generate images with sentences. An image has at least one phrase, and about ``boxes_per_image`` on average."""
     counts = np.maximum(stream.counts(boxes_per_image, len(ids)), 1)
     image = np.repeat(np.arange(len(ids)), counts)
     sentence = stream.integers(SENTENCES, len(image))

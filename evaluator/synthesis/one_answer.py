@@ -1,4 +1,4 @@
-"""Generates answers for tracks with one answer per image: the quality is the probability of a correct answer."""
+"""Generates answers for tracks with one answer per image. The quality is the probability of a correct answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class AnswerScene:
     columns : tuple of Column
         The columns of an answer.
     answers : int64 array of shape (columns, images)
-        Index of a label, or a number in millionths.
+        The answers: the index of a label, or a number in millionths.
     file : str
         Name of the truth file.
     """
@@ -41,7 +41,7 @@ class AnswerScene:
         return {self.file: self._lines(self.answers), "images.csv": csv_lines(self.ids)}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
-        """Return the correct answers, some of them replaced by random ones."""
+        """Return the correct answers, with some of them replaced by random answers."""
         right = stream.bernoulli(quality, self.answers.size).reshape(self.answers.shape)
         return (self._lines(np.where(right, self.answers, _random_answers(stream, self.columns, len(self.ids)))),)
 
@@ -64,6 +64,6 @@ def _scene(
 
 
 def synthesizer(track: Track) -> Synthesizer:
-    """Return a synthesizer for a track that does not declare one."""
+    """Return a synthesizer for a track that does not declare its own."""
     file = track.truth[0].name
     return Synthesizer(image_files=(file, "images.csv"), scene=partial(_scene, track.form.predicted, file))

@@ -1,4 +1,4 @@
-"""Replaces an output folder as a whole, but only if all its files come from an earlier synthesis."""
+"""Replaces an output folder as a whole, but only if all of its files come from an earlier synthesis."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ MANIFEST = "synthesis.json"
 
 
 class OccupiedFolder(PodiumError):
-    """The output folder contains a file that was not synthesized."""
+    """Raised if the output folder contains a file that was not synthesized."""
 
 
 def check_replaceable(folder: Path) -> None:
@@ -23,7 +23,7 @@ def check_replaceable(folder: Path) -> None:
     Raises
     ------
     OccupiedFolder
-        If it is a file, or if it contains a file that its manifest does not list.
+        If ``folder`` is a file, or if it contains a file that its manifest does not list.
     """
     if not folder.exists():
         return
@@ -38,7 +38,7 @@ def check_replaceable(folder: Path) -> None:
 
 @contextmanager
 def replaced_folder(folder: Path, about: Mapping[str, Any]) -> Iterator[Path]:
-    """Yield a new folder for the files; when the block ends without an error, it replaces ``folder``.
+    """Yield a new folder, which replaces ``folder`` when the block ends without an error.
 
     The new folder also gets a manifest, which contains ``about`` and the list of its files.
     """
@@ -60,7 +60,7 @@ def replaced_folder(folder: Path, about: Mapping[str, Any]) -> Iterator[Path]:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a synthesized folder; an empty dict if the folder was not synthesized."""
+    """Return the manifest of a synthesized folder, or an empty dict if the folder was not synthesized."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Random numbers that are the same on every machine: PCG64 bits, transformed by exact arithmetic only."""
+"""Generates random numbers that are the same on every machine, by exact arithmetic on the bits of PCG64."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,11 +8,11 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 MILLION = 1_000_000
-"""Coordinates and confidences are whole numbers of millionths, so they have exactly six decimals."""
+"""Coordinates and confidences are stored as whole millionths, so they have exactly six decimals."""
 
 
 class RandomStream:
-    """A random number generator that is seeded by its key; different keys give independent streams.
+    """A random number generator that is seeded by a key. Different keys give independent streams.
 
     numpy guarantees the raw bits of PCG64, but not the output of its distributions, and the logarithms of a normal
     distribution differ between processors. So all distributions are computed from the bits by sums and products only.
@@ -25,20 +25,20 @@ class RandomStream:
         self._bits = np.random.PCG64(np.random.SeedSequence(key))
 
     def uniform(self, count: int) -> Floats:
-        """Return uniform numbers in [0, 1)."""
+        """Return uniformly distributed numbers in [0, 1)."""
         raw: NDArray[np.uint64] = self._bits.random_raw(count)
         return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def bell_shaped(self, count: int) -> Floats:
-        """Return numbers from -3 to 3 with mean 0, variance 1 and a bell-shaped density."""
+        """Return random numbers from -3 to 3 with mean 0, variance 1 and a bell-shaped density."""
         return 2.0 * (self.uniform(count) + self.uniform(count) + self.uniform(count) - 1.5)
 
     def integers(self, limit: int, count: int) -> Ints:
-        """Return uniform integers from 0 to ``limit`` - 1."""
+        """Return uniformly distributed integers from 0 to ``limit`` - 1."""
         return (self.uniform(count) * limit).astype(np.int64)
 
     def bernoulli(self, probability: float, count: int) -> Bools:
-        """Return booleans, each of which is true with this probability."""
+        """Return booleans, each of which is true with the given probability."""
         return self.uniform(count) < probability
 
     def weighted_indices(self, weights: Ints, count: int) -> Ints:
@@ -47,11 +47,11 @@ class RandomStream:
         return np.searchsorted(steps, self.integers(int(steps[-1]), count), side="right")
 
     def counts(self, mean: int, count: int) -> Ints:
-        """Return uniform integers from 0 to twice ``mean``."""
+        """Return uniformly distributed integers from 0 to twice ``mean``."""
         return self.integers(2 * mean + 1, count)
 
     def identifiers(self, count: int) -> NDArray[np.bytes_]:
-        """Return ids of 16 hexadecimal digits."""
+        """Return random ids of 16 hexadecimal digits."""
         raw: NDArray[np.uint64] = self._bits.random_raw(count)
         digits = (raw[:, None] >> np.arange(60, -4, -4, dtype=np.uint64)) & np.uint64(15)
         text: NDArray[np.bytes_] = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)[digits].view("S16").ravel()

@@ -1,4 +1,4 @@
-"""Generates images for visual relationships, such as "man plays guitar" and "chair is wooden"."""
+"""Generates data for visual relationships, such as "man plays guitar" and "chair is wooden"."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ _RELATIONS = {
 }
 _NAMES = _CLASSES | _ATTRIBUTES
 
-# First class, relation, second class or attribute, weight.
+# Each triplet has a first class, a relation, a second class or an attribute, and a weight.
 _TRIPLETS = (
     ("Table", "is", "Wooden", 8),
     ("Chair", "is", "Wooden", 6),
@@ -85,9 +85,9 @@ _TRIPLETS = (
 )
 
 TOPICS = 3
-"""Number of triplets that the pairs of one image are drawn from."""
+"""Number of triplets from which the pairs of an image are drawn."""
 CHECKED = 4
-"""Number of classes that are checked in each image; those that are in no pair become negative labels."""
+"""Number of classes to check in each image. Classes that occur in no pair become negative labels."""
 
 _LABELS = tuple(_NAMES)
 _ID = {name: label for label, name in _NAMES.items()}
@@ -102,7 +102,7 @@ _RELATION_CELLS = encoded(list(_RELATIONS))
 
 @dataclass(frozen=True, slots=True)
 class RelationshipScene:
-    """Images with their pairs; arrays of pairs have shape (pairs,) and are sorted by image.
+    """Images with their pairs. Arrays of pairs have shape (pairs,) and are sorted by image.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class RelationshipScene:
     topics : int64 array of shape (images, TOPICS)
         Triplets that may occur in an image.
     image, triplet, one, two
-        For each pair: index of the image and of the triplet, and the corners of its two boxes.
+        For each pair: index of its image, index of its triplet, and the corners of its two boxes.
     verified : int64 array
         Keys (image × number of labels + label) of the verified labels.
     """
@@ -142,7 +142,7 @@ class RelationshipScene:
         return {"relationships.csv": pairs, "image_labels.csv": labels, "images.csv": csv_lines(self.ids)}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes, bytes]:
-        """Return the predictions of a simulated detector of this quality."""
+        """Return the predictions of a simulated detector with the given quality, once in each file layout."""
         error_rate = 1.0 - quality
         image, triplet, one, two, right = (
             np.concatenate(parts)
@@ -159,7 +159,7 @@ class RelationshipScene:
         return strings, csv_lines(self.ids[image], first, second, relation, score, *box[0], *box[1])
 
     def _of_pairs(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Return predictions of the pairs; some are missing, misplaced, duplicated or replaced by a wrong triplet."""
+        """Return predictions of the pairs. Some are missing, misplaced, duplicated or replaced by a wrong triplet."""
         found = np.flatnonzero(~stream.bernoulli(0.06 + 0.6 * error_rate, len(self.image)))
         row = np.concatenate([found, found[stream.bernoulli(0.05 + 0.2 * error_rate, len(found))]])
         image = self.image[row]
@@ -171,7 +171,7 @@ class RelationshipScene:
         return image, triplet, one, np.where(_ONE_BOX[triplet][:, None], one, two), right
 
     def _false(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Return predictions where there is no pair; half are labelled as a triplet that the image may have."""
+        """Return predictions at positions without a pair. Half of them have a triplet that may occur in the image."""
         count = int(len(self.image) * (0.2 + 1.5 * error_rate))
         image = stream.integers(len(self.ids), count)
         likely = self.topics[image, stream.integers(TOPICS, count)]
@@ -186,7 +186,7 @@ def _triplet_cells(triplet: Ints) -> tuple[TextColumn, TextColumn, TextColumn]:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> RelationshipScene:
-    """Generate images; each has pairs of a few triplets, and up to twice the mean number of pairs."""
+    """Generate images. Each has pairs of a few triplets, and at most twice the mean number of pairs."""
     counts = stream.counts(boxes_per_image, len(ids))
     image = np.repeat(np.arange(len(ids)), counts)
     topics = stream.weighted_indices(_WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)

@@ -1,4 +1,4 @@
-"""Generates images for retrieval, with five captions each, and rankings with the correct answers near the top."""
+"""Generates data for retrieval: images with five captions each, and rankings with correct answers near the top."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,8 @@ from evaluator.synthesis.text_columns import TextColumn, csv_lines
 CAPTIONS = 5
 LISTED = 10
 SPREAD = 40
-"""Number of ranks from which the rank of a correct answer that is not first is drawn; most are after the list's end."""
+"""A correct answer that is not first gets a random rank up to this number; only the first LISTED ranks are "
+"submitted."""
 
 _WHO = ("A man", "Two women", "A child in red", "A brown dog", "Several people", "A cyclist", "A street musician")
 _DOES = ("waits", "runs", "looks up", "laughs", "carries a bag", "stands still", "jumps")
@@ -29,7 +30,7 @@ class GalleryScene:
     ids : TextColumn
         Ids of the images.
     captions : TextColumn of shape (images × CAPTIONS,)
-        Ids of the captions; they do not depend on the ids of the images.
+        Ids of the captions, which do not depend on the ids of the images.
     words : int64 array of shape (images, CAPTIONS, 3)
         Index of the subject, of the verb and of the place of each caption.
     """
@@ -39,7 +40,7 @@ class GalleryScene:
     words: Ints
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the gallery and the list of images."""
+        """Return the content of two files: the gallery and the list of images."""
         images, ids = _decoded(self.ids), _decoded(self.captions)
         own = [image for image in images for _ in range(CAPTIONS)]
         captions = [
@@ -51,7 +52,7 @@ class GalleryScene:
         return {"gallery.json": f"{gallery}\n".encode(), "images.csv": csv_lines(self.ids)}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
-        """Return the rankings of both directions."""
+        """Return the rankings of captions for each image and of images for each caption."""
         images, captions = _decoded(self.ids), _decoded(self.captions)
         chosen = stream.integers(CAPTIONS, len(images)) + CAPTIONS * np.arange(len(images))
         own = np.repeat(np.arange(len(images)), CAPTIONS)
@@ -69,8 +70,9 @@ def _decoded(ids: TextColumn) -> list[str]:
 
 
 def _lists(stream: RandomStream, answers: Sequence[str], right: Ints, block: int, *, quality: float) -> list[list[str]]:
-    """Return one ranking for each correct answer: it contains that answer, and else only answers of other images.
+    """Return a ranking of answers for each element of ``right``, which is the index of a correct answer.
 
+    The ranking contains this answer at a random rank, or not at all. All other answers in it belong to other images.
     ``block`` is the number of answers that belong to one image.
     """
     first = stream.bernoulli(0.8 * quality, len(right))
@@ -87,7 +89,7 @@ def _lists(stream: RandomStream, answers: Sequence[str], right: Ints, block: int
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> GalleryScene:
-    """Generate images; each has five captions, so ``boxes_per_image`` is not used."""
+    """Generate images. Each has five captions, so ``boxes_per_image`` is not used."""
     words = stream.integers(len(_WHO), len(ids) * CAPTIONS * 3).reshape(-1, CAPTIONS, 3)
     return GalleryScene(ids, stream.identifiers(len(ids) * CAPTIONS), words)
 

@@ -1,4 +1,4 @@
-"""The interface of a track's synthesizer: generated images with their truth and with predictions."""
+"""The interface of a track's synthesizer, which generates ground truths and predictions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ from evaluator.synthesis.text_columns import TextColumn
 
 
 class Scene(Protocol):
-    """Some generated images with their ground truth."""
+    """Generated images with their ground truth."""
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the content that these images add to each truth file, by file name."""
+        """Return the content that the images add to each ground truth file, by file name."""
 
     def predictions(self, stream: RandomStream, *, quality: float) -> Sequence[bytes]:
-        """Return the predictions for these images, once in each file layout (shape) that the track accepts."""
+        """Return the predictions for the images, once in each file layout that the track accepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,14 @@ class Synthesizer:
     image_files : sequence of str
         Names of the truth files to which every image adds content.
     scene : callable
-        Takes a random stream, the ids of the images and the mean number of objects of an image; returns a scene.
+        A function that takes a random stream, the ids of the images and the mean number of objects of an image, and
+        returns a scene.
     static_files : mapping of str to str
-        Content of the truth files that do not depend on the images.
+        Content of the truth files that do not depend on the images, by file name.
     with_optional_columns : sequence of str
         Names of the truth files that also have their optional columns.
     single_scene : bool
-        Whether all images must be generated as one scene, as JSON files and rankings require, and not in blocks.
+        Whether all images must be generated as one scene instead of in blocks. JSON files and rankings require this.
     """
 
     image_files: Sequence[str]

@@ -1,7 +1,7 @@
-"""Formats columns of numbers and texts as lines, many rows at once.
+"""Formats columns of numbers and strings as lines. Many rows are formatted at once.
 
-The cells of a column have a fixed width and are padded with NUL bytes, so a block of lines is one matrix of bytes; the
-padding is then removed in one pass. This is fifty times faster than formatting each row.
+The cells of a column have a fixed width and are padded with NUL bytes, so a block of lines is one matrix of bytes. The
+padding is then removed in one pass. This method is fifty times faster than formatting each row.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _DECIMALS = _decimal_table()
 
 
 def decimals(millionths: Ints) -> TextColumn:
-    """Return numbers with six decimals.
+    """Convert numbers in millionths to strings with six decimals.
 
     >>> decimals(np.array([5, 250000, 1000000])).tolist()
     [b'0.000005', b'0.250000', b'1.000000']
@@ -36,12 +36,12 @@ def decimals(millionths: Ints) -> TextColumn:
 
 
 def encoded(texts: Sequence[str]) -> TextColumn:
-    """Return texts as an array of bytes, from which the cells of a column are selected by index."""
+    """Return an array of encoded strings. The cells of a column are selected from it by index."""
     return np.array([text.encode() for text in texts])
 
 
 def joined(*cells: TextColumn | bytes) -> bytes:
-    """Return the rows one after another, each made of one cell of every column and of constant texts.
+    """Return the concatenated rows. Each row consists of one cell from every column and of the constant strings.
 
     >>> joined(encoded(["a", "long"]), b"=", decimals(np.array([1, 2])), b";")
     b'a=0.000001;long=0.000002;'
@@ -66,14 +66,14 @@ def csv_lines(*columns: TextColumn) -> bytes:
 
 
 def prediction_strings(ids: TextColumn, image: Ints, *columns: TextColumn) -> bytes:
-    """Return one line for each image: its id and all its predictions, separated by spaces.
+    """Return a line for each image: its id, a comma, and all its predictions, separated by spaces.
 
     Parameters
     ----------
     ids : TextColumn
-        Ids of the images; an image without predictions has a line too.
+        Ids of the images. An image without predictions has a line too.
     image : int64 array of shape (predictions,)
-        Index into ``ids`` of each prediction, ascending.
+        Index into ``ids`` of the image of each prediction, ascending.
     columns : TextColumn
         The tokens of a prediction, in order.
     """

@@ -1,33 +1,38 @@
-"""Looks up the implementations of a track. Their modules are loaded only when they are needed.
+"""Looks up the implementations of a track. The modules are imported only when they are needed.
 
-The protocols are in :mod:`evaluator.tracks.interface`. The types of their parameters are not declared here, because
-they differ from track to track.
+The protocols are defined in :mod:`evaluator.tracks.interface`. This module does not declare their type parameters,
+because they differ from track to track.
 """
 
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any, cast
 
+from evaluator import kernels
 from evaluator.catalog import TRACKS, Track
 from evaluator.problems import InvalidParameters
-from evaluator.tracks.interface import Explainer, FastPath, Scorer, TruthCompiler
+from evaluator.request import Progress
+from evaluator.tracks.interface import Explainer, FastPath, Scorer, TruthCompiler, TruthDescriber
+
+SMALL_BYTES = 1 << 20  # For a file below this size, loading the kernels takes longer than reading it without them.
 
 
 def scorer_of(track: str) -> Scorer[Any, Any, Any]:
-    """Return the scorer of a track; the scorers of other tracks are not loaded.
+    """Return the scorer of a track. The scorers of other tracks are not loaded.
 
     Raises
     ------
     InvalidParameters
-        If there is no track of this name; the message lists all tracks.
+        If there is no track with this name. The message lists all tracks.
     """
     if track not in TRACKS:
-        raise InvalidParameters(f"{track}: no such track; the tracks are {', '.join(TRACKS)}")
+        raise InvalidParameters(f"there is no track {track}; the tracks are {', '.join(TRACKS)}")
     return cast(Scorer[Any, Any, Any], import_module(TRACKS[track].modules.scorer).SCORER)
 
 
 def compiler_of(track: Track) -> TruthCompiler[Any]:
-    """Return the truth compiler of a track."""
+    """Return the object that compiles the truth folders of a track."""
     name = track.modules.compiler
     return cast(TruthCompiler[Any], import_module(name) if name else scorer_of(track.name))
 
@@ -37,11 +42,24 @@ def fast_path_of(track: Track) -> FastPath[Any, Any]:
     return cast(FastPath[Any, Any], import_module(track.modules.fast_path))
 
 
-def fast_path_is_loaded(track: Track) -> bool:
-    """Return whether the fast path of a track has been loaded."""
-    return track.modules.fast_path in sys.modules
+def fast_path_for(track: Track, submission: Path, progress: Progress) -> FastPath[Any, Any] | None:
+    """Return the fast path of a track, or None if it has none, or if the file is too small to benefit from it."""
+    name = track.modules.fast_path
+    if not name:
+        return None
+    if name not in sys.modules:
+        if submission.stat().st_size < SMALL_BYTES:
+            return None
+        kernels.compile_once(progress)
+    return fast_path_of(track)
 
 
 def explainer_of(track: Track) -> Explainer[Any, Any, Any]:
     """Return the explainer of a track that declares an explanation."""
     return cast(Explainer[Any, Any, Any], import_module(track.modules.explanation))
+
+
+def describer_of(track: Track) -> TruthDescriber[Any] | None:
+    """Return the module that computes statistics of a ground truth, or None if the track has none."""
+    name = track.modules.statistics
+    return cast(TruthDescriber[Any], import_module(name)) if name else None

@@ -1,25 +1,27 @@
-"""Checks that the truth compilers of all tracks share."""
+"""Checks ground truth folders for the compilers of all tracks, and warns about data that is probably a mistake."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.files.cells import shortened
 from evaluator.files.faults import Faults
 from evaluator.files.folder import TruthFolder, coded
-from evaluator.tracks.shared.truth_warnings import warn_boxes
+from evaluator.texts import counted
 from evaluator.truth import IGNORED, PUBLIC, USAGES, Truth
 
 if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
 
+SHOWN_LABELS = 5
 AnyTruth = TypeVar("AnyTruth", bound=Truth)
 
 
 def image_names(folder: TruthFolder, tables: Mapping[str, "TruthTable"]) -> list[str]:
-    """Return all images of a truth, sorted: those of ``images.csv`` if it exists, else those of all tables."""
+    """Return the sorted images of a ground truth: those in ``images.csv`` or, without this file, in any table."""
     if "images.csv" not in folder:
         return sorted({image for table in tables.values() for image in table.texts("ImageID")})
     listing = folder.table("images.csv")
@@ -31,7 +33,7 @@ def image_names(folder: TruthFolder, tables: Mapping[str, "TruthTable"]) -> list
 
 
 def listed_images(folder: TruthFolder, named: Sequence[str], file: str) -> list[str]:
-    """Return all images of a truth without tables, sorted: those of ``images.csv`` if it exists, else ``named``.
+    """Return the sorted images of a ground truth without tables: those in ``images.csv``, by default ``named``.
 
     An image of ``named`` that ``images.csv`` does not list is a fault.
     """
@@ -59,18 +61,18 @@ def check_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "
 
 
 def distinct_keys(images: NDArray[np.int64], labels: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """Return the sorted distinct (image, label) pairs as ``image * count + label``."""
+    """Return the sorted distinct (image, label) pairs, each as the number ``image * count + label``."""
     return np.unique(images * count + labels)
 
 
 def checked(faults: Faults, truth: AnyTruth) -> AnyTruth:
-    """Return the truth with the folder's warnings, or raise InvalidTruth with all faults."""
+    """Return the truth with the warnings about its folder. Raise InvalidTruth if the folder has faults."""
     faults.check()
     return replace(truth, warnings=faults.warned)
 
 
 def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]:
-    """Return the usage of each image, shape (images,); without ``usage.csv`` all images are public."""
+    """Return the usage of each image, shape (images,). Without ``usage.csv``, all images are public."""
     if "usage.csv" not in folder:
         return np.full(len(images), PUBLIC, np.int8)
     table = folder.table("usage.csv")
@@ -86,3 +88,78 @@ def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]
     for code in np.flatnonzero(listed == 0).tolist():
         folder.faults.add("truth_usage_incomplete", "usage.csv", f"image {names[code]} has no row", column="ImageID")
     return usage
+
+
+def warn_unlisted_images(folder: TruthFolder) -> None:
+    """Warn if the ground truth of a challenge lists only the annotated images.
+
+    The template submission lists all images of the truth, so participants would see which images have annotations.
+    """
+    if folder.hidden and "images.csv" not in folder:
+        message = "is missing, so the template submission lists only the annotated images; list every image"
+        folder.faults.warn("truth_images_unlisted", "images.csv", message)
+
+
+def warn_unused(folder: TruthFolder, listing: str, listed: Iterable[str], used: Container[str]) -> None:
+    """Add one warning about all listed labels that no object in the ground truth has."""
+    unused = [label for label in listed if label not in used]
+    if unused:
+        named = ", ".join(shortened(label) for label in unused[:SHOWN_LABELS])
+        more = f" and {len(unused) - SHOWN_LABELS:,} more" if len(unused) > SHOWN_LABELS else ""
+        have, they = ("has", "it has") if len(unused) == 1 else ("have", "they have")
+        message = f"{counted(len(unused), 'label')} {have} no objects, so {they} no score: {named}{more}"
+        folder.faults.warn("truth_class_without_objects", listing, message)
+
+
+def warn_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "") -> None:
+    """Warn about boxes that have no area or are outside the image, for example because their coordinates are in pixels.
+
+    Parameters
+    ----------
+    boxes : float64 array of shape (N, 4)
+        XMin, XMax, YMin, YMax.
+    suffix : str
+        Last part of the column names, such as ``1``.
+    """
+    for axis, low, high in (("X", 0, 1), ("Y", 2, 3)):
+        empty = boxes[:, low] == boxes[:, high]
+        table.warn(f"{axis}Min{suffix}", empty, "truth_empty_box", f"equals {axis}Max{suffix}: no box can overlap it")
+        for end, column in (("Min", low), ("Max", high)):
+            outside = (boxes[:, column] < 0) | (boxes[:, column] > 1)
+            what = "is outside the image; coordinates are fractions from 0 to 1, not pixels"
+            table.warn(f"{axis}{end}{suffix}", outside, "truth_outside_image", what)
+
+
+def warn_duplicates(table: "TruthTable", columns: Sequence[str], what: str) -> None:
+    """Warn about rows that equal an earlier row in all given columns.
+
+    ``what`` is the word in the message for the object that a row describes, such as "box".
+    """
+    repeated = table.frame.duplicated(list(columns)).to_numpy(bool)
+    table.warn(
+        "ImageID",
+        repeated,
+        "truth_duplicate",
+        f"already has this {what} in an earlier row; a prediction can match only one of them",
+    )
+
+
+def warn_contradictions(labels: "TruthTable") -> None:
+    """Warn about classes verified as both present and absent in an image, and about confidences other than 0 and 1."""
+    frame = labels.frame[["ImageID", "LabelName"]].assign(present=labels.integers("Confidence") == 1)
+    both = frame.groupby(["ImageID", "LabelName"])["present"].transform("nunique") > 1
+    labels.warn("LabelName", both.to_numpy(bool), "truth_contradiction", "is verified as both 0 and 1 for this image")
+    confidences = labels.numbers("Confidence")[:, 0]
+    is_other = ~np.isin(confidences, (0.0, 1.0)) & ~np.isnan(confidences)
+    labels.warn("Confidence", is_other, "truth_confidence", "is neither 0 nor 1, so it counts as 0")
+
+
+def warn_absent_labels(objects: "TruthTable", labels: "TruthTable") -> None:
+    """Warn about objects whose class is verified only as absent from their image."""
+    verified = list(zip(labels.texts("ImageID"), labels.texts("LabelName"), strict=True))
+    are_present = (labels.integers("Confidence") == 1).tolist()
+    present = {pair for pair, is_present in zip(verified, are_present, strict=True) if is_present}
+    absent = set(verified) - present
+    pairs = zip(objects.texts("ImageID"), objects.texts("LabelName"), strict=True)
+    denied = np.array([pair in absent for pair in pairs], bool)
+    objects.warn("LabelName", denied, "truth_contradiction", f"is verified as absent from this image in {labels.file}")

@@ -1,4 +1,4 @@
-"""Opens ground truths: loads prepared files and compiles folders."""
+"""Opens ground truths, by loading prepared files or compiling folders."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -23,8 +23,8 @@ def open_truth(
 ) -> TruthType:
     """Load a prepared truth or compile a folder, and return it as the truth type of the track.
 
-    ``parameters`` must be resolved. If None, a prepared truth may have any parameters, and a folder is
-    compiled with the defaults.
+    ``parameters`` must contain all parameters of the track. If None, a prepared truth may have any parameters,
+    and a folder is compiled with the default values.
 
     Raises
     ------
@@ -47,9 +47,9 @@ def _loaded(track: Track, path: Path, parameters: Mapping[str, Any] | None, open
 
 
 def refuse_prepared_otherwise(truth: Truth, track: Track, parameters: Mapping[str, Any] | None) -> None:
-    """Refuse a truth that was prepared for a different track or with different parameters.
+    """Raise an exception if a truth was prepared for a different track or with different parameters.
 
-    ``parameters`` must be resolved; if None, any parameters are accepted.
+    ``parameters`` must contain all parameters of the track. If None, any parameters are accepted.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def _compiled(track: Track, path: Path, compile_folder: Callable[[TruthFolder], 
     folder = TruthFolder(path, track, replaced, hidden=opening.hidden)
     if opening.split is not None and opening.split[0] < 1.0:
         if "usage.csv" in folder:
-            raise InvalidParameters("either a usage file or a split by share and seed, not both")
+            raise InvalidParameters("give either a usage file or a fraction and a seed, not both")
         replaced["usage.csv"] = drawn_usage(compile_folder(folder).images, *opening.split, salt=folder.salt)
         folder = TruthFolder(path, track, replaced, hidden=opening.hidden)
     return replace(compile_folder(folder), salt=folder.salt)

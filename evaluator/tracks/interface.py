@@ -1,4 +1,4 @@
-"""The interface between scoring and the tracks: the protocols that a track implements.
+"""The interface between scoring and the tracks, defined by the protocols that a track implements.
 
 Every track has a :class:`Scorer` and a :class:`TruthCompiler`, which may be the same object. The other protocols are
 optional. :mod:`evaluator.tracks` loads the implementations.
@@ -6,6 +6,7 @@ optional. :mod:`evaluator.tracks` loads the implementations.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -18,8 +19,9 @@ from evaluator.metrics.bootstrap import Numbers, Weights
 from evaluator.metrics.resampling import CurveSteps, ImageGroups, ImageRows
 from evaluator.problems import Findings
 from evaluator.report import CurveRow, MatchTable, ReferenceNeeded, SplitReport
-from evaluator.request import Progress, ScoringRequest
+from evaluator.request import Progress, Resources, ScoringRequest
 from evaluator.truth import Truth
+from evaluator.truth_statistics import Statistics as TruthStatistics
 
 Splits = dict[str, SplitReport]
 TruthType = TypeVar("TruthType", bound=Truth)
@@ -31,22 +33,25 @@ SubmissionType_contra = TypeVar("SubmissionType_contra", contravariant=True)
 
 
 class Engine(Protocol):
-    """The two functions that all metrics use, with kernels or numpy; see :mod:`evaluator.metrics.bootstrap`."""
+    """The two functions from which all metrics are computed, implemented by kernels or in numpy.
+
+    See :mod:`evaluator.metrics.bootstrap`.
+    """
 
     def sums(self, weights: Weights, groups: ImageGroups) -> Numbers:
-        """Return the sum of the weights of the images of each group, shape (groups, replicates)."""
+        """Return the sum of the image weights of each group, shape (groups, replicates)."""
 
     def average_precisions(
         self, weights: Weights, steps: CurveSteps, positives: Numbers, partial_weight: float
     ) -> Numbers:
-        """Return the area under each curve, shape (curves, replicates)."""
+        """Return the area under each precision/recall curve, shape (curves, replicates)."""
 
 
 class Statistics(Protocol):
-    """Per-image statistics, from which the metrics of one split are computed for any weights of the images."""
+    """Per-image statistics, from which the metrics of a split are computed for any image weights."""
 
     def metrics(self, weights: Weights, engine: Engine) -> Mapping[str, Numbers]:
-        """Return every metric of the track for the given weights of the images.
+        """Return every metric of the track for the given image weights.
 
         Parameters
         ----------
@@ -67,15 +72,16 @@ class Outcome:
     ----------
     splits : mapping of str to SplitReport
     statistics : callable or None
-        Takes the row of each image in the weights of a split, and returns the statistics of the split. None if images
-        were not kept, or if the track has no intervals.
+        A function that returns the statistics of a split. The argument maps each image to its row in the matrix of the
+        split's image weights. None if images were not kept, or if the track has no intervals.
     curves : callable or None
-        Returns the precision/recall curves of a split; None if images were not kept, or if the track has no curves.
+        A function that returns the precision/recall curves of a split. None if images were not kept, or if the track
+        has no curves.
     matches : MatchTable or None
-        The outcome of each prediction; None without an explanation.
+        The outcome of each prediction. None without an explanation.
     trials : callable or None
-        Returns the image of each trial of a metric that is declared as a share, int array of shape (trials,); None if
-        the track declares no share.
+        A function that takes the name of a metric that is declared as a proportion, and returns the image of each trial
+        as an int array of shape (trials,). None if the track declares no proportion.
     """
 
     splits: Splits
@@ -99,13 +105,13 @@ class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):
     track: Track
 
     def truth_of(self, prepared: Truth) -> TruthType:
-        """Return a truth as the type of this track, without reading its arrays."""
+        """Return a truth as an object of this track's type, without reading its arrays."""
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> ParametersType:
-        """Return the parameters, which are complete and checked, as the type of this track."""
+        """Return the parameters, which are complete and checked, as an object of this track's type."""
 
     def read(self, source: Source, truth: TruthType | None, parameters: ParametersType) -> SubmissionType:
-        """Read a submission. The result must not be used if the source's findings contain a defect.
+        """Read a submission. The result must not be used if the findings of ``source`` contain a defect.
 
         Without a truth, only the file format is checked.
         """
@@ -113,25 +119,25 @@ class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):
     def evaluate(
         self, truth: TruthType, submission: SubmissionType, parameters: ParametersType, progress: Progress
     ) -> Outcome:
-        """Score a submission that was read, on every split."""
+        """Score a parsed submission on every split."""
 
     def template(self, truth: TruthType) -> str:
-        """Return the text of a template submission: every image, and no predictions."""
+        """Return the text of a template submission, which has every image and no predictions."""
 
     def ceiling(self, truth: TruthType, parameters: ParametersType) -> str:
-        """Return the text of the best possible submission: the truth itself."""
+        """Return the text of the best possible submission, which predicts exactly the ground truth."""
 
 
 @runtime_checkable
 class GivesCandidates(Protocol[TruthType_contra]):
-    """A scorer of a track that declares ``gives_candidates``."""
+    """The interface of a scorer whose track declares ``gives_candidates``."""
 
     def candidates(self, truth: TruthType_contra) -> str:
-        """Return the text of a file with everything that a submission may choose from, in shuffled order."""
+        """Return the text of the list of candidates: all possible answers, in shuffled order."""
 
 
 class TruthCompiler(Protocol[ParametersType_contra]):
-    """Compiles truth folders: the scorer itself, or a module that is loaded only if a folder is compiled."""
+    """Compiles truth folders. The compiler is the scorer itself, or a module that is imported only when needed."""
 
     def compile_truth(self, folder: TruthFolder, parameters: ParametersType_contra) -> Truth:
         """Check a truth folder, and return its content as a truth.
@@ -143,19 +149,33 @@ class TruthCompiler(Protocol[ParametersType_contra]):
 
 
 class FastPath(Protocol[TruthType_contra, ParametersType_contra]):
-    """A module that scores by kernels, with the same outcome as the scorer to the last bit.
+    """A module that scores with kernels. The outcome equals that of the scorer to the last bit.
 
-    It is loaded only when it is needed, because loading machine code takes longer than scoring a small file.
+    The module is imported only when it is needed, because loading machine code takes longer than scoring a small file.
     """
 
     def score(
         self, truth: TruthType_contra, request: ScoringRequest, parameters: ParametersType_contra, findings: Findings
     ) -> Outcome | ReferenceNeeded:
-        """Score a submission on every split, or return why the reference implementation is needed."""
+        """Score a submission on every split, or return the reason why the reference implementation is needed."""
+
+    def check(
+        self,
+        truth: TruthType_contra,
+        submission: Path,
+        parameters: ParametersType_contra,
+        resources: Resources,
+        findings: Findings,
+    ) -> ReferenceNeeded | None:
+        """Read a submission without scoring it, and add notices about it to ``findings``.
+
+        Return None if the file has no defect, or the reason why only the reference implementation can check the file.
+        Only the public parts of the truth are used, so the truth may be that of a check kit.
+        """
 
 
 class Explainer(Protocol[TruthType_contra, ParametersType_contra, SubmissionType_contra]):
-    """A module that explains scores. It is loaded only if an explanation is requested."""
+    """A module that explains scores. The module is imported only if an explanation is requested."""
 
     def explain(
         self,
@@ -165,3 +185,10 @@ class Explainer(Protocol[TruthType_contra, ParametersType_contra, SubmissionType
         progress: Progress,
     ) -> Outcome:
         """Score a submission as the scorer does, and return the outcome with an explanation and ``matches``."""
+
+
+class TruthDescriber(Protocol[TruthType_contra]):
+    """A module that computes statistics of a ground truth for its organizers. Participants never see them."""
+
+    def describe(self, truth: TruthType_contra, statistics: TruthStatistics) -> None:
+        """Add counts, histograms and rankings to ``statistics``."""

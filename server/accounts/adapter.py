@@ -1,4 +1,4 @@
-"""Adapts django-allauth to this service: usernames, client addresses, links in mails, limits, and audit entries."""
+"""Adapts django-allauth to this service: usernames, client addresses, links in emails, limits and audit entries."""
 
 import logging
 from typing import Any, ClassVar
@@ -12,8 +12,9 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from evaluator.texts import BadName, clean_name
 from server.accounts.models import User
-from server.accounts.names import BadName, clean_name, refuse_look_alike, same_name
+from server.accounts.names import refuse_look_alike, same_name
 from server.accounts.requests import client_network, is_local
 from server.accounts.services import record_password
 from server.audit.services import record
@@ -30,7 +31,7 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def is_ajax(self, request: HttpRequest) -> bool:
-        """Return False, so that forms are always answered with HTML pages; they have no JSON variant."""
+        """Return False, so that every form is answered with an HTML page. There are no JSON responses."""
         return False
 
     def is_safe_url(self, url: str) -> bool:
@@ -40,7 +41,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return client_network(request)
 
     def clean_username(self, username: str, shallow: bool = False, owner: User | None = None) -> str:
-        """Return a username as it is stored. `owner` is the account that changes its name.
+        """Return a username in its stored form. `owner` is the account whose name changes, or None for a new account.
 
         Raises ValidationError for invalid names and, unless `shallow`, for names that look like an existing username.
         """
@@ -54,24 +55,27 @@ class AccountAdapter(DefaultAccountAdapter):
         return name
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Return the cache key under which wrong passwords are counted, from the username and the client's address.
+        """Return the cache key under which wrong passwords for this username from the client's address are counted.
 
-        If they were counted by username only, a stranger could lock out the owner of an account.
+        If only the username counted, a stranger could lock out the owner of the account.
         """
         return f"{client_network(request)} {same_name(credentials.get('username', ''))}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count the attempt before the password is checked. Raises Refused with status 429 after too many."""
+        """Count the attempt before the password is checked. Raises Refused with status 429 after too many attempts."""
         try:
             super().pre_authenticate(request, **credentials)
         except ValidationError:
-            raise Refused("rate_limited", "Too many failed attempts to log in. Try again in a minute.") from None
+            raise Refused("rate_limited", "Too many failed login attempts. Try again in a minute.") from None
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
-        raise Refused("forbidden", "This account was deactivated. Contact the operator of this service.")
+        raise Refused("forbidden", "This account is deactivated. Contact the operator of this service.")
 
     def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse | None:
-        """Log in accounts without an email address, such as superusers from a command; they have nothing to confirm."""
+        """Log in a user whose account has no email address, such as a superuser created by a command.
+
+        There is no address to confirm.
+        """
         if user and not user.email:
             return None
         sent: HttpResponse = super().respond_email_verification_sent(request, user)
@@ -80,7 +84,8 @@ class AccountAdapter(DefaultAccountAdapter):
     def set_password(self, user: User, password: str) -> None:
         with transaction.atomic():
             user.set_password(password)
-            user.save(update_fields=["password"])  # no other fields, because staff may be changing the account
+            user.save(update_fields=["password"])  # staff may be changing other fields at the same time
+            user.device_logins.all().delete()  # approved logins of devices that have not fetched their token yet
             record_password(user=user, by=user)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
@@ -90,23 +95,29 @@ class AccountAdapter(DefaultAccountAdapter):
                 if confirmed:
                     owner = email_address.user
                     record(actor=owner, action="user.email_confirmed", subject=f"user {owner.pk}")
-        except IntegrityError:  # another account confirmed the address at the same time
+        except IntegrityError:  # another account has confirmed the same address in the meantime
             return False
         return confirmed
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
-        """Send the confirmation mail. Only the mail reveals whether another account has confirmed the address."""
+        """Send the confirmation email. Only this email reveals whether another account has confirmed the address."""
         address = emailconfirmation.email_address
         if address.can_set_verified():
             super().send_confirmation_mail(request, emailconfirmation, signup)
         else:
             self.send_account_already_exists_mail(address.email)
 
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
+        """Return the ways to confirm one's identity again. With two-factor authentication, a password is not enough."""
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        by_code = [method for method in methods if method["id"] == "mfa_reauthenticate"]
+        return by_code or methods
+
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail whose links start with PODIUM_URL, never with the host of the request.
+        """Send an email whose links start with PODIUM_URL, never with the host of the request.
 
         Errors of the mail server are only logged: a different response would reveal which accounts exist.
         """
@@ -116,4 +127,4 @@ class AccountAdapter(DefaultAccountAdapter):
                 template_prefix, email, {**context, "podium_url": url, "podium_host": urlsplit(url).netloc}
             )
         except OSError:
-            log.exception("a mail could not be sent: %s", template_prefix)
+            log.exception("could not send an email: %s", template_prefix)

@@ -1,9 +1,11 @@
-"""Accounts and API tokens in the admin. Secrets of tokens are not stored, so they cannot be shown."""
+"""Accounts and API tokens in the admin. The secrets of tokens are not stored, so they cannot be shown."""
 
 from typing import Any
 
 from allauth.account.admin import EmailAddressAdmin as AllauthEmailAddressAdmin
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
@@ -14,6 +16,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 
+from server.accounts import two_factor
 from server.accounts.adapter import AccountAdapter
 from server.accounts.forms import NAME_TAKEN_MEANWHILE
 from server.accounts.models import ApiToken, User
@@ -24,13 +27,14 @@ from server.clock import database_now
 from server.errors import Refused
 
 ROLES = ("is_active", "is_staff", "is_superuser")
-admin.site.unregister(Group)  # the two roles, staff and superuser, are enough, and their changes are logged
-admin.site.unregister(EmailAddress)  # on django-allauth's page, staff could edit and delete without a log entry
+admin.site.unregister(Group)  # staff and superuser are the only roles; changes to them are logged
+admin.site.unregister([Authenticator, UserSession])  # nobody but their owner may see secrets and sessions
+admin.site.unregister(EmailAddress)  # on django-allauth's page, staff could edit addresses without a log entry
 PASSWORD_PAGE = "auth_user_password_change"
 
 
 class UsernameForm(forms.ModelForm):
-    """A form that checks a new username as sign-up does. An unchanged name is not checked again."""
+    """A form that applies the sign-up rules to a changed username. An unchanged name is not checked again."""
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]
@@ -52,7 +56,7 @@ class PersonForm(UsernameForm, AuditedForm, UserChangeForm):
         if is_staff and not self.instance.is_staff and member is not None:
             raise ValidationError(
                 f"Staff can read private leaderboards, and this person is in team {member.team} of {member.challenge}, "
-                "which is still running. Give the role to an account that does not take part.",
+                "which is still running. Give the role to an account that is not in a team.",
                 code="competes",
             )
         return is_staff
@@ -87,11 +91,21 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
         (None, {"classes": ("wide",), "fields": ("username", "email", "usable_password", "password1", "password2")}),
     )
 
+    actions = ("turn_off_two_factor",)
+
+    @admin.action(description="Turn off two-factor authentication for the selected users", permissions=["change"])
+    def turn_off_two_factor(self, request: HttpRequest, people: QuerySet[User]) -> None:
+        for person in people:
+            if two_factor.reset(user=person, by=request.user):
+                messages.success(request, f"{person} can now log in with only a password.")
+            else:
+                messages.info(request, f"{person} does not use two-factor authentication.")
+
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
         try:
             with transaction.atomic():
                 super().save_model(request, obj, form, change)
-        except IntegrityError:  # somebody else took the name after the check
+        except IntegrityError:  # somebody else has taken the name since the check
             raise Refused("invalid", NAME_TAKEN_MEANWHILE) from None
         if isinstance(obj, User) and "email" in form.changed_data:
             confirm_own_address(obj)
@@ -101,7 +115,10 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
         return super().user_change_password(request, id, form_url)
 
     def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
-        """Write Django's log. Also record a new password in the audit log, because it is saved without `save_model`."""
+        """Write Django's admin log.
+
+        Also record a new password in the audit log, because `save_model` does not save it.
+        """
         if isinstance(obj, User) and request.resolver_match and request.resolver_match.url_name == PASSWORD_PAGE:
             record_password(user=obj, by=request.user)
         return super().log_change(request, obj, message)
@@ -109,7 +126,7 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
 
 @admin.register(EmailAddress)
 class EmailAddressAdmin(ReadOnlyMixin, AllauthEmailAddressAdmin):
-    """Admin of email addresses. Staff can confirm an address if the confirmation mail does not arrive."""
+    """Admin of email addresses. Staff can confirm an address if the confirmation email does not arrive."""
 
     actions = ("confirm",)
 
@@ -119,7 +136,7 @@ class EmailAddressAdmin(ReadOnlyMixin, AllauthEmailAddressAdmin):
             if confirm_address(address, by=request.user):
                 messages.success(request, f"{address} is confirmed.")
             else:
-                messages.error(request, f"{address} is not confirmed: another account has confirmed it already.")
+                messages.error(request, f"{address} was not confirmed: another account has already confirmed it.")
 
 
 @admin.register(ApiToken)

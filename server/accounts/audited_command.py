@@ -12,17 +12,17 @@ from server.audit.actors import acting, shell_actor, user_actor
 from server.errors import full_disk
 
 NO_SPACE = (
-    "There is no space left on the disk of the files or the database. Nothing was written partially. Free some space "
-    "and run the same command again."
+    "There is no space left on the disk that holds the files or the database. No partial changes were "
+    "saved. Free some space and run the same command again."
 )
-TEXT_CHARACTERS = 10_000  # SQLite cannot compare much longer strings
+TEXT_CHARACTERS = 10_000  # SQLite cannot compare strings that are much longer
 
 
 def text_argument(argument: str) -> str:
-    """Return a command-line argument. Raises ArgumentTypeError for an empty one, or one that cannot be stored.
+    """Return a command-line argument. Raises ArgumentTypeError if it is empty or cannot be stored.
 
-    An empty argument comes from a shell variable that is not set. If it were ignored, the command would do more than
-    intended.
+    An empty argument usually comes from a shell variable that is not set. Ignoring it could make the command do more
+    than intended.
     """
     if not argument:
         raise ArgumentTypeError("is empty")
@@ -38,7 +38,10 @@ def text_argument(argument: str) -> str:
 
 
 def path_argument(argument: str) -> Path:
-    """Return a command-line argument as a path, whose name may be in any encoding. Raises ArgumentTypeError for NUL."""
+    """Return a command-line argument as a path, which may have any encoding.
+
+    Raises ArgumentTypeError if it contains a NUL character.
+    """
     if not argument:
         raise ArgumentTypeError("is empty")
     if "\0" in argument:
@@ -47,10 +50,10 @@ def path_argument(argument: str) -> Path:
 
 
 class AuditedCommand(BaseCommand):
-    """A command whose actions are recorded in the name of the person given by `--as`, or of the machine's user.
+    """A command that records its actions in the audit log, with the user given by `--as` or the operating system user.
 
-    Arguments without a type are checked by `text_argument`, paths by `path_argument`. `person` is the account that
-    `--as` names; it is None for the operator, who may do everything. If the disk is full, the command prints an error
+    Arguments without a type are checked by `text_argument`, paths by `path_argument`. `person` is the account given
+    by `--as`; it is None for the operator, who may do everything. If the disk is full, the command prints an error
     message and exits with 1.
     """
 

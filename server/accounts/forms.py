@@ -1,7 +1,7 @@
-"""Forms for login, sign-up and API tokens."""
+"""Forms for login, sign-up, the profile and API tokens."""
 
 import unicodedata
-from typing import Any
+from typing import Any, ClassVar
 
 from allauth.account.forms import LoginForm
 from allauth.account.forms import SignupForm as AllauthSignUpForm
@@ -10,11 +10,13 @@ from django import forms
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 
+from evaluator.texts import BadName, clean_name
+from server.accounts.countries import COUNTRIES
 from server.accounts.models import ApiToken, User
 from server.accounts.services import record_account
 from server.errors import Refused
 
-NAME_TAKEN_MEANWHILE = "Somebody else has just taken this name. Go back and choose another one."
+NAME_TAKEN_MEANWHILE = "Somebody else has just taken this name. Go back and choose another name."
 DAY_SECONDS = 24 * 3600
 TOKEN_DAYS = (7, 30, 90, 365)
 
@@ -22,7 +24,7 @@ TOKEN_DAYS = (7, 30, 90, 365)
 class LogInForm(LoginForm):
     """The login form, with username and password.
 
-    Letter case and character width of the username are ignored, as in the check for unique names.
+    The letter case and character width of the username do not matter, as in the check for unique names.
     """
 
     def clean_login(self) -> str:
@@ -30,7 +32,10 @@ class LogInForm(LoginForm):
 
 
 class SignUpForm(AllauthSignUpForm):
-    """Username, email address and password. The response never reveals whether the address has an account."""
+    """The sign-up form, with username, email address and password.
+
+    The response never reveals whether the address has an account.
+    """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -38,9 +43,9 @@ class SignUpForm(AllauthSignUpForm):
         self.fields["email"].help_text = "We send a link to this address when you need a new password."
 
     def validate_unique_email(self, value: str) -> str:
-        """Accept any address.
+        """Accept any email address.
 
-        If another account has confirmed the address, the new account can never confirm it; see `adapter`.
+        If another account has confirmed it, the new account can never confirm it; see `adapter`.
         """
         return value
 
@@ -56,13 +61,13 @@ class SignUpForm(AllauthSignUpForm):
             with transaction.atomic():
                 user: User = super().save(request)
                 record_account(user)
-        except IntegrityError:  # somebody else took the name after the check
+        except IntegrityError:  # somebody else has taken the name since the check
             raise Refused("invalid", NAME_TAKEN_MEANWHILE) from None
         return user
 
 
 class TokenForm(forms.Form):
-    """A new API token: its name, scope and expiry."""
+    """The form for a new API token, with its name, scope and expiry."""
 
     name = forms.CharField(
         max_length=80, help_text="Where you will use it.", widget=forms.TextInput(attrs={"placeholder": "laptop"})
@@ -71,3 +76,39 @@ class TokenForm(forms.Form):
     days = forms.TypedChoiceField(
         choices=[(days, f"{days} days") for days in TOKEN_DAYS], coerce=int, initial=90, label="Expires after"
     )
+
+
+class ProfileForm(forms.ModelForm):
+    """The form for a person's public profile. Every field is optional."""
+
+    country = forms.ChoiceField(
+        choices=[("", "–"), *COUNTRIES.items()],
+        required=False,
+        help_text="Leaderboards can be filtered by country. Only members whose names are on team pages count.",
+    )
+
+    class Meta:
+        model = User
+        fields = ("display_name", "affiliation", "country")
+        help_texts: ClassVar = {
+            "display_name": "Shown next to your username to your teams, and on public team pages that show your name.",
+            "affiliation": "For example a university or a company. Shown on public team pages that show your name.",
+        }
+        widgets: ClassVar = {
+            "display_name": forms.TextInput({"autocomplete": "name"}),
+            "affiliation": forms.TextInput({"autocomplete": "organization"}),
+        }
+
+    def clean_display_name(self) -> str:
+        return self.checked("display_name", 80)
+
+    def clean_affiliation(self) -> str:
+        return self.checked("affiliation", 120)
+
+    def checked(self, field: str, most: int) -> str:
+        """Return the normalized text of an optional field. Raises ValidationError above `most` characters."""
+        text = self.cleaned_data[field]
+        try:
+            return clean_name(text, most) if text else ""
+        except BadName as error:
+            raise forms.ValidationError(str(error)) from None

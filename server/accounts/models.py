@@ -10,14 +10,26 @@ from django.db.models.functions import Lower
 
 
 class User(AbstractUser):
-    """A user account. The model has been a custom one since the first migration, so that fields can be added."""
+    """A user account. The model is the project's own, so that migrations can add fields."""
 
     # Not unique: an unconfirmed address proves nothing, and refusing one would reveal who has an account. A confirmed
     # address belongs to one account; django-allauth's `EmailAddress` records which addresses are confirmed.
     email = models.EmailField()
+    display_name = models.CharField(max_length=80, blank=True, default="", db_default="")
+    affiliation = models.CharField(max_length=120, blank=True, default="", db_default="")
+    country = models.CharField(max_length=2, blank=True, default="", db_default="", help_text="ISO 3166 code")
+    has_two_factor = models.BooleanField(
+        default=False, db_default=False, help_text="whether login also needs a code of an authenticator app"
+    )
+    unread_notices = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta(AbstractUser.Meta):
         constraints = (models.UniqueConstraint(Lower("username"), name="username_unique_in_any_case"),)
+
+    @property
+    def shown_name(self) -> str:
+        """The display name of this person, or the username if there is none."""
+        return self.display_name or self.get_username()
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
@@ -30,7 +42,7 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
 
 
 class ApiToken(models.Model):
-    """A secret that authenticates programs. It is shown once, stored as its sha256, expires and can be revoked."""
+    """A secret that authenticates programs. Only its sha256 is stored. It expires and can be revoked."""
 
     class Scope(models.TextChoices):
         READ = "read", "read"
@@ -62,5 +74,48 @@ class ApiToken(models.Model):
 
     @staticmethod
     def new_secret() -> str:
-        """Return a new random secret of 256 bits. Secret scanners recognise its prefix."""
+        """Return a new random secret of 256 bits. Its prefix lets secret scanners recognize it."""
         return f"podium_{secrets.token_urlsafe(32)}"
+
+
+class DeviceLoginQuerySet(models.QuerySet["DeviceLogin"]):
+    def of_device_code(self, device_code: str) -> "DeviceLoginQuerySet":
+        return self.filter(sha256=ApiToken.digest(device_code))
+
+    def waiting(self, now: datetime) -> "DeviceLoginQuerySet":
+        """Return requests that are undecided and have not expired."""
+        return self.filter(decision="", expires_at__gt=now)
+
+
+class DeviceLogin(models.Model):
+    """A program's request for a token, which a logged-in user approves or denies in the browser (RFC 8628).
+
+    The token is created when the program fetches it. The row is then deleted.
+    """
+
+    class Decision(models.TextChoices):
+        APPROVED = "approved", "approved"
+        DENIED = "denied", "denied"
+
+    sha256 = models.CharField(max_length=64, unique=True, help_text="digest of the device code, which is not stored")
+    user_code = models.CharField(max_length=9, unique=True)
+    name = models.CharField(max_length=80, help_text="name that the program gave; the token will have the same name")
+    network = models.CharField(max_length=45, help_text="network from which the program sent the request")
+    scope = models.CharField(max_length=10, choices=ApiToken.Scope)
+    decision = models.CharField(max_length=8, choices=Decision, blank=True)
+    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="device_logins")
+    expires_at = models.DateTimeField()
+    asked_at = models.DateTimeField(null=True, help_text="when the program last asked for the decision")
+
+    objects = DeviceLoginQuerySet.as_manager()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                name="device_login_decided_by_a_user",
+                condition=models.Q(decision="", user=None) | (~models.Q(decision="") & models.Q(user__isnull=False)),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user_code} {self.name}"

@@ -10,7 +10,7 @@ FORM_METHODS = ("GET", "HEAD", "POST")
 
 
 class PersonRequest(HttpRequest):
-    """A request behind `login_required`."""
+    """A request to a view with `login_required`, so its user is logged in."""
 
     user: User
 
@@ -21,7 +21,7 @@ def client_network(request: HttpRequest) -> str:
 
 
 def is_local(address: str) -> bool:
-    """Return whether `next=` may redirect to an address: only to an absolute path of this site.
+    """Return whether the parameter `next` may redirect to this address: only absolute paths of this site are allowed.
 
     >>> [is_local(address) for address in ("/challenges/", "foo", "//evil", "https:evil", "/\\\\evil")]
     [True, False, False, False, False]

@@ -1,4 +1,4 @@
-"""Creates accounts without sign-up, confirms addresses, issues and revokes tokens, and logs changed passwords."""
+"""Creates accounts without sign-up, confirms email addresses, issues and revokes tokens, and logs password changes."""
 
 from collections.abc import Collection
 from datetime import timedelta
@@ -8,11 +8,11 @@ from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.db import transaction
 
+from evaluator.texts import one_line
 from server.accounts.models import ApiToken, User
 from server.audit import services as audit
 from server.clock import database_now
 from server.errors import Refused
-from server.texts import one_line
 
 NAME_CHARACTERS = 80
 
@@ -32,7 +32,7 @@ def record_account(user: User, **detail: Any) -> None:
 
 @transaction.atomic
 def confirm_own_address(user: User) -> None:
-    """Confirm the user's own email address, set by staff, unless another account has confirmed the address."""
+    """Confirm the email address that staff have set for the user, unless another account has confirmed it."""
     email = user.email.lower()
     EmailAddress.objects.filter(user=user).exclude(email=email).delete()
     if email:
@@ -50,7 +50,7 @@ def confirm_address(address: EmailAddress, *, by: Any) -> bool:
 
 
 def has_confirmed_address_at(user: User, domains: Collection[str]) -> bool:
-    """Return whether the user has confirmed an address at one of these mail domains."""
+    """Return whether the user has confirmed an address at one of these email domains."""
     confirmed = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
     return any(email.rpartition("@")[2] in domains for email in confirmed)
 
@@ -81,7 +81,7 @@ def issue_token(*, user: User, name: str, scope: str, days: int) -> tuple[ApiTok
 
 @transaction.atomic
 def revoke_token(*, token: ApiToken, by: Any) -> None:
-    """Revoke a token. Only its owner and staff may do so. A revoked token does not change."""
+    """Revoke a token. Only its owner and staff may do this. Revoking a token again has no effect."""
     if by.pk != token.user_id and not by.is_staff:
         raise Refused("not_found", "You have no such token.")
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=database_now()):
@@ -89,13 +89,13 @@ def revoke_token(*, token: ApiToken, by: Any) -> None:
 
 
 def record_password(*, user: User, by: Any) -> None:
-    """Record in the audit log that a password was changed, and whether the account now has a usable password.
+    """Write to the audit log that a password was changed, and whether the account now has a usable password.
 
     The caller must be in a transaction.
     """
-    detail = {"user": user.get_username(), "usable": user.has_usable_password()}
+    detail = {"user": user.pk, "usable": user.has_usable_password()}
     audit.record(actor=by, action="user.password_changed", subject=f"user {user.pk}", detail=detail)
 
 
-def _described(token: ApiToken) -> dict[str, str]:
-    return {"user": token.user.get_username(), "name": token.name, "scope": token.scope, "start": token.start}
+def _described(token: ApiToken) -> dict[str, Any]:
+    return {"user": token.user_id, "scope": token.scope, "start": token.start}

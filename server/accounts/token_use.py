@@ -1,6 +1,7 @@
-"""Saves the time when a token was last used.
+"""Saves when a token was last used.
 
-SQLite allows only one writer at a time, so no request waits for its turn to save this time.
+SQLite allows only one writer at a time. If another process is writing, the time is not saved, so that requests never
+wait for it.
 """
 
 import logging
@@ -19,7 +20,10 @@ log = logging.getLogger(__name__)
 
 
 def note_use(token: ApiToken, *, now: datetime) -> None:
-    """Save `now` as the token's last use, at most once per `PRECISION`. If SQLite is busy, a later request does it."""
+    """Save `now` as the token's last use, at most once per `PRECISION`.
+
+    If SQLite is busy, the time of a later request is saved instead.
+    """
     if token.last_used_at is not None and now - token.last_used_at < PRECISION:
         return
     stale = Q(last_used_at=None) | Q(last_used_at__lte=now - PRECISION)
@@ -27,12 +31,15 @@ def note_use(token: ApiToken, *, now: datetime) -> None:
         with without_waiting():
             ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
     except OperationalError as error:
-        log.info("the use of token %s could not be saved: %s", token.start, error)
+        log.info("could not save when token %s was last used: %s", token.start, error)
 
 
 @contextmanager
 def without_waiting() -> Iterator[None]:
-    """In this block, let writes to SQLite fail at once if another process writes. Other databases lock rows only."""
+    """Within this block, let writes to SQLite fail at once if another process is writing.
+
+    This has no effect on other databases, because they lock single rows.
+    """
     if connection.vendor != "sqlite":
         yield
         return

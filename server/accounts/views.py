@@ -1,5 +1,11 @@
 """The account page with API tokens. Sign-up, login and passwords are views of django-allauth with our templates."""
 
+from typing import Any
+
+from allauth.account.models import get_emailconfirmation_model
+from allauth.account.stages import EmailVerificationStage, LoginStageController
+from allauth.account.views import ConfirmEmailView as AllauthConfirmEmailView
+from allauth.core import ratelimit
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -7,11 +13,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from server.accounts import device_logins
 from server.accounts.forms import TokenForm
 from server.accounts.models import ApiToken
-from server.accounts.requests import PersonRequest
+from server.accounts.requests import FORM_METHODS, PersonRequest
 from server.accounts.services import issue_token, revoke_token
 from server.clock import database_now
 from server.errors import Refused
@@ -19,8 +26,22 @@ from server.errors import Refused
 NEW_TOKEN, NEW_TOKEN_SECONDS = "new_token", 60  # the cookie that carries a new secret to the page that shows it
 
 
+class ConfirmEmailView(AllauthConfirmEmailView):
+    """Confirm an address. In the browser session of the sign-up, opening the link is enough.
+
+    In any other browser, the page has a button to confirm, because virus scanners also open the links in emails.
+    """
+
+    def get(self, *args: Any, **options: Any) -> HttpResponse:
+        stage = LoginStageController.enter(self.request, EmailVerificationStage.key)
+        confirmation = get_emailconfirmation_model().from_key(self.kwargs["key"])
+        if stage and confirmation and stage.login.user.pk == confirmation.email_address.user_id:
+            return self.post(*args, **options)
+        return super().get(*args, **options)
+
+
 def rate_limited(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Refuse a request that exceeds a limit of django-allauth. The Retry-After header gives the seconds to wait."""
+    """Refuse a request that exceeds a limit of django-allauth. The Retry-After header says how long to wait."""
     raise Refused("rate_limited", "Too many attempts from your network or for this account. Try again in a minute.")
 
 
@@ -28,7 +49,10 @@ def rate_limited(request: HttpRequest, exception: Exception | None = None) -> Ht
 @require_safe
 @login_required
 def account(request: PersonRequest) -> HttpResponse:
-    """Show the account. The secret of a new token is shown only once, because the response deletes its cookie."""
+    """Show the account page with its API tokens.
+
+    The secret of a new token is shown only once, because the response deletes the cookie that contains it.
+    """
     secret = request.get_signed_cookie(NEW_TOKEN, "", salt=salt_of(request), max_age=NEW_TOKEN_SECONDS)
     response = show_account(request, TokenForm(), secret=secret or "")
     response.delete_cookie(NEW_TOKEN, path=reverse("account"))
@@ -36,7 +60,7 @@ def account(request: PersonRequest) -> HttpResponse:
 
 
 def salt_of(request: PersonRequest) -> str:
-    """Return a cookie salt for this user, so that the next user of the same browser cannot read the token's secret."""
+    """Return a salt for this user's cookie, so that another user of the same browser cannot read the secret."""
     return f"{NEW_TOKEN} {request.user.pk}"
 
 
@@ -59,7 +83,7 @@ def show_account(
 @require_POST
 @login_required
 def token_create(request: PersonRequest) -> HttpResponse:
-    """Create a token, and redirect to the page that shows its secret. Reloading that page does not create another one.
+    """Create a token, and redirect to the page that shows its secret, which can safely be reloaded.
 
     The secret is sent in a cookie and is not stored on the server.
     """
@@ -83,3 +107,27 @@ def token_revoke(request: PersonRequest, pk: int) -> HttpResponse:
     revoke_token(token=token, by=request.user)
     messages.success(request, f"The token {token.name} was revoked. Programs can no longer use it.")
     return redirect("account")
+
+
+@never_cache
+@require_http_methods(FORM_METHODS)
+@login_required
+def device(request: PersonRequest) -> HttpResponse:
+    """Show which program requests a token with a user code, and approve or deny the request.
+
+    A GET request only fills in the code. It does not look up the code: each lookup is counted in the database, and a
+    GET request must not write to the database.
+    """
+    if request.method != "POST":
+        return render(request, "account/device.html", {"code": request.GET.get("code", "")})
+    if not ratelimit.consume(request, action="device_code", user=request.user):
+        raise Refused("rate_limited", "Too many codes were entered. Try again in a minute.", retry_after=60)
+    decision = request.POST.get("decision")
+    try:
+        login = device_logins.waiting_login(request.POST.get("code", ""))
+        if decision in ("approve", "deny"):
+            device_logins.decide(user=request.user, login=login, approve=decision == "approve")
+    except Refused as refusal:
+        return render(request, "account/device.html", {"refusal": refusal}, status=refusal.status)
+    context = {"login": login, "decision": decision, "token_days": device_logins.token_days()}
+    return render(request, "account/device.html", context)

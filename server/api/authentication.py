@@ -21,7 +21,7 @@ SCOPES = (  # Each scope includes the scopes before it.
 
 
 class TokenAuthentication(BaseAuthentication):
-    """Authenticates by `Authorization: Bearer podium_…`. A bad token is refused even on public routes."""
+    """Authenticates requests by `Authorization: Bearer podium_…`. An invalid token is refused even on public routes."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         keyword, _, secret = request.headers.get("Authorization", "").partition(" ")
@@ -57,9 +57,14 @@ class PersonRequest(Request):
 
 
 class TokenHasScope(BasePermission):
-    """Requires the view's `scope`; by default "read" for reading and "submit" for writing. Sessions have no scope."""
+    """Requires the scope of the view. The default is "read" for reading and "submit" for writing.
 
-    message = "This request needs another scope. Create a token with scope submit or organize on your account page."
+    Browser sessions are not restricted by scope.
+    """
+
+    message = (
+        "The scope of this token is not sufficient. Create a token with scope submit or organize on your account page."
+    )
 
     def has_permission(self, request: Request, view: Any) -> bool:
         default = ApiToken.Scope.READ if request.method in SAFE_METHODS else ApiToken.Scope.SUBMIT

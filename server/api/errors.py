@@ -14,7 +14,7 @@ from server.errors import RETRY_STATUSES, STATUS_OF_CODE, refusal_behind, second
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-# Errors of the HTTP request itself, in addition to the refusals of `server.errors`.
+# Errors in the HTTP request itself, in addition to the refusals of `server.errors`.
 STATUS_OF_HTTP_CODE = {
     "method_not_allowed": 405,
     "not_acceptable": 406,
@@ -43,7 +43,7 @@ ADVICE: dict[type[Exception], str] = {
     exceptions.UnsupportedMediaType: "Send application/json, or multipart/form-data with a file.",
 }
 THROTTLED = "You sent too many requests. Wait for the number of seconds in the Retry-After header."
-NOT_FOUND = "There is nothing at this address, or you are not allowed to see it. See /api/v1/docs for all addresses."
+NOT_FOUND = "This URL does not exist, or you are not allowed to see it. See /api/v1/docs for all URLs."
 
 
 def handle_exception(exception: Exception, context: dict[str, Any]) -> JsonResponse:
@@ -64,7 +64,7 @@ def handle_exception(exception: Exception, context: dict[str, Any]) -> JsonRespo
 
 
 def problem_document(code: str, detail: str, **extra: Any) -> JsonResponse:
-    """Return the problem document for an error code; `extra` holds its additional members."""
+    """Return the problem document for an error code, with the additional members in `extra`."""
     status = STATUS_OF_CODE.get(code) or STATUS_OF_HTTP_CODE[code]
     members = {
         "type": f"urn:podium:problem:{code}",
@@ -107,7 +107,7 @@ def further_members(exception: Exception) -> dict[str, Any]:
 
 
 def errors_by_field(exception: exceptions.ValidationError) -> dict[str, list[str]]:
-    """Return the messages of each field; errors of the input as a whole are under the empty name."""
+    """Return a dict of error messages by field. Errors about the input as a whole have an empty name."""
     detail: Any = exception.detail
     fields = detail if isinstance(detail, dict) else {"": detail}
     return {

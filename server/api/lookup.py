@@ -1,4 +1,4 @@
-"""Looks up the objects named in a request's URL. Objects that the user may not see are also answered with 404."""
+"""Looks up the objects that a URL names. An object that the user may not see causes a 404, as if it did not exist."""
 
 from uuid import UUID
 
@@ -7,23 +7,38 @@ from rest_framework.request import Request
 
 from server.challenges.approval import not_a_member
 from server.challenges.models import Challenge, Membership, Phase, Team
+from server.challenges.reading import ReadChallenge, membership_of
 from server.errors import Refused
-from server.submissions.feedback import with_scores
-from server.submissions.models import Submission
+from server.leaderboards.reading import read_with_boards
+from server.submissions.reading import ReadSubmission, read_submission
+
+TWO_FACTOR_REQUIRED = (
+    "This challenge requires two-factor authentication of its organizers. Turn it on in your account, and try again."
+)
 
 
 def challenge_at(request: Request, slug: str) -> Challenge:
-    challenge = Challenge.objects.readable_by(request.user).filter(slug=slug).first()
-    if challenge is None:
-        raise Http404
-    return challenge
+    return read_challenge_at(request, slug).challenge
 
 
-def phase_at(request: Request, slug: str, phase: str) -> Phase:
-    found = Phase.objects.select_related("challenge").filter(challenge=challenge_at(request, slug), slug=phase).first()
+def read_challenge_at(request: Request, slug: str) -> ReadChallenge:
+    found = read_with_boards(request.user, slug)
     if found is None:
         raise Http404
     return found
+
+
+def phase_at(request: Request, slug: str, phase: str) -> Phase:
+    return read_phase_at(request, slug, phase)[0]
+
+
+def read_phase_at(request: Request, slug: str, phase: str) -> tuple[Phase, ReadChallenge]:
+    """Return a phase and its challenge, with the time and whether the user is an organizer."""
+    read = read_challenge_at(request, slug)
+    found = next((one for one in read.phases if one.slug == phase), None)
+    if found is None:
+        raise Http404
+    return found, read
 
 
 def organized_phase_at(request: Request, slug: str, phase: str) -> Phase:
@@ -41,31 +56,37 @@ def organized_challenge_at(request: Request, slug: str) -> Challenge:
 
 
 def require_organizer(request: Request, challenge: Challenge) -> None:
-    if not challenge.is_organized_by(request.user):
-        raise Refused("forbidden", "Only organizers of the challenge may do this.")
+    if challenge.is_organized_by(request.user):
+        return
+    if request.user.is_authenticated and challenge.has_organizer(request.user):
+        raise Refused("two_factor_required", TWO_FACTOR_REQUIRED)
+    raise Refused("forbidden", "Only organizers of the challenge can do this.")
 
 
-def submission_at(request: Request, submission_id: UUID) -> Submission:
-    visible = Submission.objects.visible_to(request.user)
-    submission = with_scores(visible).filter(pk=submission_id).first()
-    if submission is None:
+def submission_at(request: Request, submission_id: UUID) -> ReadSubmission:
+    found = read_submission(request.user, submission_id)
+    if found is None:
         raise Http404
-    return submission
-
-
-def team_of(request: Request, phase: Phase) -> Team | None:
-    """Return the user's team in the challenge of a phase, or None."""
-    if not request.user.is_authenticated:
-        return None
-    memberships = Membership.objects.filter(user=request.user, challenge=phase.challenge_id)
-    membership = memberships.select_related("team").first()
-    return membership.team if membership else None
+    return found
 
 
 def own_team(request: Request, phase: Phase) -> Team:
     """Return the user's team in the challenge of a phase. Raises Refused if there is none."""
-    team = team_of(request, phase)
-    if team is None:
-        advice = f"Join it first: POST /api/v1/challenges/{phase.challenge.slug}/join."
-        raise not_a_member(request.user, phase.challenge, advice=advice)
-    return team
+    return own_membership(request, phase.challenge).team
+
+
+def own_membership(request: Request, challenge: Challenge) -> Membership:
+    """Return the user's membership in a challenge. Raises Refused if the user has no team."""
+    found = membership_of(request.user, challenge)
+    if found is None:
+        advice = f"Join the challenge first: POST /api/v1/challenges/{challenge.slug}/join."
+        raise not_a_member(request.user, challenge, advice=advice)
+    return found
+
+
+def team_named(challenge: Challenge, name: str) -> Team:
+    """Return the team with this name, ignoring letter case. Raises Refused if there is none."""
+    found = challenge.teams.filter(name__iexact=name.strip(), is_baseline=False).first()
+    if found is None:
+        raise Refused("invalid", "There is no team with this name. Give it exactly as the leaderboard shows it.")
+    return found

@@ -1,4 +1,4 @@
-"""Pagination: `count`, the absolute addresses `next` and `previous`, and `results`."""
+"""Pagination: `count`, the absolute URLs `next` and `previous`, and `results`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from server.leaderboards.ties import PAGE_ROWS
+from server.leaderboards.queries import PAGE_ROWS
 
 
 class Pages(PageNumberPagination):
@@ -18,7 +18,7 @@ class Pages(PageNumberPagination):
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Return the schema of a page.
 
-        REST framework would declare nullable fields as in OpenAPI 3.0; the published schema is 3.1.
+        REST framework would declare nullable fields as in OpenAPI 3.0, but the published schema uses OpenAPI 3.1.
         """
         address = {"type": ["string", "null"], "format": "uri"}
         return {
@@ -36,7 +36,7 @@ def list_response(rows: QuerySet[Any], request: Request, serialize: Callable[[An
 
 
 class BoardPages(Pages):
-    """Pages of a leaderboard. In the response, fields about the whole leaderboard precede those of the page."""
+    """Pagination of leaderboards. In the response, fields about the whole leaderboard come before those of the page."""
 
     page_size = PAGE_ROWS
 

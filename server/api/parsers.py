@@ -1,4 +1,4 @@
-"""The parser of JSON bodies."""
+"""The parser for JSON request bodies."""
 
 from typing import IO, Any
 

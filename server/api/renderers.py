@@ -38,4 +38,4 @@ class FormatNegotiation(DefaultContentNegotiation):
             return super().filter_renderers(offered, format)
         except Http404:
             known = " or ".join(renderer.format for renderer in offered)
-            raise Refused("invalid", f"format: {format!r} is not available here; expected {known}.") from None
+            raise Refused("invalid", f"format: {format!r} is not available for this URL; expected {known}.") from None

@@ -1,4 +1,4 @@
-"""Additions to the published schema: responses for refusals, and input rules that the framework does not know."""
+"""Completes the published schema: adds the responses to refused requests, and the rules for input."""
 
 from collections import defaultdict
 from typing import Any
@@ -8,6 +8,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
 from server.api.errors import MEDIA_TYPE, STATUS_OF_HTTP_CODE
+from server.api.examples import example_of
 from server.errors import STATUS_OF_CODE
 
 ON_EVERY_ROUTE = ("unauthenticated", "forbidden", "not_acceptable", "invalid", "maintenance", "server_error")
@@ -39,7 +40,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 def refusals(*codes: str) -> dict[Any, OpenApiResponse]:
-    """Return the documented responses of these codes, and of the codes that every route can return."""
+    """Return the documented responses for these error codes, and for the codes that every route can return."""
     by_status: dict[int, list[str]] = defaultdict(list)
     for code in (*ON_EVERY_ROUTE, *codes):
         by_status[STATUS_OF_CODE.get(code) or STATUS_OF_HTTP_CODE[code]].append(code)
@@ -50,7 +51,7 @@ def refusals(*codes: str) -> dict[Any, OpenApiResponse]:
 
 
 def add_input_rules(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add to the schema that empty query parameters count as missing, and that unknown fields in bodies are refused."""
+    """Add to the schema that empty query parameters count as missing and that unknown fields in bodies are refused."""
     for operations in result["paths"].values():
         for operation in operations.values():
             for parameter in operation.get("parameters", ()):
@@ -59,4 +60,17 @@ def add_input_rules(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     for name, component in result["components"]["schemas"].items():
         if name.endswith("Request"):
             component["additionalProperties"] = False
+    return result
+
+
+def add_summaries_and_examples(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Add a summary (its first sentence) and examples of its JSON bodies to each operation."""
+    components = result["components"]["schemas"]
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            operation["summary"] = operation["description"].partition("\n")[0].partition(". ")[0].removesuffix(".")
+            success = [answer for status, answer in operation["responses"].items() if int(status) < 300]
+            for body in [operation.get("requestBody", {}), *success]:
+                if json_body := body.get("content", {}).get("application/json"):
+                    json_body["example"] = example_of(json_body["schema"], components)
     return result

@@ -1,4 +1,4 @@
-"""Rate limits: requests are counted per minute and user or network, in a cache that all web processes share."""
+"""Rate limits. Requests are counted per minute for each user or network, in a cache that all web processes share."""
 
 import logging
 from time import time
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class RequestsPerMinute(BaseThrottle):
-    """Limits the requests per minute. If the cache is unavailable, nothing is limited."""
+    """Limits the requests per minute. If the cache is unavailable, there is no limit."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         if request.user.is_authenticated:
@@ -30,11 +30,19 @@ class RequestsPerMinute(BaseThrottle):
             who, allowed = f"address {network_of(client_network(request))}", settings.API_ANONYMOUS_REQUESTS_PER_MINUTE
         key = f"api {who} {int(time() // MINUTE)}".replace(" ", ":")
         try:
-            cache.add(key, 0, timeout=2 * MINUTE)
-            return cache.incr(key) <= allowed
-        except (RedisError, ValueError) as error:  # ValueError: the count was evicted before `incr`.
+            return counted(key) <= allowed
+        except (RedisError, ValueError) as error:  # A ValueError means that the count was evicted before `incr`.
             log.warning("API requests are not counted, because the cache is unavailable: %s", error)
             return True
 
     def wait(self) -> float:
         return MINUTE - time() % MINUTE
+
+
+def counted(key: str) -> int:
+    """Add one request to a count, and return the count. Only the first request of a minute has to create it."""
+    try:
+        return cache.incr(key)
+    except ValueError:
+        cache.add(key, 0, timeout=2 * MINUTE)
+        return cache.incr(key)

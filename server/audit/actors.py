@@ -1,4 +1,7 @@
-"""Actors of audit entries. The actor of a management command is the person it names, or the machine's user."""
+"""Actors of audit entries.
+
+The actor of a management command is the person named by `--as`, or otherwise the operating system user.
+"""
 
 import os
 from collections.abc import Iterator
@@ -7,13 +10,13 @@ from contextvars import ContextVar
 from getpass import getuser
 from typing import Any
 
-Actor = tuple[str, str]  # id and name as text, because the log outlives accounts
+Actor = tuple[str, str]  # the id and the name are stored as text, because the log outlives accounts
 
 _acting: ContextVar[Actor | None] = ContextVar("acting", default=None)
 
 
 def shell_actor() -> Actor:
-    """Return the machine's user who runs this process, as an actor."""
+    """Return the operating system user that runs this process, as an actor."""
     try:
         return "", f"shell:{getuser()}"
     except (KeyError, OSError):  # the user has no name, for example in a container
@@ -27,7 +30,7 @@ def user_actor(user: Any) -> Actor:
 
 @contextmanager
 def acting(actor: Actor) -> Iterator[None]:
-    """Record this actor for every action in the block, including actions on behalf of another person."""
+    """Record this actor for every action within the block, including actions on behalf of another person."""
     token = _acting.set(actor)
     try:
         yield

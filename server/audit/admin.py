@@ -33,7 +33,7 @@ class SafeLookupMixin:
 
 
 class ReadOnlyMixin(SafeLookupMixin):
-    """Forbids adding, changing and deleting rows that only services write. List it as the first base class."""
+    """Forbids adding, changing and deleting rows that only services may write. It must be the first base class."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -46,18 +46,22 @@ class ReadOnlyMixin(SafeLookupMixin):
 
 
 def readable(value: Any) -> str:
-    """Return the beginning of a value as text. Lists, for example of people, are joined by commas."""
-    words = ", ".join(sorted(map(str, value))) if isinstance(value, list | QuerySet) else str(value)
+    """Return the beginning of a value as text. Objects in a list are shown as their ids."""
+    words = (
+        ", ".join(sorted(str(getattr(one, "pk", one)) for one in value))
+        if isinstance(value, list | QuerySet)
+        else str(value)
+    )
     return words[:VALUE_CHARACTERS]
 
 
 class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
-    """Admin of rows that staff may edit. Changes are logged. Rows cannot be deleted, because other rows depend on them.
+    """Admin for rows that staff may edit but not delete. Changes are logged.
 
     A row is locked before it is changed, and only the fields that were changed are written. `form`, an `AuditedForm`,
-    refuses to overwrite a value that was not shown. So a form never undoes what a service has written meanwhile.
-    `locked_first` names the relation whose row is locked before, in the order that all services use. `logged_fields`
-    names the fields whose old and new values are logged; None means all of them.
+    refuses to overwrite a value that has changed since the form was loaded. So a form never undoes a change by a
+    service. `locked_first` names the relation whose row is locked before this row, in the order that all services use.
+    `logged_fields` names the fields whose old and new values are logged; None means all of them.
     """
 
     logged_fields: tuple[str, ...] | None = None
@@ -103,7 +107,7 @@ class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
 
 @admin.register(Entry)
 class EntryAdmin(ReadOnlyMixin, admin.ModelAdmin):
-    list_display = ("number", "at", "actor_name", "action", "subject")
+    list_display = ("number", "at", "actor", "action", "subject")
     list_filter = ("action", "at")
-    search_fields = ("actor_name", "subject")
+    search_fields = ("actor_id", "actor_name", "subject")
     ordering = ("-number",)

@@ -1,4 +1,6 @@
-"""Records about the audit log outside the database: a file that notes its last entry, and all log files."""
+"""Records of the audit log that are kept outside the database: log files, and a file with the log's last entry (its
+end).
+"""
 
 import fcntl
 import gzip
@@ -19,7 +21,7 @@ log = logging.getLogger(__name__)
 
 LOGGED = re.compile(r"(\S+ \S+) INFO server\.audit\.services entry (\d+) ([0-9a-f]{64})")
 NOTE = re.compile(r"(\d{20}) ([0-9a-f]{64}) (\d{20})\n")
-NO_HASH = "0" * 64  # the hash for a log without entries
+NO_HASH = "0" * 64  # the hash that is written for a log without entries
 NOTE_BYTES = 20 + 1 + 64 + 1 + 20 + 1
 
 
@@ -37,7 +39,7 @@ class Damaged(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The last entry that this machine wrote, and the number of the first entry with a keyed hash."""
+    """The end of the log on this machine: the last entry that was written, and the number of the first keyed entry."""
 
     number: int
     hash: str
@@ -54,7 +56,10 @@ def path_of_lost_ends() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """The noted ends of the log, and one sentence for each fault in the files that contain them."""
+    """The recorded end of the log, and earlier ends that were lost when a backup was restored.
+
+    `faults` has one sentence for each fault in the files that record these ends.
+    """
 
     end: End | None
     lost: list[End]
@@ -62,7 +67,10 @@ class Notes:
 
 
 def notes() -> Notes:
-    """Return the noted end and the lost ends. Each file is read by itself, so damage to one does not hide the other."""
+    """Return the recorded end of the log, and the ends that were lost when a backup was restored.
+
+    The files are read independently, so that one can be used even if the other is damaged.
+    """
     faults = []
     end_: End | None = None
     try:
@@ -74,13 +82,13 @@ def notes() -> Notes:
 
 
 def end() -> End | None:
-    """Return the noted end of the log; None if nothing was noted yet. Raises Damaged if the file cannot be read."""
+    """Return the recorded end of the log, or None if no end is recorded. Raises Damaged if the file cannot be read."""
     text = text_of(path_of_end())
     return parsed(text, path_of_end()) if text else None
 
 
 def text_of(path: Path) -> str:
-    """Return the content of a file; empty if it is missing."""
+    """Return the content of a file, or an empty string if it is missing."""
     try:
         return path.read_text(errors="replace")
     except FileNotFoundError:
@@ -97,7 +105,11 @@ def parsed(text: str, path: Path) -> End:
 
 
 def note(number: int, hashed: str, *, is_back: bool = False) -> None:
-    """Note the end of the log. An entry before the noted one is ignored, unless `is_back`: a backup was restored."""
+    """Record the end of the log.
+
+    An entry with a lower number than the recorded one is ignored, unless `is_back` is true because a backup was
+    restored.
+    """
     descriptor = os.open(path_of_end(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -112,10 +124,10 @@ def note(number: int, hashed: str, *, is_back: bool = False) -> None:
 
 
 def keep_lost_end(number: int, hashed: str) -> None:
-    """Copy the noted end to a second file if the database ends at an earlier entry, as after restoring a backup.
+    """Copy the recorded end to a second file if the database ends at an earlier entry, as after restoring a backup.
 
-    Call this while the head is locked. A note is written after its entry was committed, so the note can only be ahead
-    of the database if entries were lost.
+    Call this while the head of the log is locked. The end is recorded only after its entry was committed, so it can
+    only be ahead of the database if entries were lost.
     """
     try:
         known = end()
@@ -123,12 +135,12 @@ def keep_lost_end(number: int, hashed: str) -> None:
             with path_of_lost_ends().open("a") as file:
                 file.write(path_of_end().read_text())
             note(number, hashed or NO_HASH, is_back=True)
-    except (Damaged, OSError):  # a damaged note must not make an action fail; `verify_audit` names the file
-        log.exception("the noted end of the audit log cannot be compared with the database")
+    except (Damaged, OSError):  # a damaged file must not make an action fail; `verify_audit` reports it
+        log.exception("the recorded end of the audit log cannot be compared with the database")
 
 
 def lost_ends() -> tuple[list[End], list[str]]:
-    """Return the noted ends that were missing when the next entry was written, and a sentence for each damaged line."""
+    """Return the recorded ends that a restored backup did not contain, and a sentence for each damaged line."""
     path, found, faults = path_of_lost_ends(), [], []
     try:
         for number, line in enumerate(text_of(path).splitlines(keepends=True), 1):
@@ -142,12 +154,15 @@ def lost_ends() -> tuple[list[End], list[str]]:
 
 
 def log_time(at: datetime) -> str:
-    """Return a time in UTC as log files have it, so that its text can be compared with theirs."""
+    """Return a time in UTC as text in the format of log files, so that it can be compared with the times in them."""
     return f"{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03d}"
 
 
 def logged_entries(path: Path) -> Iterator[tuple[tuple[int, str], str]]:
-    """Yield number, hash and time of every entry in a log file. Raises Damaged if it cannot be read to its end."""
+    """Yield number, hash and time of every entry in a log file.
+
+    Raises Damaged if the file is not readable to its end.
+    """
     opened = gzip.open if path.suffix == ".gz" else open
     try:
         with opened(path, "rt", errors="replace") as lines:

@@ -1,4 +1,4 @@
-"""Forms of the admin: a check for changes made meanwhile; fields for single lines, dates, and rows selected by key."""
+"""Admin forms: a check for changes made since the form was loaded, and fields for lines, dates and selected rows."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -8,16 +8,16 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 
-from server.clock import stored
-from server.texts import one_line
+from evaluator.dates import stored
+from evaluator.texts import one_line
 
 CHANGED_MEANWHILE = (
-    "This was changed after you opened the page, so nothing was saved. Open the page again to see the present value."
+    "This was changed after you opened the page, so nothing was saved. Open the page again to see the current value."
 )
 
 
 def is_key(model: type[Model], text: str) -> bool:
-    """Return whether a text is a valid primary key of this model, and small enough for the database to compare."""
+    """Return whether a text is a valid primary key of this model, and a number that the database can compare."""
     try:
         model._meta.pk.clean(text, None)
     except ValidationError:
@@ -48,7 +48,7 @@ class DateTimeField(forms.SplitDateTimeField):
 
 
 class RowsField(forms.ModelMultipleChoiceField):
-    """Selected rows. A number that is too large for a key causes an error message, not an exception."""
+    """Selected rows. A number that is too large for a key causes an error message instead of an exception."""
 
     queryset: QuerySet[Any]
 
@@ -60,7 +60,7 @@ class RowsField(forms.ModelMultipleChoiceField):
 
 
 class ShownValues(forms.CharField):
-    """A hidden field with a hash of each value that a page shows. It is never a change of the row."""
+    """A hidden field with a hash of each value that a page shows. It never counts as a change of the row."""
 
     widget = forms.HiddenInput
 
@@ -71,7 +71,8 @@ class ShownValues(forms.CharField):
 class AuditedForm(forms.ModelForm):
     """A form that does not overwrite a field that was changed after the page was opened.
 
-    Its row is locked and read again when it is sent. A request without `shown`, as from a script, is not compared.
+    When the form is submitted, the row is locked and read again. A request without the field `shown`, for example from
+    a script, is not checked.
     """
 
     shown = ShownValues(required=False)
@@ -81,7 +82,7 @@ class AuditedForm(forms.ModelForm):
         self.initial["shown"] = " ".join(self.hashes().values())
 
     def hashes(self) -> dict[str, str]:
-        """Return name and hash of the present value of each field that can be edited, as `name=hash`."""
+        """Return the name of each field that can be edited, with a hash of its current value, as `name=hash`."""
         return {
             one.name: f"{one.name}={sha256(text_of(one).encode()).hexdigest()}"
             for one in self
@@ -99,6 +100,6 @@ class AuditedForm(forms.ModelForm):
 
 
 def text_of(field: forms.BoundField) -> str:
-    """Return the present value of a field as text; rows by their keys."""
+    """Return the current value of a field as text. Selected rows are represented by their keys."""
     value = field.field.prepare_value(field.initial)
     return " ".join(sorted(map(str, value))) if isinstance(value, list) else str(value)

@@ -1,12 +1,14 @@
 """The audit log: append-only rows that form a hash chain."""
 
+from django.contrib.auth import get_user_model
 from django.db import models
 
 
 class Entry(models.Model):
     """One recorded action. Its hash covers its content and the previous hash, so changed and missing rows are detected.
 
-    The actor's id and name are stored as text, because the log outlives accounts and depends on no other app.
+    The actor's id is stored as text, because the log outlives accounts. `actor_name` is the name of an operating system
+    user. Older entries can contain the name of an account, which is no longer recorded.
     """
 
     number = models.PositiveBigIntegerField(primary_key=True)
@@ -27,9 +29,20 @@ class Entry(models.Model):
     def __str__(self) -> str:
         return f"{self.number} {self.action} {self.subject}"
 
+    @property
+    def actor(self) -> str:
+        """The current name of the actor, or the id of a deleted account."""
+        if not self.actor_id.isdecimal():
+            return self.actor_name
+        user = get_user_model().objects.filter(pk=self.actor_id).first()
+        return user.get_username() if user else f"deleted account {self.actor_id}"
+
 
 class Head(models.Model):
-    """The end of the chain, as a single row. It is locked while an entry is added, and reveals missing last entries."""
+    """The end of the hash chain, as a single row.
+
+    It is locked while an entry is added, and reveals whether the last entries are missing.
+    """
 
     number = models.PositiveBigIntegerField(default=0)
     hash = models.CharField(max_length=64, blank=True)

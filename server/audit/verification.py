@@ -20,11 +20,11 @@ def is_hashed(entry: Entry, *, key: str) -> bool:
 
 
 def faults() -> Iterator[str]:
-    """Yield one sentence for every break of the chain.
+    """Yield one sentence for every fault in the hash chain.
 
-    Entries that were written before the key existed have plain hashes. After the first keyed entry, or after the
-    number that is noted outside the database, plain hashes are faults. So rewriting the table with plain hashes is
-    detected.
+    Entries that were written before the key existed have plain hashes. From the first keyed entry on, plain hashes are
+    faults. The number of this entry is also recorded outside the database, so a table that was rewritten with plain
+    hashes is detected.
     """
     notes = external_records.notes()
     yield from notes.faults
@@ -41,7 +41,7 @@ def faults() -> Iterator[str]:
             changed = True
             yield f"entry {entry.number} was changed"
         elif keyed_from is not None and entry.number >= keyed_from:
-            yield f"entry {entry.number} was written without the audit key, used since entry {keyed_from}"
+            yield f"entry {entry.number} was written without the audit key, which was in use from entry {keyed_from} on"
         previous, expected = entry.hash, entry.number + 1
     if changed and not fits:
         yield "no entry matches the audit key. If the log was written with another key, restore that key"
@@ -65,19 +65,19 @@ def faults_of_database() -> list[str]:
             cursor.execute(f"PRAGMA integrity_check({FAULTS_SHOWN})")
             found = [line for (line,) in cursor.fetchall() if line != "ok"]
     except DatabaseError as error:
-        if isinstance(error, OperationalError):  # the database is locked or unreachable, which manage.py reports
+        if isinstance(error, OperationalError):  # the database is locked or unreachable; manage.py reports this error
             raise
         found = [str(error)]
     return [f"the database file is damaged: {line}" for line in found]
 
 
 def is_named(one: tuple[int, str], restored: Entry) -> bool:
-    """Return whether a record of a restored backup without hashes contains the number of an entry."""
+    """Return whether a missing entry's number is in the range of a "backup restored" entry that has no hashes."""
     return bool(restored.detail["first"] <= one[0] <= restored.detail["last"])
 
 
 class Comparison:
-    """The log, compared with the records outside the database."""
+    """Compares the audit log with its records outside the database."""
 
     def __init__(self, logs: Iterable[Path]) -> None:
         known: dict[tuple[int, str], Path] = {}
@@ -97,7 +97,7 @@ class Comparison:
         self.count = 0
         self.unkeyed: set[int] = set()
         self.unlogged: list[int] = []
-        self.incomplete: list[Entry] = []  # records of a restored backup by earlier versions, without hashes
+        self.incomplete: list[Entry] = []  # "backup restored" entries of earlier versions, without hashes
         excused: set[tuple[int, str]] = set()
         for entry in Entry.objects.order_by("number").iterator():
             self._compare(entry, known)
@@ -114,10 +114,10 @@ class Comparison:
             self.unkeyed.add(entry.number)
 
     def _excused_by(self, restored: Entry) -> set[tuple[int, str]]:
-        """Return the entries that were missing when it was recorded that a backup was restored.
+        """Return the missing entries that `restored`, an audit entry about a restored backup, explains.
 
-        Earlier versions recorded only the first and the last number. Later entries can have the same numbers, so these
-        records only excuse entries that were logged before.
+        Earlier versions recorded only the first and the last number of the missing entries. Entries that are written
+        later can get the same numbers, so such a record only explains entries that were logged before it.
         """
         if "entries" in restored.detail:
             return {(number, hashed) for number, hashed in restored.detail["entries"]}
@@ -126,14 +126,17 @@ class Comparison:
         return {one for one, at in self.times.items() if is_named(one, restored) and at < recorded}
 
     def record_naming(self, one: tuple[int, str]) -> int | None:
-        """Return the number of the record that may excuse a missing entry that is in no log file."""
+        """Return the number of a "backup restored" entry that may explain why an entry is missing from the database.
+
+        The result is None if the missing entry is in a log file, or if no such entry names its number.
+        """
         if one in self.times:
             return None
         return next((restored.number for restored in self.incomplete if is_named(one, restored)), None)
 
     @property
     def forged(self) -> list[str]:
-        """One sentence for each known entry that was replaced by an entry without a keyed hash."""
+        """Return one sentence for each known entry that was replaced by an entry without a keyed hash."""
         return [
             f"entry {number} differs from the one in {path} ({hashed[:12]}…)"
             for (number, hashed), path in sorted(self.contradicted.items())
@@ -142,16 +145,16 @@ class Comparison:
 
     @property
     def lost(self) -> list[tuple[int, str]]:
-        """Number and hash of each known entry that is missing. A later entry with a keyed hash may have its number."""
+        """Number and hash of each known entry that is missing. A later entry may have been given the same number."""
         return sorted(one for one in self.contradicted if one[0] not in self.unkeyed)
 
 
 @transaction.atomic
 def acknowledge(lost: list[tuple[int, str]]) -> Entry:
-    """Record that entries are missing because a backup was restored, and note the new end of the log.
+    """Record that entries are missing because a backup was restored. The log then has a new end.
 
-    The hashes of the missing entries are recorded too, because later entries have the same numbers. Otherwise these
-    could be deleted unnoticed.
+    The hashes of the missing entries are recorded too, because later entries get the same numbers. Without the hashes,
+    these later entries could be deleted unnoticed.
     """
     detail = {"first": lost[0][0], "last": lost[-1][0], "entries": lost}
     entry = record(actor=None, action=RESTORED, subject="audit", detail=detail)

@@ -1,6 +1,6 @@
-"""Challenges in the admin. Staff edit dates, quotas and organizers; what scores depend on is read-only.
+"""Challenges in the admin. Staff can edit dates, quotas and organizers. Fields that scores depend on are read-only.
 
-Challenges and ground truths are only created by imports, which check them. No page shows or links the file of a
+Challenges and ground truths are only created by imports, which check them. No page shows or links to the file of a
 ground truth.
 """
 
@@ -62,13 +62,14 @@ class TruthAdmin(ReadOnlyMixin, admin.ModelAdmin):
     list_display = ("phase", "version", "active", "images", "sha256", "created_at")
     list_filter = ("active", "phase__challenge", "created_at")
     list_select_related = ("phase__challenge",)
-    exclude = ("prepared", "source")
+    exclude = ("prepared", "source", "kit")
 
 
 @admin.register(Team)
 class TeamAdmin(ImportedAdmin):
     form = TeamForm
     locked_first = "challenge"
+    logged_fields = ()  # a team can have the name of a person
     list_display = ("name", "challenge", "is_baseline", "created_at")
     list_filter = ("is_baseline", "challenge")
     list_select_related = ("challenge",)
@@ -111,5 +112,5 @@ class JoinRequestAdmin(ReadOnlyMixin, admin.ModelAdmin):
 
 
 def staff(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)  # only users can open the admin
+    assert isinstance(request.user, User)  # nobody can open the admin without an account
     return request.user

@@ -11,14 +11,15 @@ from django.db import transaction
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Challenge, JoinRequest, Membership, Team
+from server.challenges.reading import membership_of, request_of
 from server.challenges.services import (
     add_member,
     check_admission,
     chosen_name,
+    declined,
     free_name,
     join,
     lock_challenge,
-    membership_of,
     taken_names,
 )
 from server.errors import Refused
@@ -27,20 +28,16 @@ Status = JoinRequest.Status
 
 
 class Decide(Protocol):
-    """The function :func:`approve` or :func:`decline`."""
+    """The type of the functions :func:`approve` and :func:`decline`."""
 
     def __call__(self, *, request: JoinRequest, by: User | None) -> Any: ...
 
 
-def request_of(user: Any, challenge: Challenge) -> JoinRequest | None:
-    """Return a person's waiting or declined request to join; None if there is none."""
-    if not user.is_authenticated:
-        return None
-    return JoinRequest.objects.filter(challenge=challenge, user=user).first()
-
-
 def not_a_member(user: Any, challenge: Challenge, *, advice: str) -> Refused:
-    """Return the refusal for a person without a team. It depends on whether they have requested to join."""
+    """Return the refusal for a person without a team.
+
+    The refusal depends on whether the person has requested to join.
+    """
     request = request_of(user, challenge)
     if request is None:
         return Refused("not_a_member", f"You are not in a team of this challenge. {advice}")
@@ -49,13 +46,9 @@ def not_a_member(user: Any, challenge: Challenge, *, advice: str) -> Refused:
     return Refused("awaiting_approval", "Your request to join is waiting for approval by an organizer.")
 
 
-def declined() -> Refused:
-    return Refused("not_a_member", "The organizers declined your request to join. Write to them if this is a mistake.")
-
-
 @transaction.atomic
 def enter(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership | JoinRequest:
-    """Join, or request to join if organizers approve members. A second call changes nothing."""
+    """Join, or request to join if organizers approve members. Calling this again changes nothing."""
     locked = lock_challenge(challenge, user)
     if membership_of(user, locked) or locked.registration == Challenge.Registration.OPEN:
         return join(user=user, challenge=locked, accept_rules=accept_rules, team_name=team_name)
@@ -72,12 +65,12 @@ def enter(*, user: User, challenge: Challenge, accept_rules: bool, team_name: st
 
 @transaction.atomic
 def approve(*, request: JoinRequest, by: User | None) -> Membership:
-    """Make the person a member with a team of their own. `by` is None for the operator."""
+    """Approve the request: the person becomes a member with a new team. `by` is None for the operator."""
     waiting, challenge = decide(request, by=by, action="registration.approved")
-    if challenge.is_organized_by(waiting.user):
+    if challenge.has_organizer(waiting.user):
         raise Refused(
             "forbidden",
-            f"{waiting.user} organizes this challenge or is staff, and can read its private leaderboard, so they "
+            f"{waiting.user} is an organizer of this challenge or staff, and can read its private leaderboard, so they "
             "cannot take part. Decline the request.",
         )
     taken, wanted = taken_names(challenge), waiting.team_name
@@ -88,7 +81,7 @@ def approve(*, request: JoinRequest, by: User | None) -> Membership:
 
 @transaction.atomic
 def decline(*, request: JoinRequest, by: User | None) -> None:
-    """Decline the request. It is kept, so the person cannot make it again; it can still be approved."""
+    """Decline the request. The row is kept, so that the person cannot request again. It can still be approved."""
     waiting, _ = decide(request, by=by, action="registration.declined")
     JoinRequest.objects.filter(pk=waiting.pk).update(status=Status.DECLINED)
 
@@ -96,7 +89,10 @@ def decline(*, request: JoinRequest, by: User | None) -> None:
 def decide_each(
     decision: Decide, requests: Iterable[JoinRequest], *, by: User | None
 ) -> Iterator[tuple[JoinRequest, Refused | None]]:
-    """Approve or decline each request. Yield it with the refusal, or with None if it was approved or declined."""
+    """Approve or decline each request.
+
+    Yield each request with its refusal, or with None if it was approved or declined.
+    """
     for request in requests:
         try:
             decision(request=request, by=by)
@@ -110,10 +106,10 @@ def decide(request: JoinRequest, *, by: User | None, action: str) -> tuple[JoinR
     """Lock the challenge, load the request and log the decision. Raises Refused unless `by` organizes the challenge."""
     challenge = Challenge.objects.select_for_update(no_key=True).get(pk=request.challenge_id)
     if by is not None and not challenge.is_organized_by(by):
-        raise Refused("forbidden", "Only organizers of the challenge may do this.")
+        raise Refused("forbidden", "Only organizers of the challenge can do this.")
     waiting = JoinRequest.objects.select_related("user").filter(pk=request.pk).first()
     if waiting is None:
         raise Refused("not_found", "This request has already been approved.")
-    detail = {"user": waiting.user.get_username()}
+    detail = {"user": waiting.user_id}
     audit.record(actor=by, action=action, subject=f"challenge {challenge.slug}", detail=detail)
     return waiting, challenge

@@ -2,13 +2,13 @@
 
 from django.db import transaction
 
+from evaluator.texts import one_line
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.locks import lock_teams
 from server.challenges.models import Challenge, Team
 from server.clock import database_now
 from server.errors import Refused
-from server.texts import one_line
 
 REASON_CHARACTERS = 500
 
@@ -43,13 +43,13 @@ def lock(team: Team, by: User | None) -> Team:
     """Lock the team. Raises Refused if this person does not organize its challenge."""
     challenge = Challenge.objects.get(pk=team.challenge_id)
     if by is not None and not challenge.is_organized_by(by):
-        raise Refused("forbidden", "Only organizers of the challenge may do this.")
-    (locked,) = lock_teams([team.pk])
-    return locked
+        raise Refused("forbidden", "Only organizers of the challenge can do this.")
+    lock_teams([team.pk])
+    return Team.objects.get(pk=team.pk)
 
 
 def save(team: Team, by: User | None, *, action: str, detail: dict[str, str]) -> Team:
-    """Write the team's row, from which the leaderboards are updated, and an audit entry."""
+    """Save the team, update the leaderboards, and write an audit entry."""
     team.save(update_fields=["disqualified_at", "disqualification_reason"])
-    audit.record(actor=by, action=action, subject=f"team {team.pk}", detail={"team": team.name, **detail})
+    audit.record(actor=by, action=action, subject=f"team {team.pk}", detail=detail)
     return team

@@ -5,22 +5,24 @@ from math import log2
 from server.challenges.models import Phase
 
 EXACT_BITS = 62  # there are 2^62 float64 values between 0 and 1
-# The end of an interval is a whole number of steps of 10^-k from the score. The half-width has two digits, so there are
-# at most 200 steps.
+# The ends of an interval are rounded to k decimals, so that its half-width has two significant digits. So each end is
+# at most 200 steps of 10^-k from the score.
 END_STEPS, STEP_SIZES = 201, 16
-TEAMS = 10_000  # assumed number of different ranks
-TIES = 3  # states of a tie with a neighbour: tied, not tied, unknown
+TEAMS = 10_000  # assumed number of possible ranks
+TIES = 3  # states of a pair of teams: tied, not tied, unknown
+ORDERS = 3  # relations that rank intervals can show between two teams: better, worse, neither
+FIRST_TEAMS = 100  # teams with simultaneous rank intervals
 MAX_COMPARED = 200  # number of a team's newest submissions that may be compared in pairs
-CURVE_POINTS, CURVE_BITS = 50, 20  # points of a curve, and bits in each of the three numbers of a point
+CURVE_POINTS, CURVE_BITS = 50, 20  # points of a curve, and bits of each of the three numbers of a point
 
 PER_CLASS = (
-    "Results per class reveal how many objects of each class the public images contain. They also let one file test "
-    "one guess for each class, for example whether a box is correct."
+    "Results per class reveal how many objects of each class the public images contain. A single file can also "
+    "test one guess for each class, for example whether a box is correct."
 )
 
 
 def bits_of_a_number(phase: Phase) -> float:
-    """Return an upper bound for the bits in one shown score.
+    """Return an upper bound for the number of bits that one shown score reveals.
 
     >>> bits_of_a_number(Phase()), round(bits_of_a_number(Phase(feedback_decimals=3)), 1)
     (62, 10.0)
@@ -29,7 +31,7 @@ def bits_of_a_number(phase: Phase) -> float:
 
 
 def bits_of_an_interval(phase: Phase) -> float:
-    """Return an upper bound for the bits in both ends of a shown interval, given its score.
+    """Return an upper bound for the number of bits that both ends of an interval reveal in addition to its score.
 
     >>> round(bits_of_an_interval(Phase()), 1), round(bits_of_an_interval(Phase(feedback_decimals=2)), 1)
     (19.3, 13.3)
@@ -39,32 +41,46 @@ def bits_of_an_interval(phase: Phase) -> float:
 
 
 def bits_of_a_rank(phase: Phase) -> float:
-    """Return the bits in a rank and the ties above and below it. Under ladder feedback no ties are shown."""
-    return log2(TEAMS) + (0.0 if phase.is_ladder else 2 * log2(TIES))
+    """Return the bits that a rank and its tie group reveal. Under ladder feedback no ties are shown.
+
+    A team either belongs to the tie group of the team above or begins a new one, which can end at any team below.
+    """
+    return log2(TEAMS) + (0.0 if phase.is_ladder else log2(TIES) + log2(TEAMS))
+
+
+def bits_of_rank_intervals(phase: Phase) -> float:
+    """Return the bits that the rank intervals of all teams reveal about one file; 0 under ladder feedback.
+
+    The intervals show which teams differ significantly from the team that submitted the file. Apart from that, they
+    depend only on the critical value of the test. As this value grows, pairs of teams stop being significantly
+    different one by one, so the number of states is at most the number of pairs.
+    """
+    return 0.0 if phase.is_ladder else TEAMS * log2(ORDERS) + log2(FIRST_TEAMS * TEAMS)
 
 
 def bits_of_comparisons(phase: Phase) -> float:
-    """Return the bits in the score differences between a file and the team's other files; 0 under ladder feedback."""
+    """Return the bits that score differences between files of one team reveal; 0 under ladder feedback."""
     files = min(MAX_COMPARED, phase.quota_total or MAX_COMPARED)
     return 0.0 if phase.is_ladder else (files - 1) * bits_of_an_interval(phase)
 
 
 def bits_of_other_teams(phase: Phase) -> float:
-    """Return the bits in the score differences between a team and all other teams; 0 under ladder feedback."""
+    """Return the bits that the score differences between a team and all other teams reveal; 0 under ladder feedback."""
     return 0.0 if phase.is_ladder else TEAMS * bits_of_an_interval(phase)
 
 
 def bits_of_a_class(phase: Phase) -> float:
-    """Return the bits in the results of one class: its row and the charts of its curves."""
+    """Return the bits that the results of one class reveal: its row in the table, and its curves in the charts."""
     track = phase.declared_track
     row = (len(track.class_columns) + len(track.explained_columns)) * bits_of_a_number(phase)
     return row + len(track.curves) * CURVE_POINTS * 3 * CURVE_BITS
 
 
 def bits_a_submission(phase: Phase) -> float:
-    """Return an upper bound for the bits that one file reveals: scores with intervals, rank, comparisons."""
+    """Return an upper bound for the bits that one file reveals: scores with intervals, rank, and comparisons."""
     metrics = len(phase.declared_track.metrics) * (bits_of_a_number(phase) + bits_of_an_interval(phase))
-    return metrics + bits_of_a_rank(phase) + bits_of_comparisons(phase) + bits_of_other_teams(phase)
+    ranks = bits_of_a_rank(phase) + bits_of_rank_intervals(phase)
+    return metrics + ranks + bits_of_comparisons(phase) + bits_of_other_teams(phase)
 
 
 def bits_a_day(phase: Phase) -> float:
@@ -73,7 +89,7 @@ def bits_a_day(phase: Phase) -> float:
 
 
 def ladder_margin(phase: Phase) -> str:
-    """Return the margin by which a score must beat the team's best to be shown, in words.
+    """Return, in words, the margin by which a score must exceed the team's best score to be shown.
 
     >>> ladder_margin(Phase(ladder_standard_errors=1)), ladder_margin(Phase())
     ('1 standard error', '2 standard errors')
@@ -82,12 +98,13 @@ def ladder_margin(phase: Phase) -> str:
 
 
 def feedback_text(phase: Phase) -> str:
-    """Return the text that explains to teams which scores they see, and how exact these are."""
+    """Return a text that explains to teams which scores they see and how precise they are."""
     if phase.is_ladder:
         return (
-            f"A new score is shown only if it beats your team's best by more than {ladder_margin(phase)} of the "
-            "difference. Otherwise you see the best score again. This slows down teams that learn the public images by "
-            "trial and error; the quota is the real limit. It only works if registration is controlled, because every "
+            f"A new score is shown only if it exceeds your team's best by more than {ladder_margin(phase)} of the "
+            "difference. Otherwise you see the best score again. This slows down teams that try to learn the "
+            "answers for public images by trial and error; the quota is the real limit. Registration must be "
+            "controlled, because every "
             "new account sees the exact score of its first file."
         )
     if phase.feedback == Phase.Feedback.ROUNDED:
@@ -96,20 +113,23 @@ def feedback_text(phase: Phase) -> str:
 
 
 def leakage_text(phase: Phase) -> str:
-    """Return the text for organizers about how much is revealed and how to reveal less."""
+    """Return a text that tells organizers how much the feedback reveals and how to reveal less."""
     numbers = len(phase.declared_track.metrics)
     sentences = [
         f"A team learns at most {bits_a_day(phase):,.0f} bits a day: {phase.quota_per_day} submissions of "
         f"{bits_a_submission(phase):,.0f} bits.",
-        f"In each submission, {numbers} scores have {bits_of_a_number(phase):.3g} bits each, and the ends of their "
-        f"intervals {bits_of_an_interval(phase):.3g}. The rank and its ties have {bits_of_a_rank(phase):.3g} bits, the "
-        f"differences to the team's other submissions {bits_of_comparisons(phase):,.0f} in total, and those to the "
-        f"entries of other teams at most {bits_of_other_teams(phase):,.0f}. Charts show the same numbers.",
+        f"Each submission reveals {numbers} scores of {bits_of_a_number(phase):.3g} bits each, and "
+        f"{bits_of_an_interval(phase):.3g} bits for the ends of each interval. The rank and its tie group reveal "
+        f"{bits_of_a_rank(phase):.3g} bits, the rank intervals at most {bits_of_rank_intervals(phase):,.0f} bits, the "
+        f"differences from the team's other submissions "
+        f"{bits_of_comparisons(phase):,.0f} bits in total, and those from the entries of other teams at most "
+        f"{bits_of_other_teams(phase):,.0f} bits. Charts reveal nothing more.",
         "A smaller quota or fewer decimals reveal less.",
     ]
     if phase.is_ladder:
         sentences.append(
-            "The ladder reveals one bit about a file that does not clearly improve; the quota is the real limit. "
+            "Ladder feedback reveals one bit about a file that is not a clear improvement; the quota is the real "
+            "limit. "
             "Every new account sees the exact score of its first file, so control who registers."
         )
     elif phase.feedback_classes:

@@ -1,26 +1,27 @@
-"""Forms of the admin. They make the same checks as imports, and require a confirmation before scores are revealed."""
+"""Admin forms. They make the same checks as imports, and require a confirmation before scores are revealed."""
 
 from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 
+from evaluator.bundle.rules import check_dates, check_feedback, check_numbers, mail_domains
 from server.accounts.models import User
 from server.accounts.names import all_looks
 from server.audit.forms import AuditedForm
 from server.challenges.models import Challenge, Phase, Team
 from server.challenges.services import chosen_name, competing
 from server.challenges.term_changes import Terms, consequences, refusals, terms_of
-from server.challenges.validation import check_dates, check_feedback, check_numbers, mail_domains
 from server.clock import database_now
 from server.errors import Refused
 
 
 def changed(row: Model, values: Mapping[str, Any]) -> Any:
-    """Return a copy of a row, changed to the values of a form."""
+    """Return a copy of a row with the values of a form."""
     one = copy(row)
     for field in row._meta.concrete_fields:
         if field.name in values:
@@ -29,7 +30,7 @@ def changed(row: Model, values: Mapping[str, Any]) -> Any:
 
 
 class ConfirmedForm(AuditedForm):
-    """A form that requires the short name as a confirmation if a change would end a phase or reveal scores."""
+    """A form that asks for the short name as confirmation if a change would end a phase or reveal scores."""
 
     confirm = forms.CharField(
         required=False,
@@ -59,12 +60,11 @@ class ChallengeForm(ConfirmedForm):
 
     def clean_organizers(self) -> QuerySet[User]:
         people: QuerySet[User] = self.cleaned_data["organizers"]
-        list(
-            Challenge.objects.select_for_update(no_key=True).filter(pk=self.instance.pk)
-        )  # people who join wait for this lock
+        # While this lock is held, nobody can join the challenge.
+        list(Challenge.objects.select_for_update(no_key=True).filter(pk=self.instance.pk))
         if members := competing(self.instance, people):
             raise ValidationError(
-                f"Organizers can read the private leaderboard and must not compete: {'; '.join(members)}. "
+                f"Organizers can read the private leaderboard, so they cannot take part: {'; '.join(members)}. "
                 "Choose accounts that do not take part.",
                 code="competes",
             )
@@ -87,7 +87,7 @@ class ChallengeForm(ConfirmedForm):
             for violation in check_dates(
                 phase.opens_at, phase.closes_at, start=challenge.opens_at, end=challenge.closes_at
             ):
-                sentence = f"Phase {phase.slug}: its {violation.field} {violation.message}. Change the phase first."
+                sentence = f"Phase {phase.slug}: {violation.field} {violation.message}. Change the phase first."
                 self.add_error(None, ValidationError(sentence, code=violation.code))
             phase.challenge = challenge
             after[phase.slug] = Terms.of(phase)
@@ -112,6 +112,7 @@ class PhaseForm(ConfirmedForm):
                 feedback=phase.feedback,
                 decimals=phase.feedback_decimals,
                 classes=phase.feedback_classes,
+                intervals=settings.INTERVAL_REPLICATES > 0,
             ),
         ):
             self.add_error(violation.field, ValidationError(violation.message, code=violation.code))
@@ -121,15 +122,17 @@ class PhaseForm(ConfirmedForm):
 
 
 class TeamForm(AuditedForm):
-    """The form of a team. A new name is checked as when somebody joins; an unchanged name is not checked again."""
+    """The form of a team.
+
+    A new name is checked by the same rules as when somebody joins. An unchanged name is not checked again.
+    """
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if "name" not in self.changed_data:
             return name
-        Challenge.objects.select_for_update(no_key=True).get(
-            pk=self.instance.challenge_id
-        )  # people who join wait for this lock
+        # While this lock is held, nobody can join the challenge with the same team name.
+        Challenge.objects.select_for_update(no_key=True).get(pk=self.instance.challenge_id)
         others = Team.objects.filter(challenge=self.instance.challenge_id).exclude(pk=self.instance.pk)
         try:
             return chosen_name(name, all_looks(others.values_list("name", flat=True)))

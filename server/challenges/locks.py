@@ -1,14 +1,33 @@
-"""Locks of teams. All transactions lock in the same order, see `audit.services.record`."""
+"""Functions that lock rows. All transactions take locks in the same order; see `audit.services.record`."""
 
 from collections.abc import Iterable
 
-from server.challenges.models import Team
+from django.db import connection
+from django.db.models import Model
+
+from server.challenges.models import Phase, Team
+from server.sql import row_lock, select
 
 
-def lock_teams(teams: Iterable[int]) -> list[Team]:
-    """Lock the rows of teams, in the order of their ids, and return them as they are now.
+def lock_phase(phase: int) -> None:
+    """Lock a phase, so that no rescoring of the phase can be applied at the same time."""
+    lock(Phase, [phase])
+
+
+def lock_teams(teams: Iterable[int]) -> None:
+    """Lock the rows of teams, in the order of their ids.
 
     Code that changes what a leaderboard shows about a team must hold this lock, so that the team's entries are updated
     for one change at a time.
     """
-    return list(Team.objects.select_for_update(no_key=True).filter(pk__in=[*teams]).order_by("pk"))
+    lock(Team, teams)
+
+
+def lock(model: type[Model], keys: Iterable[int]) -> None:
+    """Lock rows in the order of their ids, without reading them.
+
+    On SQLite, a transaction locks the whole database when it begins.
+    """
+    assert connection.in_atomic_block
+    if suffix := row_lock():
+        select(f'SELECT id FROM "{model._meta.db_table}" WHERE id IN ({{}}) ORDER BY id {suffix}', (), [*keys])

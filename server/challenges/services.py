@@ -3,31 +3,24 @@
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import count
-from typing import Any
 
 from django.db import transaction
 
+from evaluator.bundle.rules import NAME_CHARACTERS
+from evaluator.texts import BadName, clean_name
 from server.accounts.models import User
-from server.accounts.names import BadName, all_looks, clean_name, looks
+from server.accounts.names import all_looks, looks
 from server.accounts.services import has_confirmed_address_at
 from server.audit import services as audit
-from server.challenges.models import Challenge, JoinRequest, Membership, Team
-from server.clock import database_now, is_over
+from server.challenges.models import Challenge, FormerMember, JoinRequest, Membership, Team
+from server.challenges.reading import membership_of
+from server.clock import database_now, is_over, utc_text
 from server.errors import Refused
-
-NAME_CHARACTERS = 80
-
-
-def membership_of(user: Any, challenge: Challenge) -> Membership | None:
-    """Return a person's membership in a challenge; None if the person is not a member or not logged in."""
-    if not user.is_authenticated:
-        return None
-    return Membership.objects.select_related("team").filter(challenge=challenge, user=user).first()
 
 
 def refuse_organizer(user: User, challenge: Challenge) -> None:
     """Raise Refused for organizers and staff, because they can read the private leaderboard."""
-    if challenge.is_organized_by(user):
+    if challenge.has_organizer(user):
         raise Refused(
             "forbidden",
             "Organizers and staff can read the private leaderboard of this challenge, so they cannot take part. Use "
@@ -36,16 +29,17 @@ def refuse_organizer(user: User, challenge: Challenge) -> None:
 
 
 def competing(challenge: Challenge, people: Iterable[User]) -> list[str]:
-    """Describe which of these people are in a team of the challenge. They cannot become its organizers."""
+    """Return "NAME is in team TEAM" for each of these people who is in a team, and so cannot become an organizer."""
     found = Membership.objects.filter(challenge=challenge, user__in=list(people)).select_related("user", "team")
     return [f"{member.user} is in team {member.team}" for member in found]
 
 
 @transaction.atomic
 def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership:
-    """Join as the captain of a new team. Somebody who already is in a team remains in it.
+    """Join a challenge as the captain of a new team.
 
-    Raises Refused if organizers approve members; `approval.enter` handles both kinds of challenges.
+    A person who is already in a team remains in it. Raises Refused if organizers approve members; `approval.enter`
+    handles both kinds of challenges.
     """
     locked = lock_challenge(challenge, user)
     if member := membership_of(user, locked):
@@ -60,10 +54,15 @@ def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str
 
 @transaction.atomic
 def join_team(*, user: User, team: Team, accept_rules: bool) -> Membership:
-    """Join a team; the caller checks that the team agrees. Somebody who already is in a team remains in it."""
+    """Join a team. The caller checks that the team agrees. A person who is already in a team remains in it.
+
+    Raises Refused for a person whose request to join was declined by the organizers.
+    """
     locked = lock_challenge(team.challenge, user)
     if member := membership_of(user, locked):
         return member
+    if JoinRequest.objects.filter(challenge=locked, user=user, status=JoinRequest.Status.DECLINED).exists():
+        raise declined()
     now = check_admission(locked, user, accept_rules=accept_rules)
     if team.memberships.count() >= locked.team_max_size:
         raise Refused(
@@ -72,12 +71,16 @@ def join_team(*, user: User, team: Team, accept_rules: bool) -> Membership:
     return add_member(user, team, now=now, is_captain=False)
 
 
+def declined() -> Refused:
+    return Refused("not_a_member", "The organizers declined your request to join. Contact them if this is a mistake.")
+
+
 def lock_challenge(challenge: Challenge, user: User) -> Challenge:
-    """Lock a challenge that a user may read, so that people who join at the same time cannot take the same name."""
+    """Lock a challenge that a user may read, so that two people cannot take the same name at the same time."""
     readable = Challenge.objects.readable_by(user).filter(pk=challenge.pk)
     locked = Challenge.objects.select_for_update(no_key=True).filter(pk__in=readable.values("pk")).first()
     if locked is None:
-        raise Refused("not_found", "This challenge does not exist, or you have no access to it.")
+        raise Refused("not_found", "This challenge does not exist, or you do not have access to it.")
     return locked
 
 
@@ -86,19 +89,31 @@ def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> 
     refuse_organizer(user, challenge)
     if not accept_rules:
         raise Refused("rules_not_accepted", "To join, read and accept the rules of this challenge.")
+    refuse_former_member(challenge, user)
     now = database_now()
     refuse_late(challenge, now)
     refuse_by_domain(challenge, user)
     return now
 
 
+def refuse_former_member(challenge: Challenge, user: User) -> None:
+    """Raise Refused for a person who has left a team that had submitted, so that nobody gains quota by leaving."""
+    former = FormerMember.objects.select_related("team").filter(challenge=challenge, user=user).first()
+    if former is not None:
+        raise Refused(
+            "change_refused",
+            f"You left team {former.team} after it submitted. In this challenge you can return only to that team, and "
+            "only if its captain invites you.",
+        )
+
+
 def taken_names(challenge: Challenge) -> set[str]:
-    """Return the comparison forms (`names.looks`) of all team names. A new name must not share any of them."""
+    """Return the comparison forms (`names.looks`) of all team names. A new name must not have any of these forms."""
     return all_looks(challenge.teams.values_list("name", flat=True))
 
 
 def refuse_by_domain(challenge: Challenge, user: User) -> None:
-    """Raise Refused if the challenge restricts mail domains and the user has no confirmed address at one of them."""
+    """Raise Refused if the challenge restricts email domains and the user has no confirmed address at one of them."""
     domains = challenge.allowed_domains.lower().split()
     if domains and not has_confirmed_address_at(user, domains):
         allowed = ", ".join(domains)
@@ -116,13 +131,13 @@ def add_member(user: User, team: Team, *, now: datetime, is_captain: bool) -> Me
         actor=user,
         action="challenge.joined",
         subject=f"challenge {team.challenge.slug}",
-        detail={"team": team.name, "id": team.pk},
+        detail={"team": team.pk},
     )
     return member
 
 
 def registration_end(challenge: Challenge) -> datetime | None:
-    """Return the last time to join: the registration deadline or the end of the challenge; None if there is neither."""
+    """Return the time until which people can join: the registration deadline, the end of the challenge, or None."""
     return min((end for end in (challenge.join_until, challenge.closes_at) if end is not None), default=None)
 
 
@@ -131,12 +146,12 @@ def refuse_late(challenge: Challenge, now: datetime) -> None:
     if end is not None and is_over(end, now):
         raise Refused(
             "registration_closed",
-            f"Registration ended at {end:%Y-%m-%d %H:%M} UTC. Write to the organizers if you still want to join.",
+            f"Registration ended at {utc_text(end)}. Contact the organizers if you still want to join.",
         )
 
 
 def tidy_name(text: str) -> str:
-    """Return a team name as it is shown and compared."""
+    """Return a team name in the form in which names are shown and compared."""
     try:
         return clean_name(text, NAME_CHARACTERS)
     except BadName as error:
@@ -158,3 +173,15 @@ def free_name(username: str, taken: set[str]) -> str:
         if taken.isdisjoint(looks(name)):
             return name
     raise AssertionError("unreachable")
+
+
+@transaction.atomic
+def require_two_factor(*, challenge: Challenge, by: User, required: bool) -> None:
+    """Set whether organizers need two-factor authentication. Whoever requires it must have turned it on."""
+    if not challenge.is_organized_by(by):
+        raise Refused("forbidden", "Only organizers of the challenge can do this.")
+    if required and not by.has_two_factor:
+        raise Refused("invalid", "Turn on two-factor authentication for your own account first.")
+    Challenge.objects.filter(pk=challenge.pk).update(organizers_need_two_factor=required)
+    action = "challenge.two_factor_required" if required else "challenge.two_factor_not_required"
+    audit.record(actor=by, action=action, subject=f"challenge {challenge.slug}")

@@ -1,4 +1,5 @@
-"""Detects changes to a challenge that are refused, or must be confirmed because they end a phase or reveal scores.
+"""Detects changes to a challenge that are refused, or that must be confirmed because they end a phase or reveal
+scores.
 
 Imports and the admin follow the same rules.
 """
@@ -8,15 +9,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import inf
 
+from evaluator.dates import iso_utc
 from server.challenges.models import Challenge, Phase
-from server.challenges.validation import iso_utc
 
-NOTICE_HOURS = 24  # an earlier end with less notice surprises participants and may be a mistake
+NOTICE_HOURS = 24  # if an end is moved forward with less notice than this, it may be a mistake
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms of a phase: when it accepts submissions, who may read its scores, and how many digits of them.
+    """The terms of a phase: when it accepts submissions, who may read its scores, and with how many digits.
 
     `in_use` is true if somebody has joined the challenge or submitted to the phase.
     """
@@ -59,7 +60,9 @@ def terms_of(challenge: Challenge) -> dict[str, Terms]:
 
 
 def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
-    """Describe the changes that must be confirmed: those that end or remove a phase, or show more of its scores."""
+    """Return a sentence for each change that must be confirmed, because it ends or removes a phase or shows more
+    scores.
+    """
     for slug, old in sorted(before.items()):
         if slug in after:
             yield from (f"phase {slug} would {what}" for what in changes(old, after[slug], now))
@@ -68,16 +71,18 @@ def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: d
     visibilities = [{terms.visibility for terms in some.values()} for some in (before, after)]
     private = {Challenge.Visibility.PRIVATE.value}
     if visibilities[0] == private and visibilities[1] - private:
-        yield f"the challenge and its scores would be visible to others: {visibilities[1].pop()} instead of private"
+        yield (
+            f"the challenge and its scores would be visible to more people: {visibilities[1].pop()} instead of private"
+        )
 
 
 def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Describe the changes to one phase that must be confirmed."""
+    """Return a phrase for each change to one phase that must be confirmed."""
     if old.is_over(now):
         return
     closing = f"it would close at {date_text(new.closing)} instead of {date_text(old.closing)}"
     if new.is_over(now):
-        yield f"end at once, and everybody could read its private scores: {closing}"
+        yield f"end immediately, and everybody could read its private scores: {closing}"
     elif new.closing and is_earlier(new.closing, old.closing) and new.closing - now < timedelta(hours=NOTICE_HOURS):
         yield (
             f"end within {NOTICE_HOURS} hours, earlier than announced, and then everybody could read its private "
@@ -95,7 +100,7 @@ def is_earlier(one: datetime, other: datetime | None) -> bool:
 
 
 def loosened(old: Terms, new: Terms) -> Iterator[str]:
-    """Describe what the new feedback shows about scores that the old feedback hid."""
+    """Return a phrase for each thing about scores that the new feedback shows and the old feedback did not show."""
     if old.ladder_margin is not None and new.ladder_margin is None:
         yield "every score instead of clear improvements only"
     elif old.ladder_margin is not None and new.ladder_margin is not None and new.ladder_margin < old.ladder_margin:
@@ -111,12 +116,12 @@ def digits(terms: Terms) -> float:
 
 
 def refusals(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
-    """Describe changes that are refused: reopening a phase whose private scores participants could already read."""
+    """Return a sentence for each refused change: reopening a phase whose private scores participants could read."""
     for slug in sorted(before.keys() & after.keys()):
         old, new = before[slug], after[slug]
         if old.is_over(now) and not new.is_over(now) and old.revealed_at is not None:
             yield (
-                f"phase {slug} closed at {date_text(old.closing)} and others have read its private scores since "
+                f"phase {slug} closed at {date_text(old.closing)} and its private scores have been readable since "
                 f"{date_text(old.revealed_at)}; it cannot be reopened. Open a new phase instead"
             )
 

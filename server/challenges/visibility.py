@@ -1,29 +1,56 @@
 """Queries for the challenges that a person may see."""
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 from django.db import models
 from django.db.models import Q
 
-if TYPE_CHECKING:
-    from server.challenges.models import Challenge  # noqa: F401
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """The properties of a person that decide what they may see. `pk` is None if the person is not logged in.
+
+    Compiled queries use a Viewer in place of the user, with a placeholder as `pk`.
+    """
+
+    pk: Any
+    is_staff: bool
+
+    @property
+    def is_authenticated(self) -> bool:
+        return self.pk is not None
 
 
-class ChallengeQuerySet(models.QuerySet["Challenge"]):
-    def listed_for(self, user: Any) -> "ChallengeQuerySet":
+class ChallengeQuerySet(models.QuerySet[Any]):
+    def listed_for(self, user: Any) -> Self:
         """Return the challenges in a person's lists: public, joined and organized ones. Staff see all challenges."""
         return self.shown_to(user, [self.model.Visibility.PUBLIC])
 
-    def readable_by(self, user: Any) -> "ChallengeQuerySet":
+    def readable_by(self, user: Any) -> Self:
         """Return the challenges that a person may open by URL: those in their lists, and unlisted ones."""
         return self.shown_to(user, [self.model.Visibility.PUBLIC, self.model.Visibility.UNLISTED])
 
-    def shown_to(self, user: Any, to_anybody: list[str]) -> "ChallengeQuerySet":
-        """Return the challenges with these visibilities, and those that the person has joined or organizes."""
+    def shown_to(self, user: Any, to_anybody: list[str]) -> Self:
+        """Return the challenges with one of these visibilities, and those that the person has joined or organizes."""
         if user.is_staff:
             return self
         shown = Q(visibility__in=to_anybody)
         if user.is_authenticated:
-            shown |= Q(pk__in=user.memberships.order_by().values("challenge"))
-            shown |= Q(pk__in=user.organized_challenges.order_by().values("pk"))
+            challenges = self.model.objects.order_by()
+            shown |= Q(pk__in=challenges.filter(memberships__user=user.pk).values("pk"))
+            shown |= Q(pk__in=challenges.filter(organizers=user.pk).values("pk"))
         return self.filter(shown)
+
+    def organized_by(self, user: Any) -> Self:
+        """Return the challenges in which the person may act as an organizer.
+
+        Staff may act as organizers of all challenges. If a challenge requires two-factor authentication of its
+        organizers, organizers without it may not act.
+        """
+        if not user.is_authenticated:
+            return self.none()
+        if user.is_staff:
+            return self
+        allowed = Q(organizers_need_two_factor=False) | Q(organizers__has_two_factor=True)
+        return self.filter(allowed, organizers=user.pk)

@@ -1,12 +1,18 @@
-"""Leaderboards as CSV, with all digits and without cells that a spreadsheet would execute."""
+"""Exports leaderboards as CSV, with all digits, and without cells that a spreadsheet would execute."""
 
 import csv
 from collections.abc import Iterable, Iterator
 from io import StringIO
 
+from django.http import StreamingHttpResponse
+
+from server.leaderboards.compared import RankInterval
+from server.leaderboards.listing import Listing
 from server.leaderboards.queries import BoardRow, ShownBoard
 
-# A spreadsheet treats a cell that starts with one of these as a formula, also in full-width form.
+RANKS = ("rank_low", "rank_high", "rank_individual")
+# A spreadsheet treats a cell that starts with one of these characters as a formula, even if it is a full-width
+# character.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
@@ -24,10 +30,23 @@ def csv_name(board: ShownBoard) -> str:
     return f"{board.phase.challenge.slug}-{board.phase.slug}-{board.split}.csv"
 
 
+def csv_response(listing: Listing) -> StreamingHttpResponse:
+    """Return the response that downloads all pages of a listing."""
+    board = listing.board
+    return StreamingHttpResponse(
+        as_csv(listing.chunks(), metrics=[metric.name for metric in board.phase.declared_track.metrics]),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{csv_name(board)}"'},
+    )
+
+
 def as_csv(chunks: Iterable[Iterable[BoardRow]], *, metrics: list[str]) -> Iterator[str]:
-    """Yield a leaderboard as CSV, one text for each chunk of rows. `metrics` are the track's, the headline first."""
+    """Yield a leaderboard as CSV text, in chunks of rows.
+
+    `metrics` are those of the track, the headline metric first.
+    """
     others = metrics[1:]
-    yield _lines([["rank", "team", "score", "low", "high", *others, "entries", "submitted_at", "baseline"]])
+    yield _lines([["rank", "team", "score", "low", "high", *others, "entries", "submitted_at", "baseline", *RANKS]])
     for rows in chunks:
         yield _lines(_cells(row, others) for row in rows)
 
@@ -48,4 +67,9 @@ def _cells(row: BoardRow, others: list[str]) -> list[str]:
         str(row.entries),
         row.submitted_at.isoformat().replace("+00:00", "Z"),
         str(row.baseline).lower(),
+        *_rank_cells(row.rank_interval),
     ]
+
+
+def _rank_cells(found: RankInterval | None) -> list[str]:
+    return ["", "", ""] if found is None else [str(found.low), str(found.high), str(found.individual).lower()]

@@ -1,18 +1,20 @@
-"""Leaderboards as they are and as they were: entries with the time in which they were valid."""
+"""Current and past leaderboards: each entry with the period during which it was valid."""
 
 from datetime import datetime
+from math import inf
 
 from django.db import models
 from django.db.models import F, Q
 
 from server.challenges.models import Phase, Team
-from server.submissions.models import Evaluation
+from server.clock import midnight
+from server.submissions.models import Evaluation, Leased
 
 
 class Board(models.Model):
     """The leaderboard of one phase, kind and signature.
 
-    Rows of boards are locked after those of teams and submissions, and before the head of the audit log.
+    Board rows are locked after rows of teams, submissions and comparisons, and before the head of the audit log.
     """
 
     class Kind(models.TextChoices):
@@ -24,9 +26,11 @@ class Board(models.Model):
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="boards")
     kind = models.CharField(max_length=10, choices=Kind)
     signature = models.CharField(max_length=400)
-    version = models.PositiveBigIntegerField(default=0, help_text="raised whenever its content changes")
-    listed = models.PositiveIntegerField(default=0, help_text="number of present entries, with baselines")
-    ranked = models.PositiveIntegerField(default=0, help_text="number of present entries, without baselines")
+    version = models.PositiveBigIntegerField(
+        default=0, help_text="raised whenever the content of the leaderboard changes"
+    )
+    listed = models.PositiveIntegerField(default=0, help_text="number of current entries, including baselines")
+    ranked = models.PositiveIntegerField(default=0, help_text="number of current entries, excluding baselines")
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("phase", "signature", "kind"), name="one_board_of_a_kind"),)
@@ -44,36 +48,34 @@ class EntryQuerySet(models.QuerySet["Entry"]):
         return self.filter(Q(valid_until=None) | Q(valid_until__gt=moment), valid_from__lte=moment)
 
     def in_order(self) -> "EntryQuerySet":
-        """Sort by score, best first, then by time and team. The index of present entries has the same order."""
+        """Sort by score, best first, then by time and team. The index of current entries has the same order."""
         return self.order_by("-score", "submitted_at", "team_id")
 
-    def before(self, entry: "Entry") -> "EntryQuerySet":
-        """Return what is listed before an entry of the same board."""
-        earlier = Q(submitted_at__lt=entry.submitted_at) | Q(submitted_at=entry.submitted_at, team__lt=entry.team_id)
-        return self.filter(Q(score__gt=entry.score) | (Q(score=entry.score) & earlier))
-
-    def after(self, entry: "Entry") -> "EntryQuerySet":
-        """Return what is listed after an entry of the same board."""
-        later = Q(submitted_at__gt=entry.submitted_at) | Q(submitted_at=entry.submitted_at, team__gt=entry.team_id)
-        return self.filter(Q(score__lt=entry.score) | (Q(score=entry.score) & later))
+    def before(self, *, score: float, submitted_at: datetime, team: int) -> "EntryQuerySet":
+        """Return the entries that are listed before an entry with these values."""
+        earlier = Q(submitted_at__lt=submitted_at) | Q(submitted_at=submitted_at, team__lt=team)
+        # The first condition is redundant, but because of it, databases read only the matching part of an index.
+        return self.filter(Q(score__gte=score) & (Q(score__gt=score) | earlier))
 
 
 class Entry(models.Model):
     """One version of a team's entry on a leaderboard. Only `valid_until` and `submissions` ever change."""
 
-    board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="entries")
-    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="entries")
+    board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="entries", db_index=False)
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="entries", db_index=False)
     is_baseline = models.BooleanField()
     evaluation = models.ForeignKey(
-        Evaluation, null=True, on_delete=models.SET_NULL, related_name="entries", help_text="empty: it was removed"
+        Evaluation, null=True, on_delete=models.SET_NULL, related_name="entries", help_text="empty if it was removed"
     )
     score = models.FloatField()
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
     submitted_at = models.DateTimeField()
-    submissions = models.PositiveIntegerField(help_text="scored ones of the team; not part of the history")
+    submissions = models.PositiveIntegerField(
+        help_text="number of the team's scored submissions; not part of the history"
+    )
     valid_from = models.DateTimeField()
-    valid_until = models.DateTimeField(null=True, help_text="empty: at present")
+    valid_until = models.DateTimeField(null=True, help_text="empty for a current entry")
 
     objects = EntryQuerySet.as_manager()
 
@@ -96,7 +98,7 @@ class Entry(models.Model):
                 condition=Q(valid_until=None),
                 name="entry_in_order",
             ),
-            # The times come first, so that SQLite does not prefer this index for present entries.
+            # The times are the first columns, so that SQLite does not use this index for queries of current entries.
             models.Index(
                 F("board"),
                 F("valid_from"),
@@ -107,14 +109,110 @@ class Entry(models.Model):
                 F("is_baseline"),
                 name="entry_in_history",
             ),
+            models.Index(fields=("team", "board", "valid_from"), name="entries_of_team"),
+            # `event_days` uses this index to find, one by one, the days on which an entry was replaced or removed.
+            models.Index(fields=("board", "valid_until"), condition=Q(valid_until__isnull=False), name="entry_ends"),
         )
 
     def __str__(self) -> str:
         return f"{self.team_id} {self.score}"
 
 
+class MetricValue(models.Model):
+    """The value of a metric other than the headline for a current entry. Leaderboards can be sorted by this value."""
+
+    UNDEFINED = -inf  # this value is sorted last by every database, unlike null
+
+    board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="+", db_index=False)
+    entry = models.ForeignKey(Entry, on_delete=models.CASCADE, related_name="values", db_index=False)
+    metric = models.CharField(max_length=60)
+    value = models.FloatField(help_text="minus infinity if undefined")
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("entry", "metric"), name="one_value_of_a_metric"),)
+        indexes = (models.Index(F("board"), F("metric"), F("value").desc(), F("entry"), name="values_in_order"),)
+
+    def __str__(self) -> str:
+        return f"{self.entry_id} {self.metric} {self.value}"
+
+
+class ComparisonQuerySet(models.QuerySet["Comparison"]):
+    def due(self, now: datetime) -> "ComparisonQuerySet":
+        """Return the comparisons of shown leaderboards that a worker may claim now.
+
+        A leaderboard is compared after each change. A public one is also compared once a day, because its scores are
+        compared with those of a week ago. A comparison can be claimed if no worker holds it, or if the lease of its
+        worker has expired.
+        """
+        another_day = Q(day=None) | Q(day__lt=midnight(now).date(), board__kind=Board.Kind.PUBLIC)
+        shown = self.filter(board__signature=F("board__phase__signature"))
+        outdated = shown.filter(~Q(version=F("board__version")) | another_day)
+        free = outdated.filter(Q(lease_token=None) | Q(lease_until__lt=now))
+        return free.filter(Q(not_before=None) | Q(not_before__lte=now))
+
+    def current(self) -> "ComparisonQuerySet":
+        """Return successful comparisons whose leaderboards have not changed since."""
+        return self.filter(version=F("board__version"), failure="").select_related("board__phase")
+
+
+class Comparison(Leased):
+    """The comparison of all entries of a leaderboard with each other, which a worker repeats after each change."""
+
+    board = models.OneToOneField(Board, primary_key=True, on_delete=models.CASCADE, related_name="comparison")
+    version = models.PositiveBigIntegerField(default=0, help_text="version of the leaderboard that was last compared")
+    day = models.DateField(null=True, help_text="the day (UTC) of the last complete comparison")
+    content = models.CharField(max_length=64, blank=True, help_text="hash of the entries in the last comparison")
+    enqueued_at = models.DateTimeField(
+        null=True, help_text="when the comparison became due, or when an urgent message was last sent"
+    )
+    not_before = models.DateTimeField(null=True, help_text="when the next attempt may begin; empty if it may begin now")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    failure = models.CharField(
+        max_length=300, blank=True, help_text="why the comparison of the last version was given up"
+    )
+
+    objects = ComparisonQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"comparison of {self.board}"
+
+
+class ComparedEntry(models.Model):
+    """The result of the comparison for a current entry. Entries without replicates have no rank interval."""
+
+    entry = models.OneToOneField(Entry, primary_key=True, on_delete=models.CASCADE, related_name="compared")
+    compared_with = models.BigIntegerField(null=True, help_text="the first entry of the tie group above this entry")
+    tied = models.BooleanField(null=True, help_text="whether this entry belongs to that tie group; empty if unknown")
+    next_up = models.BigIntegerField(null=True, help_text="the nearest entry of a team with a higher score")
+    next_up_tied = models.BooleanField(null=True, help_text="whether the difference from that entry is not significant")
+    earlier = models.BigIntegerField(null=True, help_text="the evaluation of the team's entry a week ago")
+    gain_low = models.FloatField(
+        null=True, help_text="lower end of the interval of the difference from that evaluation"
+    )
+    gain_high = models.FloatField(null=True)
+    rank_low = models.PositiveIntegerField(null=True)
+    rank_high = models.PositiveIntegerField(null=True)
+    is_individual = models.BooleanField(
+        default=False, help_text="whether the confidence of the rank interval applies to this entry alone"
+    )
+    ranked_at = models.DateTimeField(null=True, help_text="when the rank interval was computed")
+
+    class Meta:
+        verbose_name_plural = "compared entries"
+        constraints = (
+            models.CheckConstraint(
+                name="rank_interval_is_whole",
+                condition=Q(rank_low=None, rank_high=None, ranked_at=None)
+                | Q(rank_low__gte=1, rank_high__gte=F("rank_low"), ranked_at__isnull=False),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.entry_id} {self.rank_low}–{self.rank_high}"
+
+
 class BoardTerms(models.Model):
-    """What a phase's leaderboards showed from some time on: one signature, and the feedback of that time."""
+    """The signature and feedback of a phase's leaderboards from a certain time on."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="board_terms")
     since = models.DateTimeField()

@@ -1,4 +1,8 @@
-"""Connects leaderboards with what they depend on: scores, phases and teams. All run in the transaction."""
+"""Updates leaderboards when scores, phases or teams change. These receivers run in the transaction of the change.
+
+After each sweep, they also update entries if a phase's number of final submissions has changed, and wake a worker for
+leaderboards whose entries have not been compared since the last change.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,8 +11,8 @@ from django.db.models.signals import post_save
 from django.dispatch import receiver
 
 from server.challenges.models import Phase, Team
-from server.leaderboards.services import entries, terms
-from server.submissions.signals import scores_changed
+from server.leaderboards.services import comparisons, entries, terms
+from server.submissions.signals import scores_changed, swept
 
 
 @receiver(scores_changed)
@@ -26,3 +30,9 @@ def follow_phase(instance: Phase, raw: bool, **signal: Any) -> None:
 def follow_team(instance: Team, created: bool, raw: bool, **signal: Any) -> None:
     if not (created or raw):
         entries.follow_team(instance)
+
+
+@receiver(swept)
+def follow_sweep(**signal: Any) -> None:
+    terms.apply_finals()
+    comparisons.wake()

@@ -1,15 +1,15 @@
-"""Reads what teams were scored on a phase, in one query, before the rules of `ranking` are applied."""
+"""Reads the scores of teams in a phase for the rules in `ranking`."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from server.challenges.models import Phase
 from server.leaderboards import ranking
 from server.leaderboards.models import Board
 from server.leaderboards.ranking import Candidate
-from server.submissions.models import Score, Status
+from server.sql import select
+from server.submissions.models import Status
 
 SPLITS = {  # the split whose scores each kind of leaderboard shows
     Board.Kind.PUBLIC: "public",
@@ -17,25 +17,29 @@ SPLITS = {  # the split whose scores each kind of leaderboard shows
     Board.Kind.PRIVATE: "private",
     Board.Kind.ALL: "all",
 }
-COLUMNS = (
-    "split",
-    "evaluation__submission_id",
-    "evaluation__submission__team_id",
-    "value",
-    "evaluation__submission__received_at",
-    "evaluation__submission__team__is_baseline",
-    "evaluation__submission__final",
-    "evaluation_id",
-    "evaluation__published_id",
-    "low",
-    "high",
-    "evaluation__submission__phase__finals",
-)
+# `finals` is the number of final submissions with which the current entries of the phase were computed; see
+# `services.terms.apply_finals`.
+TEAMS = """
+    SELECT id, is_baseline,
+        (SELECT finals FROM leaderboards_boardterms WHERE phase_id = %s ORDER BY since DESC, id DESC LIMIT 1)
+    FROM challenges_team WHERE disqualified_at IS NULL AND id IN ({})
+"""
+# Times are read as text. Most of them are not needed, and parsing them would take longer than reading everything else.
+SCORES = """
+    SELECT score.split, submission.team_id, score.value, evaluation.published_id, evaluation.id, submission.final,
+        score.low, score.high, CAST(submission.received_at AS text)
+    FROM submissions_submission submission
+    JOIN submissions_evaluation evaluation ON evaluation.submission_id = submission.id
+    JOIN submissions_score score ON score.evaluation_id = evaluation.id
+    WHERE submission.phase_id = %s AND submission.status = %s AND evaluation.signature = %s AND score.metric = %s
+        AND score.value IS NOT NULL AND submission.team_id IN ({})
+    ORDER BY submission.received_at, submission.id
+"""
 
 
 @dataclass(frozen=True)
 class TeamScores:
-    """The defined headline scores of a team, of one signature, on the split of one kind of leaderboard."""
+    """The headline scores of a team that count for one kind of leaderboard. Undefined scores are left out."""
 
     kind: str
     finals: int
@@ -53,45 +57,21 @@ class TeamScores:
 def read_scores(phase: Phase, *, signature: str, teams: Collection[int]) -> dict[tuple[str, int], TeamScores]:
     """Return the scores of teams by kind of leaderboard and team.
 
-    Teams without scores on a split are left out, and disqualified ones. What can change is read with the scores,
-    because `phase` may have been read before.
+    Teams without scores on a split and disqualified teams are left out. The number of finals is read together with the
+    scores, because `phase` may be outdated.
     """
-    scores = Score.objects.filter(
-        metric=phase.declared_track.headline,
-        value__isnull=False,
-        evaluation__signature=signature,
-        evaluation__submission__phase=phase,
-        evaluation__submission__team__in=[*teams],
-        evaluation__submission__team__disqualified_at=None,
-        evaluation__submission__status=Status.SCORED,
-    )
-    rows = list(scores.values_list(*COLUMNS))
-    public = {row[COLUMNS.index("evaluation_id")]: row[COLUMNS.index("value")] for row in rows if row[0] == "public"}
+    facts = {team: (bool(baseline), finals) for team, baseline, finals in select(TEAMS, [phase.pk], teams)}
+    words = (phase.pk, Status.SCORED, signature, phase.declared_track.headline)
+    rows = select(SCORES, words, facts.keys()) if facts else []
+    public = {evaluation: value for split, _, value, _, evaluation, *_ in rows if split == "public"}
     found: dict[tuple[str, int], list[Candidate]] = {}
-    for split, *columns, _ in rows:
-        candidate = _candidate(*columns, public=public)
-        found.setdefault((split, candidate.team_id), []).append(candidate)
-    finals = rows[0][-1] if rows else 0
+    for received, (split, team, value, published, evaluation, *columns) in enumerate(rows):
+        visible = published == evaluation  # this only matters under ladder feedback; see `is_visible`
+        candidate = Candidate(evaluation, value, received, public.get(evaluation), facts[team][0], visible, *columns)
+        found.setdefault((split, team), []).append(candidate)
     return {
-        (kind.value, team): TeamScores(kind, finals, candidates)
+        (kind.value, team): TeamScores(kind, facts[team][1], candidates)
         for kind, of_kind in SPLITS.items()
         for (split, team), candidates in found.items()
         if split == of_kind
     }
-
-
-def _candidate(*columns: Any, public: Mapping[int, float]) -> Candidate:
-    submission, team, value, received_at, baseline, final, evaluation, published, low, high = columns
-    return Candidate(
-        submission_id=submission,
-        team_id=team,
-        score=value,
-        submitted_at=received_at,
-        baseline=baseline,
-        final=final,
-        public_score=public.get(evaluation),
-        evaluation_id=evaluation,
-        low=low,
-        high=high,
-        visible=published == evaluation,
-    )

@@ -3,12 +3,20 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
+
+from django.db.models import F, QuerySet
 
 from server.challenges.feedback_leakage import ladder_margin
 from server.challenges.models import Phase
+from server.compiled_queries import compiled_query
+from server.leaderboards import compared
+from server.leaderboards.compared import RankInterval
 from server.leaderboards.models import Board, Entry
-from server.leaderboards.queries import kind_of, with_better
+from server.leaderboards.own_entry import RankedEntry
+from server.leaderboards.present_ranks import with_better
+from server.leaderboards.queries import kept_board, kind_of
 from server.leaderboards.scored_entries import SPLITS, TeamScores, read_scores
 from server.submissions.feedback import current_evaluation
 from server.submissions.models import Evaluation, Status, Submission
@@ -17,32 +25,41 @@ NOT_SCORED = {
     Status.QUEUED: "It is waiting to be scored.",
     Status.RUNNING: "It is being scored.",
     Status.REJECTED: "The file was rejected. Fix its defects and submit again.",
-    Status.FAILED: "It could not be scored, which is not the fault of the file. Submit it again.",
+    Status.FAILED: "It could not be scored, but the cause is not in the file. Submit it again.",
     Status.CANCELLED: "It was cancelled. Submit the file again to have it scored.",
 }
-DISQUALIFIED = "The organizers disqualified your team, so it is on no leaderboard. Their reason: {reason}"
+DISQUALIFIED = "The organizers disqualified your team, so it is not on any leaderboard. Their reason: {reason}"
 BEATEN = "Your team's best submission holds its place on the leaderboard."
 NOT_FINAL = "It is not one of the team's final submissions."
 UNDEFINED = "Its score is undefined, because the ground truth of this split has no objects to find."
 OF_ANOTHER_KIND = (
-    "It was scored against another ground truth or by another version. Only scores of one kind are ranked together."
+    "It was scored against another ground truth or by another version of the evaluator. Only scores with the same "
+    "ground truth and version are ranked together."
 )
 UNCLEAR = (
-    "It does not beat your team's best by more than {margin} of the difference, so the score of your team's best is "
+    "Its score does not exceed your team's best by more than {margin} of the difference, so the score of your team's "
+    "best is "
     "shown instead."
 )
 COMPARING = "It is being compared with your team's best. Its score will be shown if it is clearly higher."
-INCOMPARABLE = "It could not be compared with your team's best, so it shows no score. Write to the organizers."
+INCOMPARABLE = "It could not be compared with your team's best, so it shows no score. Contact the organizers."
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The rank of one submission on the leaderboard of `split`. `why_not` is empty if it is on the leaderboard."""
+    """The rank of a submission on the leaderboard of `split`.
+
+    `why_not` is empty if the submission is on that leaderboard. `rank_interval` is the interval of ranks that the
+    submission could have, or it is None if it has not been computed. `entry` is the team's entry, which may be for
+    another submission. It is None if the team has no entry.
+    """
 
     split: str
     on_board: bool
     why_not: str
     rank: int | None
+    rank_interval: RankInterval | None = None
+    entry: RankedEntry | None = None
 
 
 def standing(submission: Submission, *, now: datetime) -> Standing:
@@ -51,47 +68,64 @@ def standing(submission: Submission, *, now: datetime) -> Standing:
 
 
 def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime) -> dict[UUID, Standing]:
-    """Return the ranks of several submissions of one phase, on the leaderboard that its teams see.
+    """Return the ranks of several submissions to one phase, on the leaderboard that its teams see.
 
-    `feedback.with_scores` loads what this reads of them. One rank is counted for each team.
+    The caller must have called `feedback.load_scores` for the submissions. Ranks are counted once per team.
     """
     asked = list(submissions)
     teams = {one.team_id for one in asked if one.status == Status.SCORED}
     kind = deciding_kind(phase, now=now)
     split = SPLITS[Board.Kind(kind)]
-    listed: dict[UUID, int | None] = {}  # the rank of each submission that is an entry
-    if teams:
-        entries = Entry.objects.present().filter(board__phase=phase, board__signature=phase.signature)
-        entries = with_better(entries.filter(board__kind=kind, team__in=teams))
-        for one, baseline, better in entries.values_list("evaluation__submission", "is_baseline", "better"):
-            listed[one] = None if baseline else better + 1
+    entries = listed_entries(phase=phase.pk, signature=phase.signature, kind=kind, teams=[*teams]) if teams else []
+    listed: dict[UUID, Standing] = {}  # by submission, without submissions that are not their team's entry
+    of_team: dict[int, RankedEntry] = {}
+    for entry in entries:
+        rank = None if entry.is_baseline else entry.better + 1
+        own = RankedEntry(entry.board_id, rank, entry.score, entry.next_up, entry.next_up_tied)
+        of_team[entry.team_id] = own
+        listed[entry.submission_id] = Standing(split, True, "", rank, compared.rank_interval(entry, rank), own)
     beaten = {one.team_id for one in asked if one.pk not in listed} & teams
-    finals = beaten if kind == Board.Kind.PRIVATE else set()  # only there, other submissions decide what counts
+    # On the private leaderboard, whether a submission counts depends on the other submissions of its team.
+    finals = beaten if kind == Board.Kind.PRIVATE else set()
     scores = read_scores(phase, signature=phase.signature, teams=finals) if finals else {}
 
     def standing_of(submission: Submission) -> Standing:
         if submission.pk in listed:
-            return Standing(split, True, "", listed[submission.pk])
+            return listed[submission.pk]
         reason = why_not(submission, kind=kind, scores=scores.get((kind, submission.team_id)))
-        return Standing(split, False, reason, None)
+        return Standing(split, False, reason, None, None, of_team.get(submission.team_id))
 
     return {one.pk: standing_of(one) for one in asked}
 
 
-def deciding_kind(phase: Phase, *, now: datetime) -> str:
-    """Return the kind of the leaderboard that decides: the private one when the phase is over.
+@compiled_query
+def listed_entries(*, phase: int, signature: str, kind: str, teams: list[int]) -> QuerySet[Any]:
+    """Return the entries of teams, each with its submission, its comparison, and the number of teams with a higher
+    score.
+    """
+    entries = Entry.objects.present().filter(board__phase=phase, board__signature=signature, board__kind=kind)
+    found = with_better(entries.filter(team__in=teams)).annotate(**compared.COLUMNS)
+    next_up = {name: F(f"compared__{name}") for name in ("next_up", "next_up_tied")}
+    return found.annotate(submission_id=F("evaluation__submission"), **next_up)
 
-    Without private images it is always the public one.
+
+def deciding_kind(phase: Phase, *, now: datetime) -> str:
+    """Return the kind of leaderboard that decides the ranking: private when the phase is over, otherwise public.
+
+    Without private images, the public leaderboard always decides.
     """
     if phase.has_closed(now):
-        private = Board.objects.filter(phase=phase, signature=phase.signature, kind=Board.Kind.PRIVATE, listed__gt=0)
-        if private.exists():
+        private = kept_board(phase, split="private", ladder=False, signature=phase.signature)
+        if private is not None and private.listed:
             return Board.Kind.PRIVATE
     return kind_of("public", ladder=phase.has_ladder(now))
 
 
 def why_not(submission: Submission, *, kind: str, scores: TeamScores | None) -> str:
-    """Return why a submission is not on the leaderboard of a kind; `scores` are its team's on the private one."""
+    """Return a sentence that explains why a submission is not on a leaderboard.
+
+    `scores` are the team's private scores, if they decide the ranking.
+    """
     if submission.status != Status.SCORED:
         return NOT_SCORED[Status(submission.status)]
     if submission.team.disqualified_at is not None:
@@ -101,20 +135,20 @@ def why_not(submission: Submission, *, kind: str, scores: TeamScores | None) -> 
         return OF_ANOTHER_KIND
     if not is_defined(evaluation, submission.phase, split=SPLITS[Board.Kind(kind)]):
         return UNDEFINED
-    if kind == Board.Kind.PUBLISHED and evaluation.published_id != evaluation.pk:
+    if kind == Board.Kind.PUBLISHED and not evaluation.is_published:
         return why_hidden(submission)
     counting = {one.evaluation_id for one in scores.counting} if scores else {evaluation.pk}
     return BEATEN if evaluation.pk in counting else NOT_FINAL
 
 
 def is_defined(evaluation: Evaluation, phase: Phase, *, split: str) -> bool:
-    """Tell whether an evaluation has a headline score on a split."""
+    """Return whether an evaluation has a headline score on a split."""
     headline = (phase.declared_track.headline, split)
     return any(one.value is not None for one in evaluation.scores.all() if (one.metric, one.split) == headline)
 
 
 def why_hidden(submission: Submission) -> str:
-    """Return why a ladder hides the score of a submission."""
+    """Return a sentence that explains why ladder feedback hides the score of a submission."""
     evaluation = current_evaluation(submission)
     if evaluation is not None and evaluation.published_id is not None:
         return UNCLEAR.format(margin=ladder_margin(submission.phase))

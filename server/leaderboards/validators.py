@@ -1,41 +1,47 @@
-"""Entity tags of leaderboards: the same as long as nothing has changed that the viewer can see."""
+"""Entity tags of leaderboards. A tag stays the same as long as nothing has changed that the viewer can see."""
 
-from hashlib import sha256
+from hashlib import blake2b
 
-from django.http import HttpRequest, HttpResponseBase
-from django.utils.cache import get_conditional_response, patch_cache_control
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseNotModified
+from django.http.response import HttpResponseBase
 
+from server.leaderboards.earlier_ranks import compared_since, public_counterpart
 from server.leaderboards.queries import ShownBoard
 
 
 def fingerprint(*parts: object) -> str:
-    """Return a short hash of what a response depends on."""
-    return sha256(repr(parts).encode()).hexdigest()[:32]
+    """Return a short hash of the values that a response depends on.
+
+    The hash is keyed, so that nobody can use it to test guesses about a value.
+    """
+    return blake2b(repr(parts).encode(), digest_size=16, key=settings.SECRET_KEY.encode()[:64]).hexdigest()
 
 
 def content_key(board: ShownBoard) -> tuple[object, ...]:
-    """Return what the rows of a leaderboard depend on. Its version is raised with every change that it shows.
+    """Return a key that changes with the rows of a leaderboard.
 
-    The version of a public leaderboard does not depend on private scores or, under a ladder, on hidden ones.
+    The key contains the leaderboard's version, which increases with every visible change. The version of a public
+    leaderboard does not depend on private scores or, under ladder feedback, on hidden scores.
     """
-    kept = (board.kept.pk, board.kept.version) if board.kept else None
+    kept, public = ((one.pk, one.version) if one else None for one in (board.kept, public_counterpart(board)))
     access = (board.access.decimals, board.access.ladder, board.access.exact_ends)
-    return (kept, board.split, board.signature, board.past, access)
+    return (kept, board.split, board.signature, board.past, access, compared_since(board), public)
 
 
 def entity_tag(board: ShownBoard, *parts: object) -> str:
-    """Return a weak tag of a response that shows a leaderboard and depends on these parts, too."""
+    """Return a weak entity tag for a response that depends on a leaderboard and on the given values."""
     return f'W/"{fingerprint(content_key(board), *parts)}"'
 
 
 def not_modified(request: HttpRequest, tag: str) -> HttpResponseBase | None:
-    """Return a response without content if the request names this tag."""
-    answer = get_conditional_response(request, etag=tag)
-    return tagged(answer, tag) if answer is not None else None
+    """Return 304 Not Modified if the client's copy has this ETag, whether weak or strong."""
+    named = request.headers.get("If-None-Match", "")
+    return tagged(HttpResponseNotModified(), tag) if tag.removeprefix("W/") in named else None
 
 
 def tagged(response: HttpResponseBase, tag: str) -> HttpResponseBase:
-    """Add the tag to a response. A browser may keep it, and asks again every time whether it has changed."""
+    """Add the tag to a response. A browser may store the response, but must revalidate it before each use."""
     response["ETag"] = tag
-    patch_cache_control(response, private=True, no_cache=True)
+    response["Cache-Control"] = "private, no-cache"
     return response

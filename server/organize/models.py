@@ -1,4 +1,4 @@
-"""Rescorings of phases."""
+"""Rescorings of phases, and statistics of ground truths."""
 
 import uuid
 
@@ -10,7 +10,7 @@ from server.challenges.models import Phase, Truth
 
 
 class Rescoring(models.Model):
-    """A rescoring: all submissions of a phase are scored again. The leaderboards do not change until it is applied."""
+    """A rescoring of all submissions of a phase. The leaderboards do not change until it is applied."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="rescorings")
@@ -19,6 +19,12 @@ class Rescoring(models.Model):
     started_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     started_at = models.DateTimeField()
     applied_at = models.DateTimeField(null=True, blank=True)
+    reason = models.CharField(
+        max_length=500, blank=True, default="", db_default="", help_text="why, for the public change log"
+    )
+    signed = models.CharField(
+        max_length=80, blank=True, default="", db_default="", help_text="the organizer's name in the public change log"
+    )
 
     class Meta:
         ordering = ("-started_at",)
@@ -30,3 +36,16 @@ class Rescoring(models.Model):
 
     def __str__(self) -> str:
         return f"{self.phase} to {self.signature}"
+
+
+class TruthStatistics(models.Model):
+    """The statistics of a ground truth for organizers: counts, histograms, class balance, best possible score."""
+
+    truth = models.OneToOneField(Truth, primary_key=True, on_delete=models.CASCADE, related_name="statistics")
+    content = models.JSONField(help_text="as written by `podium prepare --statistics`")
+
+    class Meta:
+        verbose_name_plural = "truth statistics"
+
+    def __str__(self) -> str:
+        return f"statistics of {self.truth}"

@@ -1,13 +1,15 @@
 """Runs the `podium` program as a child process, because the server never loads numpy."""
 
+import json
 import os
 import subprocess
 import sys
 from errno import ENOSPC
+from typing import Any
 
 from django.conf import settings
 
-NO_SPACE = 74
+SUBMISSION_AT_FAULT, TRUTH_AT_FAULT, NO_SPACE = 2, 3, 74
 
 
 def run_podium(*words: str, expected: tuple[int, ...] = (0,)) -> "subprocess.CompletedProcess[str]":
@@ -28,3 +30,10 @@ def run_podium(*words: str, expected: tuple[int, ...] = (0,)) -> "subprocess.Com
     if ended.returncode not in expected:
         raise RuntimeError(f"podium {words[0]} exited with {ended.returncode}: {ended.stderr.strip()[-2000:]}")
     return ended
+
+
+def answer(*words: str) -> dict[str, Any]:
+    """Run `podium … --json` and return its parsed output, with `errors` if the truth or submission is faulty."""
+    ended = run_podium(*words, "--json", expected=(0, SUBMISSION_AT_FAULT, TRUTH_AT_FAULT))
+    output: dict[str, Any] = json.loads(ended.stdout)
+    return output

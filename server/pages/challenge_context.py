@@ -1,18 +1,21 @@
-"""The challenge and phase that a page is about, and how the viewer takes part in them."""
+"""The challenge and the phase of a page, and the viewer's role in them."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 
 from evaluator.catalog import TRACKS
-from server.challenges.approval import not_a_member, request_of
+from server.challenges.approval import not_a_member
 from server.challenges.models import Challenge, JoinRequest, Membership, Phase, Team
-from server.challenges.services import membership_of, registration_end
-from server.clock import database_now, is_over
+from server.challenges.reading import request_of
+from server.challenges.services import registration_end
+from server.clock import is_over
+from server.leaderboards.reading import read_with_boards
 from server.submissions.feedback import ScoreAccess, score_access
 
 
@@ -29,7 +32,7 @@ class JoinState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChallengeContext:
-    """The data that every page of a challenge needs. In templates it is called `current`."""
+    """The data that every page of a challenge needs. Its name in templates is `current`."""
 
     challenge: Challenge
     phases: list[Phase]
@@ -60,6 +63,17 @@ class ChallengeContext:
         return bool(self.challenge.registration == Challenge.Registration.APPROVAL)
 
     @property
+    def joins_with_file(self) -> bool:
+        """Whether the viewer joins the challenge by submitting a file."""
+        return self.join_state == JoinState.OPEN and not self.needs_approval
+
+    @property
+    def may_be_invited(self) -> bool:
+        """Whether the viewer is logged in, has no team, and could be invited to one."""
+        states = (JoinState.OPEN, JoinState.CLOSED, JoinState.WAITING)
+        return bool(self.user.is_authenticated) and self.join_state in states
+
+    @property
     def has_several_phases(self) -> bool:
         return len(self.phases) > 1
 
@@ -77,12 +91,12 @@ class ChallengeContext:
 
     @property
     def page_query(self) -> str:
-        """The beginning of a query string to which a page number is added."""
+        """The beginning of a query string to which a page number is appended."""
         return f"{self.phase_query}&" if self.phase_query else "?"
 
     def url(self, name: str) -> str:
         """Return the URL of a page of this challenge, given the name of its route."""
-        return reverse(name, args=[self.challenge.slug]) + self.phase_query
+        return challenge_url(name, self.challenge.slug) + self.phase_query
 
     @property
     def score_access(self) -> ScoreAccess:
@@ -90,7 +104,7 @@ class ChallengeContext:
         return score_access(self.required_phase(), viewer=self.user, now=self.now, is_organizer=self.is_organizer)
 
     def required_phase(self) -> Phase:
-        """Return the phase; 404 if the challenge has none yet."""
+        """Return the phase. Raises 404 if the challenge has no phase yet."""
         if self.phase is None:
             raise Http404("this challenge has no phase yet")
         return self.phase
@@ -102,33 +116,37 @@ class ChallengeContext:
         return self.team
 
 
+@lru_cache(maxsize=1_000)
+def challenge_url(name: str, slug: str) -> str:
+    """Return the URL of a page of a challenge. Every page links to several of them, so they are cached."""
+    return reverse(name, args=[slug])
+
+
 def find_context(request: HttpRequest, slug: str) -> ChallengeContext:
-    """Return the context of a challenge; 404 if the viewer may not see it."""
-    challenge = Challenge.objects.readable_by(request.user).filter(slug=slug).first()
-    if challenge is None:
+    """Return the context of a challenge. Raises 404 if the viewer may not see it."""
+    read = read_with_boards(request.user, slug)
+    if read is None:
         raise Http404("no such challenge")
-    now = database_now()
-    phases = list(challenge.phases.all())
-    membership = membership_of(request.user, challenge)
     return ChallengeContext(
-        challenge=challenge,
-        phases=phases,
-        phase=requested_phase(phases, request.GET.get("phase"), now),
+        challenge=read.challenge,
+        phases=read.phases,
+        phase=requested_phase(read.phases, request.GET.get("phase"), read.now),
         user=request.user,
-        membership=membership,
-        join_request=None if membership else request_of(request.user, challenge),
-        is_organizer=challenge.is_organized_by(request.user),
-        now=now,
+        membership=read.membership,
+        join_request=None if read.membership else request_of(request.user, read.challenge),
+        is_organizer=read.is_organizer,
+        now=read.now,
     )
 
 
 def context_of_phase(request: HttpRequest, phase: Phase) -> ChallengeContext:
     """Return the context of a phase, for pages whose URL does not name it, such as the page of a submission."""
-    return replace(find_context(request, phase.challenge.slug), phase=phase)
+    current = find_context(request, phase.challenge.slug)
+    return replace(current, phase=next((one for one in current.phases if one == phase), phase))
 
 
 def requested_phase(phases: list[Phase], slug: str | None, now: datetime) -> Phase | None:
-    """Return the phase with this slug; without a slug the default phase. 404 if there is no such phase."""
+    """Return the phase with this slug or, without a slug, the default phase. Raises 404 if there is no such phase."""
     if not slug:
         return default_phase(phases, now)
     named = next((phase for phase in phases if phase.slug == slug), None)
@@ -138,7 +156,7 @@ def requested_phase(phases: list[Phase], slug: str | None, now: datetime) -> Pha
 
 
 def default_phase(phases: list[Phase], now: datetime) -> Phase | None:
-    """Return the first open phase, otherwise the last one that has opened, otherwise the first."""
+    """Return the first open phase; otherwise the last phase that has opened; otherwise the first phase."""
     opened = [phase for phase in phases if phase.has_opened(now)]
     running = [phase for phase in opened if phase.is_open(now)]
     return next(iter(running[:1] or opened[-1:] or phases[:1]), None)

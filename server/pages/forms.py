@@ -1,14 +1,18 @@
-"""The forms of a challenge's pages."""
+"""The forms on the pages of a challenge."""
 
 from datetime import datetime
 
 from django import forms
 
-from server.clock import in_utc
+from evaluator.dates import in_utc
+from server.accounts.countries import COUNTRIES
+from server.errors import Refused
+from server.leaderboards.listing import BASELINES
+from server.submissions.services.choices import checked_note
 
 
-class JoinForm(forms.Form):
-    """The form to join: the team's name and the consent to the rules, without which the service refuses."""
+class TeamNameForm(forms.Form):
+    """The form field for the name of a new team."""
 
     team_name = forms.CharField(
         max_length=80,
@@ -17,39 +21,115 @@ class JoinForm(forms.Form):
         help_text="Shown on the leaderboard. If you leave it empty, your username is used.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
+
+
+class JoinForm(TeamNameForm):
+    """The form to join a challenge: a team name and the consent to the rules, which is required."""
+
     accept_rules = forms.BooleanField(required=False, label="I have read the rules and accept them.")
 
 
 class SubmitForm(forms.Form):
-    """The form to submit: a file and a note. The file's content is not checked here, but when it is scored."""
+    """The form to submit a file with a note. The content of the file is checked later, when it is scored."""
 
     file = forms.FileField(
         label="Predictions file",
-        error_messages={"required": "Choose a file.", "empty": "This file is empty (0 bytes). Choose another one."},
+        error_messages={"required": "Choose a file.", "empty": "This file is empty (0 bytes). Choose another file."},
         max_length=255,
         allow_empty_file=True,
     )
     note = forms.CharField(
         max_length=500,
         required=False,
-        help_text="Only your team sees this note. For example: what has changed since your last submission.",
+        help_text="For example, what has changed since your last submission. Only your team sees this note.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
+    def clean_note(self) -> str:
+        try:
+            return checked_note(self.cleaned_data["note"])
+        except Refused as refusal:
+            raise forms.ValidationError(refusal.detail) from None
+
+
+class FirstSubmitForm(SubmitForm, TeamNameForm):
+    """The form to submit a file and to join the challenge with it.
+
+    The consent to the rules is in the query string, because it is checked before the file is read.
+    """
+
+
+class BundleForm(forms.Form):
+    """The form to import a challenge as a zip file."""
+
+    file = forms.FileField(
+        label="Bundle as a zip file",
+        error_messages={"required": "Choose a file.", "empty": "This file is empty (0 bytes). Choose another file."},
+        max_length=255,
+    )
+    strict = forms.BooleanField(required=False, label="Treat every warning as an error.")
+    reveal = forms.BooleanField(
+        required=False, label="Allow this import to end or remove a phase, and to show more of its scores."
+    )
+    force = forms.BooleanField(required=False, label="Allow this import to undo edits made on the server.")
+
+
+class TruthForm(forms.Form):
+    """The form to add a version of a ground truth."""
+
+    file = forms.FileField(label="Ground truth as a zip file", max_length=255)
+    reveal = forms.BooleanField(required=False, label="Allow private images to become public.")
+
+
+class RescoreForm(forms.Form):
+    """The form to rescore a phase: the version of its ground truth."""
+
+    truth = forms.IntegerField(min_value=1, max_value=2**31 - 1)
+    reveal = forms.BooleanField(required=False)
+
+
+class ApplyForm(forms.Form):
+    """The form to apply a rescoring, with an entry for the public change log."""
+
+    reason = forms.CharField(
+        max_length=500, required=False, label="Why", help_text="Everybody can read this in the change log."
+    )
+    signed = forms.CharField(
+        max_length=80, required=False, label="Your name in the change log", help_text="Leave it empty to show no name."
+    )
+    without_unscorable = forms.BooleanField(
+        required=False, label="Remove submissions that cannot be scored from the leaderboards."
+    )
+    reveal = forms.BooleanField(required=False, label="Allow private images to become public.")
+
 
 class EditForm(forms.Form):
-    """A change to a submission: its note, or whether it is final."""
+    """The form to change a submission: its note, whether it is final, or its method."""
 
     note = forms.CharField(max_length=500, required=False)
     final = forms.NullBooleanField()
+    method = forms.CharField(required=False)
+    paper_url = forms.CharField(required=False)
+    code_url = forms.CharField(required=False)
+
+
+class AnnouncementForm(forms.Form):
+    """The form for an announcement to everybody who takes part in the challenge."""
+
+    title = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    text = forms.CharField(max_length=5000, widget=forms.Textarea, help_text="Markdown")
 
 
 class LeaderboardForm(forms.Form):
-    """The query string of a leaderboard."""
+    """Validates the query string of a leaderboard."""
 
     split = forms.ChoiceField(choices=[(name, name) for name in ("public", "private", "all")], required=False)
     at = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
     page = forms.IntegerField(min_value=1, required=False)
+    q = forms.CharField(required=False)
+    baselines = forms.ChoiceField(choices=[(name, name) for name in BASELINES], required=False)
+    sort = forms.CharField(required=False)
+    country = forms.ChoiceField(choices=[*COUNTRIES.items()], required=False)
 
     def clean_at(self) -> datetime | None:
         at: datetime | None = self.cleaned_data["at"]

@@ -1,11 +1,11 @@
-"""Middleware of the pages: one class shows refusals as error pages, the other makes hidden characters visible."""
+"""Middleware for the pages: one class shows refusals as error pages, the other makes hidden characters visible."""
 
 import logging
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-from evaluator.hidden import HIDDEN, reveal
+from evaluator.hidden import revealed
 from server.errors import refusal_behind
 from server.pages.rendering import render_refusal, request_id_of
 
@@ -15,7 +15,7 @@ Handler = Callable[[HttpRequest], HttpResponse]
 
 
 class RefusalMiddleware:
-    """Shows an error page for a refusal that the view has not shown next to its form."""
+    """Shows an error page for a refusal, unless the view has already shown the refusal next to a form."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -39,7 +39,7 @@ ADMIN = "/admin/"
 
 
 class HiddenCharactersMiddleware:
-    """Escapes hidden characters in whole pages, so that no text of a participant or organizer is missed.
+    """Escapes hidden characters in whole pages, so that no text by a participant or organizer is missed.
 
     Pages of the admin are not escaped, because their forms would save the escaped text.
     """
@@ -50,8 +50,8 @@ class HiddenCharactersMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         is_page = response.get("Content-Type", "").startswith("text/html") and not response.streaming
-        if is_page and not request.path.startswith(ADMIN):
-            page = response.content.decode()
-            if HIDDEN.search(page):
-                response.content = reveal(page).encode()
+        # `cached_pages` compresses pages that it has already escaped.
+        is_compressed = response.has_header("Content-Encoding")
+        if is_page and not is_compressed and not request.path.startswith(ADMIN):
+            response.content = revealed(response.content)
         return response

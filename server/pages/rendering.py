@@ -1,4 +1,4 @@
-"""Rendering of pages, with the status and headers of the refusal that a page shows."""
+"""Renders pages. A page that shows a refusal has the refusal's status and headers."""
 
 from typing import Any
 
@@ -8,14 +8,16 @@ from django.template.loader import render_to_string
 from server.errors import Refused
 
 REFUSED_HEADINGS = {
-    "not_a_member": "This page is for teams of the challenge",
+    "not_a_member": "This page is only for teams in the challenge",
     "awaiting_approval": "Waiting for approval",
     "forbidden": "You cannot see this page yet",
 }
 
 
 def render_page(request: HttpRequest | None, template: str, context: dict[str, Any]) -> HttpResponse:
-    """Render a template; with a `refusal` in its context, the response has that refusal's status and headers."""
+    """Render a template. If its context contains a `refusal`, the response has the status and headers of the
+    refusal.
+    """
     refusal: Refused | None = context.get("refusal")
     status, headers = (refusal.status, refusal.headers) if refusal else (200, {})
     return HttpResponse(render_to_string(template, context, request), status=status, headers=headers)
@@ -24,9 +26,9 @@ def render_page(request: HttpRequest | None, template: str, context: dict[str, A
 def render_refusal(
     request: HttpRequest | None, refusal: Refused, *, slug: str = "", request_id: str = ""
 ) -> HttpResponse:
-    """Render an error page for a refusal, with a link to the challenge of this slug.
+    """Render an error page for a refusal, with a link to the challenge with this slug.
 
-    The template does not get the request, because showing who is logged in would need the database.
+    The template does not get the request, because showing who is logged in would require the database.
     """
     context = {
         "refusal": refusal,

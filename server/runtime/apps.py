@@ -11,5 +11,7 @@ class RuntimeConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("server.runtime.checks")
-        # The settings cannot check this themselves, because a mail backend may read the settings when it is imported.
+        import_module("server.organize.services.kits")  # connects the receiver of the signal `swept`
+        # The settings module cannot check the email backend, because a backend may read the settings when it is
+        # imported.
         refuse_unless_mail_backend("EMAIL_BACKEND", settings.EMAIL_BACKEND)

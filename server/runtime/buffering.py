@@ -1,9 +1,9 @@
 """A gunicorn worker whose threads never wait for a client. It receives requests before a thread handles them.
 
 The event loop stores everything that arrives in spools (see `spools`), and sends responses from spools. A thread parses
-the head and calls the application. A small body is received before that. For a large body the application is called at
-once, because it may refuse the request by its head alone. If it reads the body, the call is aborted, and repeated when
-the body is complete.
+the head and calls the application. A small body is received before the application is called. For a large body, the
+application is called immediately, because the head may be enough to refuse the request. If the application reads the
+body, the call is aborted and then repeated when the body is complete.
 """
 
 import selectors
@@ -32,19 +32,21 @@ from server.submissions.upload_slots import pending
 
 NO_DESCRIPTOR_LEFT = (EMFILE, ENFILE)
 ACCEPTED_AT_ONCE = 64
-SPACE_IN_UPLOADS = 4  # disk space for all clients of a process, for each direction, in uploads of maximum size
+SPACE_IN_UPLOADS = (
+    4  # disk space for all clients of a process in each direction, in multiples of the maximum upload size
+)
 TIMEOUT_SECONDS = 20.0
 # After the last response the client may still be sending. Its bytes are read and discarded for a while, because it
 # might not read the response if the connection were closed at once.
 LINGER_SECONDS = 30.0
 SILENCE_SECONDS = 2.0
-# If disk space is short, a connection may be closed whose stored bytes would take longer than this at its current
-# speed.
-HOARDING_SECONDS = 4 * 3600.0
+# While disk space is short, a connection may be closed if transferring the bytes that are stored for it would take
+# longer than this at its current speed.
+MAX_TRANSFER_SECONDS = 4 * 3600.0
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 TOO_SLOW = "The request arrived too slowly. Send the request again."
-TOO_MANY = "Your address has too many requests in progress. Wait for their responses, then send this one again."
+TOO_MANY = "Your address has too many requests in progress. Wait for their responses, then send this request again."
 
 
 def buffered_bytes(request: Any) -> int:
@@ -73,7 +75,10 @@ class BufferingWorker(ThreadWorker):
         super().init_process()
 
     def accept(self, listener: socket) -> None:
-        """Accept several connections at once. With one at a time, many waiting connections would delay a new client."""
+        """Accept several connections at once.
+
+        Accepting one at a time would delay new clients when many connections wait.
+        """
         for _ in range(min(ACCEPTED_AT_ONCE, self.worker_connections - self.nr_conns)):
             try:
                 client_socket, client = listener.accept()
@@ -158,9 +163,8 @@ class BufferingWorker(ThreadWorker):
 
     def answer(self, connection: Connection, request: Any) -> NextStep:
         inbox, expects_continue = connection.inbox, request._expected_100_continue
-        request._expected_100_continue = (
-            False  # otherwise gunicorn would respond before the application has read the head
-        )
+        # If this were true, gunicorn would respond before the application has read the head.
+        request._expected_100_continue = False
         is_pending = bool(inbox.request_bytes) and not inbox.is_actionable
         try:
             if is_pending and request.body.reader.length <= buffered_bytes(request):
@@ -168,7 +172,7 @@ class BufferingWorker(ThreadWorker):
             with pending(connection.upload) if is_pending else nullcontext():
                 keep = self.handle_request(request, connection)
         except BodyMissing:
-            close_old_connections()  # the application was aborted before Django could close them
+            close_old_connections()  # the call was aborted before Django could close its database connections
             connection.assign_to_sender()
             if expects_continue:
                 connection.sock.sendall(CONTINUE)
@@ -186,7 +190,7 @@ class BufferingWorker(ThreadWorker):
         self.proceed(connection)
 
     def count_for(self, connection: Connection, address: str) -> None:
-        """Count the connection for this address. Behind a proxy, each request may have a different address."""
+        """Count the connection under this address. Behind a proxy, each request may have a different address."""
         if address != connection.address:
             self.shares.leave(connection.address)
             self.shares.enter(address)
@@ -255,7 +259,7 @@ class BufferingWorker(ThreadWorker):
             is_idle = action == self.receive and not connection.inbox.size
             if now > connection.until or (is_idle and not self.alive):
                 self.end(connection, answer=action == self.receive and not is_idle)
-        self.drop_hoarder()
+        self.free_disk_space()
 
     def drop_surplus(self) -> None:
         """Close the connections beyond the limits.
@@ -269,13 +273,13 @@ class BufferingWorker(ThreadWorker):
             self.drop(worst)
         self.newcomers, self.lacks_descriptors = [], False
 
-    def drop_hoarder(self) -> None:
-        """If a client got no disk space, close the connection that needs most time to transfer its stored bytes."""
+    def free_disk_space(self) -> None:
+        """If a client got no disk space, close the connection that needs the most time to transfer its stored bytes."""
         if not (self.incoming.was_short or self.outgoing.was_short):
             return
         self.incoming.was_short = self.outgoing.was_short = False
-        worst = max(self.waiting, key=attrgetter("hoarded_seconds"), default=None)
-        if worst is not None and worst.hoarded_seconds > HOARDING_SECONDS:
+        worst = max(self.waiting, key=attrgetter("transfer_seconds"), default=None)
+        if worst is not None and worst.transfer_seconds > MAX_TRANSFER_SECONDS:
             self.drop(worst)
 
     def end(self, connection: Connection, *, answer: bool) -> None:

@@ -1,4 +1,4 @@
-"""A check for `manage.py check --deploy`: whether the configured Redis has a password."""
+"""A check for `manage.py check --deploy`: it warns if the configured Redis has no password."""
 
 from typing import Any
 from urllib.parse import urlsplit

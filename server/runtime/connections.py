@@ -1,4 +1,4 @@
-"""A client connection of the web process: its request, its response, and the client address that it counts for."""
+"""A client connection of the web process: its request, its response, and the address under which it is counted."""
 
 import time
 from enum import Enum
@@ -13,16 +13,16 @@ from server.runtime.spools import DiskSpace, Inbox, Outbox
 from server.submissions.upload_slots import PendingUpload
 
 RECEIVE_BYTES = 2**16
-# A client that remains slower than this is disconnected, because it occupies a connection that others need.
+# A client that is slower than this is disconnected, because it occupies a connection that others need.
 BYTES_PER_SECOND = 256
 STALL_SECONDS = 60.0
-# A connection that is faster than this, averaged over about ten measurements, is among the last to be closed.
+# A connection that is faster than this, averaged over about ten measurements, is closed only after all others.
 STEADY_BYTES_PER_SECOND = 768
 LOOKS = 10
 
 
 def address_before_head(client: Any) -> str:
-    """Return the address that a connection counts for before the head of its request has arrived."""
+    """Return the address under which a connection is counted until the head of its request has arrived."""
     return UNKNOWN if settings.PROXIES else network_of(client[0])
 
 
@@ -49,28 +49,32 @@ class Connection:
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.inbox, self.sock = Inbox(incoming, (address,)), Outbox(outgoing, client_socket, (address,))
-        # `address` is the client address that the connection counts for, `sender` the one in the head of the request.
+        # `address` is the client address under which the connection is counted, `sender` the address in the request's
+        # head.
         self.address = self.sender = address
         self.upload = PendingUpload()
         self.next = NextStep.KEEP
-        self.until = 0.0  # when the connection times out
+        self.until = 0.0  # time at which the connection times out
         self.lingers_until = 0.0
         self.moved_bytes, self.bytes_per_second = 0, 0.0  # bytes since the last measurement, and average speed
 
     def extend_timeout(self, count: int) -> None:
-        """Extend the timeout for bytes that were received or sent."""
+        """Extend the timeout in proportion to the number of bytes that were received or sent."""
         self.until = max(self.until, min(self.until + count / BYTES_PER_SECOND, time.monotonic() + STALL_SECONDS))
         self.moved_bytes += count
 
     def is_steady(self, seconds: float) -> bool:
-        """Add the speed of the last `seconds` to the average. Return whether the average is that of a steady client."""
+        """Add the speed of the last `seconds` to the average.
+
+        Return whether the average is that of a steady connection.
+        """
         self.bytes_per_second += (self.moved_bytes / seconds - self.bytes_per_second) / LOOKS
         self.moved_bytes = 0
         return self.bytes_per_second >= STEADY_BYTES_PER_SECOND
 
     @property
-    def hoarded_seconds(self) -> float:
-        """The seconds that the stored bytes of this connection take to receive or send at its current speed."""
+    def transfer_seconds(self) -> float:
+        """The time in seconds to receive or send the stored bytes of this connection at its current speed."""
         return (self.inbox.taken + self.sock.taken) / (self.bytes_per_second + 1)
 
     def begin_next(self) -> None:

@@ -1,6 +1,6 @@
-"""Runs a program that ends when its parent ends for any reason: `python die_with_parent.py PARENT PROGRAM …`.
+"""Runs a program that ends when its parent process ends for any reason: `python die_with_parent.py PARENT PROGRAM …`.
 
-It imports only the standard library, because every process of the service is started by it.
+It imports only the standard library, because it starts every process of the service.
 """
 
 import ctypes

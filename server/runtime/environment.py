@@ -24,9 +24,8 @@ KEY_MIN_CHARACTERS = 32
 SHOWN_CHARACTERS = 200
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,30}")
 LABEL = r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
-HOST_NAME = re.compile(
-    rf"(?=.{{1,253}}$)({LABEL}\.)*(?![0-9]+$){LABEL}"
-)  # the last part of a host name is never a number
+# The last part of a host name cannot be a number.
+HOST_NAME = re.compile(rf"(?=.{{1,253}}$)({LABEL}\.)*(?![0-9]+$){LABEL}")
 BASE_DIR = Path(__file__).resolve().parents[2]
 
 
@@ -57,11 +56,11 @@ def refuse(var: str, value: object, allowed: str) -> NoReturn:
 
 
 def refuse_unless_mail_backend(var: str, path: str) -> None:
-    """Raise ImproperlyConfigured unless this is the path of a class that sends mails."""
-    with suppress(ImportError, ValueError, TypeError):  # a path such as .x raises one of the last two
+    """Raise ImproperlyConfigured unless this is the path of a class that sends emails."""
+    with suppress(ImportError, ValueError, TypeError):  # importing a path such as .x raises ValueError or TypeError
         if hasattr(import_string(path), "send_messages"):
             return
-    refuse(var, path, "the path of a mail backend, such as django.core.mail.backends.smtp.EmailBackend")
+    refuse(var, path, "the path of an email backend, such as django.core.mail.backends.smtp.EmailBackend")
 
 
 class Environment:
@@ -92,7 +91,7 @@ class Environment:
         return value if value in among else refuse(var, self.text(var), f"one of {', '.join(among)}")
 
     def key(self, var: str) -> str:
-        """Return a secret key; empty if it is not set. Error messages never show its value."""
+        """Return a secret key, or an empty string if it is not set. Error messages never show its value."""
         value = self.text(var)
         if value and len(value.strip()) < KEY_MIN_CHARACTERS:
             allowed = f"{KEY_MIN_CHARACTERS} or more random characters"
@@ -100,7 +99,7 @@ class Environment:
         return value
 
     def bind(self, var: str, *, default: str) -> str:
-        """Return the address to listen at: an IPv4 address or a host name."""
+        """Return the address to listen on: an IPv4 address or a host name."""
         value = self.text(var, default=default)
         return value if is_host(value) and "[" not in value else refuse(var, value, "127.0.0.1 or 0.0.0.0")
 
@@ -137,7 +136,7 @@ class Environment:
         )
 
     def folder(self, var: str, *, default: Path) -> Path:
-        """Return a folder that only its owner can access; it is created if missing."""
+        """Return a folder that only its owner can access. It is created if it is missing."""
         path = Path(self.text(var, default=str(default)))
         try:
             path = path.resolve()
@@ -147,7 +146,7 @@ class Environment:
         return path
 
     def broker(self, var: str) -> str:
-        """Return the URL of a Redis; empty if it is not set."""
+        """Return the URL of a Redis server, or an empty string if it is not set."""
         url = self.text(var)
         with suppress(ValueError):
             if url:
@@ -171,4 +170,4 @@ def unusable_folder(var: str, path: Path, error: OSError) -> ImproperlyConfigure
 
 
 env = Environment()
-environ.Env.read_env(BASE_DIR / ".env")  # for developers; environment variables take precedence
+environ.Env.read_env(BASE_DIR / ".env")  # the file .env is for developers; environment variables take precedence

@@ -1,4 +1,4 @@
-"""Checks whether each part of the service works: database, storage, broker, worker. `/readyz` has the result."""
+"""Checks whether each part of the service works: database, storage, broker, worker. `/readyz` returns the result."""
 
 import tempfile
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The state folder of the service, PODIUM_HOME: its lock, and a file with the addresses of the running service."""
+"""The state folder of the service, PODIUM_HOME: its lock, and a file with the URLs of the running service."""
 
 import fcntl
 import json
@@ -16,7 +16,10 @@ class NotStarted(Exception):
 
 
 def lock_home() -> IO[str]:
-    """Lock the folder until the returned file is closed or this process ends. Raises NotStarted if it is locked."""
+    """Lock the folder until the returned file is closed or this process ends.
+
+    Raises NotStarted if it is already locked.
+    """
     try:
         lock = (settings.PODIUM_HOME / "up.lock").open("w")
     except OSError as error:
@@ -30,13 +33,13 @@ def lock_home() -> IO[str]:
 
 
 def running_service() -> str:
-    """Return the URL and process of the running service as the end of a sentence; empty if unknown."""
+    """Return the end of a sentence with the URL and process of the running service, or an empty string if unknown."""
     url, process = (settings.RUNNING.get(name) for name in ("url", "pid"))
     return f": {url} (process {process})" if url else ""
 
 
 def write_note(*, redis_url: str) -> None:
-    """Write the addresses of the service for other commands, atomically and readable by the owner only."""
+    """Write the URLs of the service for other commands, atomically and readable only by the owner."""
     note = {"redis_url": redis_url, "url": settings.PODIUM_URL, "pid": os.getpid()}
     new = settings.RUNTIME_FILE.with_suffix(".new")
     new.touch(mode=0o600)
@@ -49,7 +52,7 @@ def remove_note() -> None:
 
 
 def subfolder(name: str) -> Path:
-    """Return a folder inside the state folder; it is created if missing."""
+    """Return a folder inside the state folder. It is created if it is missing."""
     path: Path = settings.PODIUM_HOME / name
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path

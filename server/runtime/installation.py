@@ -1,4 +1,4 @@
-"""Files in PODIUM_HOME that the settings read at start: secret keys, and the addresses of the running service."""
+"""Files in PODIUM_HOME that the settings read at start: secret keys, and the URLs of the running service."""
 
 import json
 import os
@@ -16,13 +16,15 @@ def key_in(path: Path, *, used_for: Path | None = None) -> str:
     """Return the secret key in a file. The file is created if needed, and only its owner can read it.
 
     Raises ImproperlyConfigured for an empty or truncated key. Also raises it for a missing key if the file `used_for`
-    exists, which shows that the key was used: a new key could not verify what the old one signed.
+    exists, which shows that the key was used: a new key could not verify data that the old key signed.
     """
     if not path.exists():
         if used_for is not None and used_for.exists():
             raise ImproperlyConfigured(
-                f"{path} is missing, and {used_for} shows that it was used: restore it from a backup. If it is lost, "
-                f"move {used_for.name} away. Then a new key is created, and what the old one signed cannot be verified."
+                f"{path} is missing, and {used_for} shows that it was used. Restore the key from a backup. If the key "
+                "is lost, "
+                f"move {used_for.name} away. A new key is then created, but data that the old key signed can no longer "
+                "be verified."
             )
         make_key(path)
     key = path.read_text(errors="replace")
@@ -37,7 +39,7 @@ def make_key(path: Path) -> None:
     descriptor, complete = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(descriptor, "w") as file:
         file.write(secrets.token_urlsafe(50))
-    with suppress(FileExistsError):  # another process has created it; no process ever reads a partial key
+    with suppress(FileExistsError):  # another process has created the file, which is always complete
         os.link(complete, path)
     os.unlink(complete)
 

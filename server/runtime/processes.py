@@ -13,7 +13,7 @@ from time import monotonic
 from django.conf import settings
 
 DIE_WITH_PARENT = Path(__file__).with_name("die_with_parent.py")
-STABLE_SECONDS = 60.0  # after this time without a crash, the next crash counts as the first
+STABLE_SECONDS = 60.0  # a crash counts as the first one if the process has run for this long since the previous crash
 DELAY_MAX_SECONDS = 30.0
 TAIL_BYTES = 2000
 
@@ -63,7 +63,7 @@ class ServiceProcess:
         delay = min(2.0 ** (self.crashes - 1), DELAY_MAX_SECONDS)
         self.restart_at = monotonic() + delay
         how = f"signal {-returncode}" if returncode < 0 else f"exit {returncode}"
-        return f"ended ({how}) and will be started again in {delay:g} s. Its log is {self.log}"
+        return f"ended ({how}) and will be restarted in {delay:g} s. Its log is {self.log}"
 
     def stop(self) -> None:
         """Ask the process to stop, and wait. Then kill it and its children if they are still running."""

@@ -16,7 +16,7 @@ def setting_warnings() -> list[str]:
 
 
 def team_limit_warning() -> str:
-    """Return a warning if one team may occupy every process of the worker; empty otherwise."""
+    """Return a warning if one team may occupy every process of the worker, or an empty string."""
     at_once, processes = settings.TEAM_EVALUATIONS_AT_ONCE, settings.WORKER_PROCESSES
     if processes < 2 or at_once < processes:
         return ""
@@ -45,7 +45,7 @@ def gibibytes(count: int) -> str:
 
 
 def available_bytes() -> int | None:
-    """Return the installed memory, or the limit of this process's control groups if it is lower; None if unknown."""
+    """Return the installed memory, or a lower limit of this process's control groups. Return None if it is unknown."""
     return min([*installed_bytes(), *group_bytes()], default=None)
 
 

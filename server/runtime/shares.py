@@ -1,4 +1,4 @@
-"""Counts the connections of a web process by client address, and selects which to close if there are too many."""
+"""Counts the connections of a web process by client address, and selects the ones to close if there are too many."""
 
 from dataclasses import dataclass, field
 from itertools import chain
@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Generic, TypeVar
 
 FEW = 8  # a browser opens six connections, and a program may upload at the same time
-UNKNOWN = ""  # the address of a client behind a proxy, until the head of its request has arrived; it has no share
+UNKNOWN = ""  # stands for all clients behind a proxy whose requests have not arrived yet; their number is not limited
 
 C = TypeVar("C")
 
@@ -16,8 +16,10 @@ class Share(Generic[C]):
     """The connections of one address. The dicts are ordered by how long each connection has waited."""
 
     count: int = 0
-    idle: "dict[C, None]" = field(default_factory=dict)  # the head is incomplete, or the request was answered
-    # Both receive a body or send a response: `slow` slowly or only for a short time, `steady` at a steady speed.
+    # Connections with an incomplete request head, or between two requests.
+    idle: "dict[C, None]" = field(default_factory=dict)
+    # Connections that receive a body or send a response: `slow` ones are slow or new, `steady` ones have a steady
+    # speed.
     slow: "dict[C, None]" = field(default_factory=dict)
     steady: "dict[C, None]" = field(default_factory=dict)
 
@@ -35,13 +37,13 @@ class Share(Generic[C]):
 
 
 class Shares(Generic[C]):
-    """Connections by address. Only those that wait for their client can be closed; the rest are used by threads."""
+    """Connections by address. Only connections that wait for their client can be closed; threads use the others."""
 
     def __init__(self, *, most: int, most_of_one: int) -> None:
         self.most, self.most_of_one = most, most_of_one
         self.count = 0
         self.of: dict[str, Share[C]] = {}
-        self.unsteady: dict[C, None] = {}  # connections of all addresses, by waiting time
+        self.unsteady: dict[C, None] = {}  # idle and slow connections of all addresses, by waiting time
         self.steady: dict[C, None] = {}
 
     def enter(self, address: str) -> None:
@@ -65,7 +67,10 @@ class Shares(Generic[C]):
             held.pop(connection, None)
 
     def update_pace(self, connection: C, address: str, *, is_steady: bool) -> None:
-        """Record whether a connection is steady. If this has changed, it becomes the newest steady or slow one."""
+        """Record whether a connection is steady.
+
+        A connection that becomes steady, or slow again, is the newest one of its new kind.
+        """
         share = self.of[address]
         if is_steady and connection in share.slow:
             del share.slow[connection], self.unsteady[connection]
@@ -79,18 +84,21 @@ class Shares(Generic[C]):
         return address != UNKNOWN and self.of[address].count > self.most_of_one
 
     def surplus(self, newcomer: C, address: str) -> C | None:
-        """Return the connection to close for a new one if its address, or the process, has too many; otherwise None."""
+        """Return the connection to close if the process, or the address of a new connection, has too many;
+        otherwise None.
+        """
         if self.is_over(address):
             return next(iter(self.of[address].idle), None)
         return self.worst(newcomer) if self.count >= self.most else None
 
     def worst(self, newcomer: C | None = None) -> C | None:
-        """Return the connection to close first, never `newcomer`; None if no other connection waits for its client.
+        """Return the connection to close first, which is never `newcomer`, or None if no other connection waits for
+        its client.
 
-        If an address has more than :data:`FEW` unsteady (idle or slow) connections, one of the address with the most
-        unsteady ones is chosen. Otherwise, if an address has more than :data:`FEW` waiting connections of any kind, one
-        of the address with the most is chosen. In both cases the oldest idle one comes first, then the oldest slow one.
-        If every address has few connections, the oldest of all is chosen; a steady one only if most are steady.
+        The address with the most unsteady (idle or slow) connections loses one if it has more than :data:`FEW` of them.
+        Otherwise, the address with the most waiting connections of any kind loses one if it has more than :data:`FEW`.
+        In both cases, the oldest idle connection is chosen first, then the oldest slow one. If every address has few
+        connections, the oldest of all is chosen, and a steady one only if most connections are steady.
         """
         known = [share for address, share in self.of.items() if address != UNKNOWN]
         for held in (attrgetter("unsteady"), attrgetter("waiting")):

@@ -16,14 +16,14 @@ from gunicorn.http.errors import LimitRequestHeaders
 from server.errors import FULL, Refused
 from server.submissions.upload_handler import upload_folder
 
-MEMORY_BYTES = 2**16  # the head of a request must fit
+MEMORY_BYTES = 2**16  # this must be large enough for the head of a request
 SEND_BYTES = 2**18
 END_OF_HEAD = b"\r\n\r\n"
 SHARE_EXHAUSTED = (
-    "Uploads from your address or your account use all of their share of the disk space. Wait until one of them is "
+    "Uploads from your address or your account have used their share of the disk space. Wait until one of them is "
     "complete, then submit this file again."
 )
-UNWRITABLE = "The server cannot store uploads at the moment. Your quota was not charged. Try again later."
+UNWRITABLE = "The server cannot store uploads at the moment. No quota was used. Try again later."
 RETRY_SECONDS = 30
 
 
@@ -55,7 +55,8 @@ class DiskSpace:
 
     def __init__(self, size: int) -> None:
         self.left = size
-        self.was_short = False  # whether an owner got no space since the last check although another uses more
+        # whether an owner has been refused space since the last check, although another owner uses more
+        self.was_short = False
         self.held: Counter[str] = Counter()
         self.lock = Lock()
 
@@ -76,7 +77,7 @@ class DiskSpace:
             self._move(-count, owners)
 
     def transfer(self, count: int, owners: tuple[str, ...], new_owners: tuple[str, ...]) -> None:
-        """Count these bytes for the new owners from now on."""
+        """Count these bytes towards the new owners instead of the previous ones."""
         with self.lock:
             self._move(-count, owners)
             self._move(count, new_owners)
@@ -122,7 +123,7 @@ class Spool:
         return os.pread(self.file.fileno(), count, beyond) if self.file is not None else b""
 
     def assign(self, *owners: str) -> None:
-        """Count the current and future bytes of this spool for these owners."""
+        """Count the current and future bytes of this spool towards these owners."""
         new_owners = tuple(filter(None, owners))
         self.space.transfer(self.taken, self.owners, new_owners)
         self.owners = new_owners
@@ -136,7 +137,7 @@ class Spool:
 
 
 class Inbox(Spool):
-    """The bytes that a client has sent. Gunicorn's parser reads them as from a socket that never blocks."""
+    """The bytes that a client has sent. Gunicorn's parser reads them as if from a socket that never blocks."""
 
     def __init__(self, space: DiskSpace, owners: tuple[str, ...] = ()) -> None:
         super().__init__(space, owners)

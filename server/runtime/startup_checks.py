@@ -1,4 +1,4 @@
-"""Start-up checks: can we reach the configured database and Redis? A failure is explained in one sentence."""
+"""Start-up checks of whether the configured database and Redis respond. A failure is explained in one sentence."""
 
 import os
 import time
@@ -10,7 +10,7 @@ from redis import Redis, RedisError
 from server.runtime.environment import without_password
 from server.runtime.home import NotStarted
 
-BROKER_SECONDS = 5.0  # a broker that is still starting needs some time
+BROKER_SECONDS = 5.0  # seconds to wait for a broker that is still starting
 RETRY_SECONDS = 0.25
 UNDEFINED = ("42P01", "42703")  # PostgreSQL's codes for an unknown table and an unknown column
 
@@ -49,17 +49,17 @@ def check_broker(url: str) -> None:
     while reason := broker_error(url):
         if time.monotonic() > until:
             shown = f"REDIS_URL={without_password(url)}"
-            raise NotStarted(f"{shown}: the broker does not respond ({reason}): start it, or correct the setting.")
+            raise NotStarted(f"{shown}: the broker does not respond ({reason}). Start it, or correct the setting.")
         time.sleep(RETRY_SECONDS)
 
 
 def broker_error(url: str) -> str:
-    """Return why Redis does not respond; empty if it does."""
+    """Return the reason why Redis does not respond, or an empty string if it does."""
     try:
         with Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2) as redis:
             redis.ping()
     except RedisError as error:
         return " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    except ValueError:  # its message may contain a part of the password
+    except ValueError:  # the message of the exception may contain a part of the password
         return "expected an address like redis://HOST:PORT/NUMBER"
     return ""

@@ -1,4 +1,4 @@
-"""Runs the whole service on one machine: starts all processes, restarts any that crash, stops them in order."""
+"""Runs the whole service on one machine: starts all processes, restarts those that crash, and stops them in order."""
 
 import os
 import shutil
@@ -22,11 +22,15 @@ from server.runtime.home import NotStarted
 from server.runtime.processes import ServiceProcess
 from server.runtime.setting_warnings import setting_warnings
 
-Report = Callable[[str, str], None]  # takes the name of a process and a message
+Report = Callable[[str, str], None]  # a function that shows a message about the process with this name
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 POLL_SECONDS = 0.5
 CRASHES_AT_START = 3
+# With one memory arena for each thread, as is usual with glibc, a web process keeps much memory that it no longer uses.
+FEW_ARENAS = {"MALLOC_ARENA_MAX": "2"}
+# these features exchange messages between workers, but there is only one worker
+QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 
 
 def stop_now(number: int, frame: FrameType | None) -> None:
@@ -49,7 +53,8 @@ class Service:
 
     def __enter__(self) -> "Service":
         for number in STOP_SIGNALS:
-            if (number, signal.getsignal(number)) != (signal.SIGHUP, signal.SIG_IGN):  # nohup ignores it
+            # Under nohup, SIGHUP must still be ignored.
+            if (number, signal.getsignal(number)) != (signal.SIGHUP, signal.SIG_IGN):
                 self.handlers[number] = signal.signal(number, stop_now)
         try:
             self.start()
@@ -76,7 +81,8 @@ class Service:
         url = self.find_broker()
         home.write_note(redis_url=url)
         environment = {**os.environ, "PODIUM_HOME": str(settings.PODIUM_HOME), "REDIS_URL": url}
-        self.add("web", web_command(), environment, f"{settings.WEB_PROCESSES} × {settings.WEB_THREADS} threads")
+        web_environment = {**FEW_ARENAS, **environment}
+        self.add("web", web_command(), web_environment, f"{settings.WEB_PROCESSES} × {settings.WEB_THREADS} threads")
         self.add(
             "worker",
             worker_command(),
@@ -87,6 +93,7 @@ class Service:
         for warning in setting_warnings():
             self.report("warning", warning)
         self.add("sweeper", sweeper_command(), environment, f"every {settings.SWEEP_SECONDS} s")
+        self.add("mailer", mailer_command(), environment, "sends notices by email", grace_seconds=20.0)
 
     def migrate(self) -> None:
         call_command("migrate", interactive=False, verbosity=0)
@@ -95,8 +102,11 @@ class Service:
         connections.close_all()
 
     def find_broker(self) -> str:
-        """Return the URL of the configured Redis, or start one and return its URL. This process then uses that one."""
-        url = os.environ.get("REDIS_URL", "")  # not settings.REDIS_URL, which may come from an earlier run
+        """Return the URL of the configured Redis, or start Redis and return its URL.
+
+        This process uses that URL from then on.
+        """
+        url = os.environ.get("REDIS_URL", "")  # settings.REDIS_URL may be the URL of an earlier run
         if url:
             startup_checks.check_broker(url)
             self.report("broker", f"Redis at {urlsplit(url).hostname or urlsplit(url).path}")
@@ -167,7 +177,7 @@ class Service:
 
     def stop(self) -> None:
         """Stop all processes: the web process first, so that no uploads arrive, and the broker last."""
-        order = ("web", "worker", "sweeper", "broker")
+        order = ("web", "worker", "sweeper", "mailer", "broker")
         for process in sorted(self.processes, key=lambda process: order.index(process.name)):
             process.stop()
         self.processes.clear()
@@ -184,8 +194,14 @@ def web_command() -> list[str]:
 
 
 def worker_command() -> list[str]:
-    quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat")  # there are no other workers to talk to
-    return [sys.executable, "-m", "celery", "-A", "worker", "worker", "--loglevel", "INFO", *quiet]
+    return [sys.executable, "-m", "celery", "-A", "worker", "worker", "--loglevel", "INFO", *QUIET]
+
+
+def mailer_command() -> list[str]:
+    """Return the command of the process that sends emails. It takes no messages for the worker."""
+    mails = ("--include", "server.notices.tasks", "--queues", "mail", "--hostname", "mailer@%h", "--pool", "solo")
+    command = [sys.executable, "-m", "celery", "--app", "server.celery", "worker", "--loglevel", "INFO"]
+    return [*command, *mails, *QUIET]
 
 
 def sweeper_command() -> list[str]:

@@ -9,7 +9,7 @@ from django.conf import settings
 from server.runtime.die_with_parent import die_with
 
 CONNECTIONS_MAX = 2000
-FILES_PER_CONNECTION = 3  # the socket, and temporary files for the request and the response
+FILES_PER_CONNECTION = 3  # one for the socket, and one each for temporary files of the request and the response
 OTHER_FILES = 200
 
 
@@ -30,10 +30,10 @@ preload_app = True  # the application is imported once, before the fork
 timeout = 60
 worker_connections = max_connections()
 sendfile = False  # a client that receives a file slowly must not block a thread
-graceful_timeout = 8  # shorter than the supervisor waits before it kills the process
+graceful_timeout = 8  # this must be shorter than the time after which the supervisor kills the process
 control_socket_disable = True
 
 
 def post_fork(arbiter: Any, worker: Any) -> None:
-    """End this process when gunicorn's main process ends, even if that is killed."""
+    """End this process when gunicorn's main process ends, even if the main process is killed."""
     die_with(os.getppid())

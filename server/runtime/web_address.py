@@ -1,4 +1,4 @@
-"""Checks the address of the web process: whether it is free, and whether the service responds at it."""
+"""Checks whether the port of the web process is free, and whether the service responds on it."""
 
 import errno
 import http.client
@@ -15,7 +15,7 @@ ALL_INTERFACES = ("", "0.0.0.0")
 
 
 def listen_error(port: int) -> OSError | None:
-    """Return why this port cannot be used; None if it can."""
+    """Return the error that prevents listening on this port, or None."""
     with closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -26,7 +26,7 @@ def listen_error(port: int) -> OSError | None:
 
 
 def check_port() -> None:
-    """Raise NotStarted, with the setting to change, if the web process cannot listen at its port."""
+    """Raise NotStarted, with the setting to change, if the web process cannot listen on its port."""
     port, bind = settings.PODIUM_PORT, settings.PODIUM_BIND
     if (error := listen_error(port)) is None:
         return
@@ -40,7 +40,7 @@ def check_port() -> None:
 
 
 def readiness() -> dict[str, str]:
-    """Return which parts of the service are ready, including the web process, by a request to `/readyz`."""
+    """Return which parts of the service are ready, including the web process, according to `/readyz`."""
     host = "127.0.0.1" if settings.PODIUM_BIND in ALL_INTERFACES else settings.PODIUM_BIND
     headers = {"Host": urlsplit(settings.PODIUM_URL).netloc, "X-Forwarded-Proto": "https" if settings.HTTPS else "http"}
     with closing(http.client.HTTPConnection(host, settings.PODIUM_PORT, timeout=10)) as connection:

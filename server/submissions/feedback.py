@@ -1,13 +1,16 @@
 """Decides which scores a person may see: on which splits, with how many digits, and whether with results per class."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import F, QuerySet
 
 from evaluator.digits import Interval, published
 from server.challenges.models import Phase
+from server.compiled_queries import compiled_query, set_related
 from server.submissions.models import Evaluation, Score, Submission
 
 SPLITS = ("public", "private", "all")
@@ -15,10 +18,10 @@ SPLITS = ("public", "private", "all")
 
 @dataclass(frozen=True, slots=True)
 class ScoreAccess:
-    """The scores of a phase that one person may see at one time.
+    """The scores of a phase that one person may see at a given time.
 
-    `decimals` is None if numbers are not rounded. With `ladder`, a submission shows the public scores of the evaluation
-    that the ladder published for it. If `exact_ends` is true, the ends of intervals are not rounded.
+    `decimals` is None if numbers are not rounded. If `ladder` is true, a submission shows the public scores of the
+    evaluation that was published for it. If `exact_ends` is true, the ends of intervals are not rounded.
     """
 
     splits: frozenset[str]
@@ -28,16 +31,17 @@ class ScoreAccess:
     exact_ends: bool = False
 
     def rounded(self, value: float) -> float:
-        """Return the value as this person sees it. Leaderboards are ordered by exact values, before rounding."""
+        """Return a value rounded as this person sees it. Leaderboards are ordered by exact values, before rounding."""
         return value if self.decimals is None else round(value, self.decimals)
 
     def number(self, value: float | None) -> float | None:
         return None if value is None else self.rounded(value)
 
     def interval(self, low: float | None, high: float | None) -> Interval | None:
-        """Return the ends of an interval as this person sees them. This method rounds every interval that is shown.
+        """Return the ends of an interval rounded as this person sees them.
 
-        Anyone who can guess the bootstrap draws could find out from exact ends for which images a file is correct.
+        Every interval that is shown passes this method. Anyone who can guess the bootstrap draws could find out from
+        exact ends for which images a file is correct.
         """
         if low is None or high is None:
             return None
@@ -45,17 +49,21 @@ class ScoreAccess:
 
 
 def note_revealed(phase: Phase, *, now: datetime) -> None:
-    """Record when participants could first read the private scores. The phase cannot be reopened after that."""
+    """Record the first time at which participants could read the private scores. The phase cannot be reopened after
+    that.
+    """
     if phase.revealed_at is None:
         Phase.objects.filter(pk=phase.pk, revealed_at=None).update(revealed_at=now)
         phase.revealed_at = now
 
 
 def score_access(phase: Phase, *, viewer: Any, now: datetime, is_organizer: bool | None = None) -> ScoreAccess:
-    """Return the access of a viewer. Organizers see all splits; others see only the public one until the phase is over.
+    """Return the access of a viewer. Organizers see all splits; others see only the public split until the phase is
+    over.
 
-    The split `all` remains hidden as long as `private`, because together with the public score it would reveal the
-    private one. Callers that know whether the viewer is an organizer pass `is_organizer`, which saves a query.
+    The split `all` remains hidden as long as `private`, because the score on all images and the public score together
+    would reveal the private score. Callers that know whether the viewer is an organizer pass `is_organizer`, which
+    saves a query.
     """
     if phase.challenge.is_organized_by(viewer) if is_organizer is None else is_organizer:
         return ScoreAccess(frozenset(SPLITS), None, True, exact_ends=True)
@@ -66,26 +74,45 @@ def score_access(phase: Phase, *, viewer: Any, now: datetime, is_organizer: bool
     return ScoreAccess(splits, phase.feedback_decimals, phase.feedback_classes, phase.has_ladder(now))
 
 
-def with_scores(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    """Prefetch the related rows that this module reads. Reports are not loaded, because they are large."""
-    evaluations = Evaluation.objects.select_related("published").defer("report", "published__report")
-    evaluations = evaluations.prefetch_related("scores", "published__scores")
-    return submissions.select_related("phase__challenge", "team").prefetch_related(Prefetch("evaluations", evaluations))
+def load_scores(submissions: Sequence[Submission], *, with_notices: bool = False) -> None:
+    """Load the evaluations and scores of submissions, with two queries for all of them.
+
+    Reports are not loaded, because they are large; see `reports.stored_report`. With `with_notices`, each evaluation
+    gets the notices of its report as `notices`, which is None if the report has none.
+    """
+    keys = [one.pk for one in submissions]
+    evaluations = evaluations_of(submissions=keys, with_notices=with_notices) if keys else []
+    with_published = [*evaluations, *(one.published for one in evaluations if one.published)]
+    scores = scores_of(evaluations=[one.pk for one in with_published])
+    set_related(with_published, "scores", scores, by="evaluation")
+    set_related(submissions, "evaluations", evaluations, by="submission")
+
+
+@compiled_query
+def evaluations_of(*, submissions: list[UUID], with_notices: bool) -> QuerySet[Evaluation]:
+    found = Evaluation.objects.filter(submission__in=submissions)
+    if with_notices:
+        found = found.annotate(notices=F("report__notices"))
+    return found.select_related("published").defer("report", "published__report")
+
+
+@compiled_query
+def scores_of(*, evaluations: list[int]) -> QuerySet[Score]:
+    return Score.objects.filter(evaluation__in=evaluations)
 
 
 def current_evaluation(submission: Submission) -> Evaluation | None:
-    """Return the evaluation with the phase's signature; without one, the newest evaluation."""
-    evaluations = sorted(submission.evaluations.all(), key=lambda one: (one.created_at, one.pk))
-    signature = submission.phase.signature
-    current = [one for one in evaluations if one.signature == signature]
-    return next(reversed(current or evaluations), None)
+    """Return the evaluation with the phase's signature or, if there is none, the newest evaluation."""
+    evaluations = list(submission.evaluations.all())
+    current = [one for one in evaluations if one.signature == submission.phase.signature]
+    return max(current or evaluations, key=lambda one: (one.created_at, one.pk), default=None)
 
 
 def shown_evaluation(submission: Submission, access: ScoreAccess) -> Evaluation | None:
     """Return the evaluation whose scores are shown for a submission.
 
-    Under ladder feedback this is the evaluation that the ladder published, which may belong to another submission of
-    the team; None until the ladder has decided.
+    Under ladder feedback, this is the evaluation that the ladder published, which may belong to another submission of
+    the team. Until the ladder has decided, return None.
     """
     evaluation = current_evaluation(submission)
     return evaluation.published if evaluation and access.ladder else evaluation

@@ -6,9 +6,9 @@ from django.conf import settings
 
 from evaluator.catalog import Limits
 
-# Shown to participants whose file needs more time or memory than one scoring may use.
+# Messages to participants whose file needs more time or memory than one scoring may use.
 ADVICE = "Submit fewer predictions: leave out those with low confidence."
-CHARGED = "This counts against your quota; the organizers can undo that."
+CHARGED = "This submission counts against your quota; the organizers can give the quota back."
 
 
 def file_limits() -> Limits:

@@ -1,12 +1,16 @@
-"""The message queue. The database holds the jobs; a message only wakes a worker and contains a task name and an id."""
+"""The message queue. Jobs are stored in the database; a message only wakes a worker. It contains a task name and an
+id.
+"""
 
 import logging
+from functools import cache
 from typing import NamedTuple
 from uuid import UUID
 
 from celery import current_app
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Model
 from kombu.exceptions import OperationalError
 from redis import Redis, RedisError
 
@@ -18,7 +22,8 @@ log = logging.getLogger(__name__)
 class Queue(NamedTuple):
     """The queue that wakes workers for one kind of job.
 
-    With Redis, Celery's highest priority is 0: a worker takes messages of priority 9 only if none of priority 0 waits.
+    With Redis, Celery's highest priority is 0: a worker takes messages of priority 9 only if no message of priority
+    0 is waiting. Celery has a list for each of the priorities 0, 3, 6 and 9.
     """
 
     task: str
@@ -26,31 +31,41 @@ class Queue(NamedTuple):
 
 
 EVALUATE, RERUN = "worker.evaluate", "worker.rerun"
-QUEUES: dict[type[Submission] | type[Rerun], Queue] = {Submission: Queue(EVALUATE, 0), Rerun: Queue(RERUN, 9)}
+# Other apps add the queues of their own jobs.
+QUEUES: dict[type[Model], Queue] = {Submission: Queue(EVALUATE, 0), Rerun: Queue(RERUN, 9)}
 
 
-def enqueue(kind: type[Submission] | type[Rerun], key: UUID | int) -> None:
-    """Send a message for a job. If the broker is down, the sweeper sends it later, so this never raises."""
+def enqueue(kind: type[Model], key: UUID | int, *, urgent: bool = False) -> None:
+    """Send a message for a job. If the broker is down, raise no exception, because the sweeper will send the
+    message later.
+
+    An urgent message has the priority of submissions.
+    """
     task, priority = QUEUES[kind]
     argument = str(key) if isinstance(key, UUID) else key
     try:
-        current_app.send_task(task, args=[argument], priority=priority, retry=False)
+        current_app.send_task(task, args=[argument], priority=0 if urgent else priority, retry=False)
     except OperationalError as error:
         log.warning("no message was sent for %s %s; the sweeper will send one: %s", task, key, error)
 
 
-def enqueue_on_commit(kind: type[Submission] | type[Rerun], key: UUID | int) -> None:
+def enqueue_on_commit(kind: type[Model], key: UUID | int) -> None:
     """Send a message after the commit. Errors are only logged, because the commit can no longer be undone."""
     transaction.on_commit(lambda: enqueue(kind, key), robust=True)
 
 
-def waiting(kind: type[Submission] | type[Rerun]) -> int | None:
-    """Return the number of messages that no worker has taken yet; None if the broker does not respond."""
+@cache
+def broker(url: str) -> Redis:
+    """Return a client for the broker. It keeps its connection for the next call."""
+    return Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)
+
+
+def waiting(kind: type[Model]) -> int | None:
+    """Return the number of messages that no worker has taken yet, or None if the broker does not respond."""
     queue, priority = current_app.conf.task_default_queue, QUEUES[kind].priority
     separator = settings.CELERY_BROKER_TRANSPORT_OPTIONS["sep"]
     try:
-        with Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2) as redis:
-            return int(redis.llen(f"{queue}{separator}{priority}" if priority else queue))
+        return int(broker(settings.REDIS_URL).llen(f"{queue}{separator}{priority}" if priority else queue))
     except (RedisError, ValueError) as error:
         log.warning("the broker does not respond: %s", error)
         return None

@@ -4,25 +4,27 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 
-from server.submissions.feedback import ScoreAccess, current_evaluation, intervals_in, score_access, scores_in
+from server.compiled_queries import compiled_query
+from server.submissions.feedback import ScoreAccess, current_evaluation, intervals_in, scores_in
 from server.submissions.models import Evaluation, Explanation, Rerun, Submission
 
 ReportRow = Mapping[str, Any]
 
 WITHHELD = (
-    "The organizers of this phase do not show results per class or explanations, because they reveal much about the "
+    "The organizers of this phase do not show results per class or explanations, because they reveal a lot about the "
     "ground truth."
 )
 
 
 class ExplanationState(StrEnum):
-    """Progress of the explanation of a score."""
+    """The progress of the explanation of a score."""
 
     READY = "ready"
     PENDING = "pending"
@@ -32,7 +34,7 @@ class ExplanationState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SplitDetail:
-    """Results of one split, rounded for the reader. `left_out` is the number of omitted rows of each table."""
+    """The results of one split, rounded for the reader. `left_out` is the number of omitted rows of each table."""
 
     classes: list[ReportRow] = field(default_factory=list)
     tables: dict[str, list[ReportRow]] = field(default_factory=dict)
@@ -41,11 +43,24 @@ class SplitDetail:
 
 
 def details(evaluation: Evaluation, access: ScoreAccess, splits: Iterable[str]) -> dict[str, SplitDetail]:
-    """Return the visible results of these splits; empty if the phase shows no results per class."""
+    """Return the visible results on these splits, or an empty dict if the phase shows no results per class."""
     shown = [split for split in splits if split in access.splits] if access.classes else []
     explained = {one.split: unpacked(one) for one in evaluation.explanations.filter(split__in=shown)} if shown else {}
-    scored = evaluation.report.get("splits", {}) if shown else {}
+    scored = stored_report(evaluation).get("splits", {}) if shown else {}
     return {split: detail(evaluation, scored.get(split, {}), explained.get(split, {}), access) for split in shown}
+
+
+def stored_report(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the report of an evaluation. It is read separately, because it is large."""
+    if "report" not in vars(evaluation):
+        ((evaluation.report,),) = reports_of(evaluation=evaluation.pk)
+    report: dict[str, Any] = evaluation.report
+    return report
+
+
+@compiled_query
+def reports_of(*, evaluation: int) -> QuerySet[Any, Any]:
+    return Evaluation.objects.filter(pk=evaluation).values_list("report")
 
 
 def unpacked(explanation: Explanation) -> dict[str, Any]:
@@ -54,7 +69,7 @@ def unpacked(explanation: Explanation) -> dict[str, Any]:
 
 
 def detail(evaluation: Evaluation, scored: ReportRow, explained: ReportRow, access: ScoreAccess) -> SplitDetail:
-    """Merge the report of the scoring with the explanation, which adds columns for each class."""
+    """Merge the report of the scoring with the explanation, which adds columns to the rows of the classes."""
     track = evaluation.submission.phase.declared_track
     rows = {**explained.get("tables", {}), **scored}
     names = [table.name for table in (*track.tables, *track.explained_tables)]
@@ -67,7 +82,10 @@ def detail(evaluation: Evaluation, scored: ReportRow, explained: ReportRow, acce
 
 
 def rounded(rows: Iterable[ReportRow], access: ScoreAccess) -> list[ReportRow]:
-    """Return rows with rounded numbers, so that neither their order nor a curve reveals more digits."""
+    """Return rows with rounded numbers.
+
+    Pages sort and draw only rounded numbers, so that they do not reveal more digits.
+    """
 
     if access.decimals is None:
         return list(rows)
@@ -81,21 +99,32 @@ def rounded(rows: Iterable[ReportRow], access: ScoreAccess) -> list[ReportRow]:
 
 
 def explanation_state(submission: Submission, evaluation: Evaluation) -> ExplanationState:
-    """Return whether a score has an explanation, will get one, or will not get one."""
+    """Return whether the explanation of a score exists, is being computed, or will not be computed."""
     track = submission.phase.declared_track
     if not (track.explained_tables or track.curves):
         return ExplanationState.NONE
-    if evaluation.explanations.exists():
+    if explained_splits(evaluation=evaluation.pk):
         return ExplanationState.READY
-    reruns = [(one.purpose, one.failure) for one in submission.reruns.filter(truth=evaluation.truth_id)]
+    reruns = reruns_of(submission=submission.pk, truth=evaluation.truth_id)
     if settings.EXPLANATION_MAX_BYTES and any(not failure for _, failure in reruns):
-        return ExplanationState.PENDING  # a pending interval counts too, because the explanation is computed after it
+        return ExplanationState.PENDING  # if the interval is pending, so is the explanation, which is computed after it
     given_up = any(purpose == Rerun.Purpose.EXPLANATION and failure for purpose, failure in reruns)
     return ExplanationState.GIVEN_UP if given_up else ExplanationState.NONE
 
 
-def visible_report(submission: Submission, *, viewer: Any, now: datetime) -> dict[str, Any] | None:
-    """Return the part of the current report that `viewer` may read; None if the submission has no score.
+@compiled_query
+def explained_splits(*, evaluation: int) -> QuerySet[Any, Any]:
+    return Explanation.objects.filter(evaluation=evaluation).values_list("split")
+
+
+@compiled_query
+def reruns_of(*, submission: UUID, truth: int) -> QuerySet[Any, Any]:
+    """Return the purpose and the failure of each rerun against a ground truth."""
+    return Rerun.objects.filter(submission=submission, truth=truth).values_list("purpose", "failure")
+
+
+def visible_report(submission: Submission, *, access: ScoreAccess) -> dict[str, Any] | None:
+    """Return the part of the current report that a person may read, or None if the submission has no score.
 
     Results per class, curves and errors reveal far more about the hidden truth than scores. If the organizers do not
     show them, they are left out and `withheld` is true.
@@ -103,7 +132,7 @@ def visible_report(submission: Submission, *, viewer: Any, now: datetime) -> dic
     evaluation = current_evaluation(submission)
     if evaluation is None:
         return None
-    access, report = score_access(submission.phase, viewer=viewer, now=now), evaluation.report
+    report = stored_report(evaluation)
     scores, intervals = scores_in(submission, access), intervals_in(submission, access)
     shown = details(evaluation, access, scores)
     return {

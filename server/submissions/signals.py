@@ -1,7 +1,10 @@
-"""The signal that scores of a phase have changed, sent in the transaction of the change before its audit entry.
+"""Signals for apps that depend on submissions.
 
+`scores_changed`: scores of a phase have changed. It is sent in the transaction of the change, before its audit entry.
 Its arguments are `phase`, `teams` (the ids of teams whose scores, final submissions or published scores changed), and
 `signature` (that of the changed scores, or None for all signatures).
+
+`swept`: the sweeper has cleaned up. Receivers clean up the jobs of their own apps.
 """
 
 from collections.abc import Iterable
@@ -12,6 +15,7 @@ from server.challenges.models import Phase
 from server.submissions.models import Submission
 
 scores_changed = Signal()
+swept = Signal()
 
 
 def announce(phase: Phase, teams: Iterable[int], signature: str | None = None) -> None:

@@ -29,7 +29,8 @@ class HashingUploadHandler(TemporaryFileUploadHandler):
     file: HashedFile
 
     def new_file(self, *about: Any, **more: Any) -> None:
-        FileUploadHandler.new_file(self, *about, **more)  # not super(), which would open a plain temporary file
+        # the method of the base class would open an ordinary temporary file
+        FileUploadHandler.new_file(self, *about, **more)
         upload_folder()
         self.file = HashedFile(self.file_name or "", self.content_type, 0, self.charset, self.content_type_extra)
         self.digest = sha256()
@@ -39,7 +40,7 @@ class HashingUploadHandler(TemporaryFileUploadHandler):
         try:
             super().receive_data_chunk(raw_data, start)
         except OSError:
-            # Django does not close the file here. It would fill the disk until the next garbage collection.
+            # Django does not close the file here, so it would take up disk space until the next garbage collection.
             with suppress(OSError):
                 self.file.close()
             raise

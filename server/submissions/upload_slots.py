@@ -1,4 +1,4 @@
-"""Upload slots limit how many large files of one team, or of one person, are uploaded at the same time.
+"""Upload slots limit how many large files one team or one person can upload at the same time.
 
 A slot is a lock on one byte of a file. All web processes of a machine share these locks. Unlike a counter in a cache,
 they are always available, and the kernel releases the slots of a process that dies.
@@ -16,7 +16,8 @@ from threading import Lock
 from django.conf import settings
 
 SLOT_BITS = 7
-SLOTS_MAX = 2**SLOT_BITS - 1  # maximum for each name; the byte after the slots is locked while they are counted
+# maximum number of slots with the same name; the byte after them is locked while they are counted
+SLOTS_MAX = 2**SLOT_BITS - 1
 NAME_BYTES = 6
 
 
@@ -29,7 +30,9 @@ class Slots:
         self.file = -1
 
     def take(self, name: str, most: int) -> int | None:
-        """Take a slot if all processes hold fewer than `most` slots of this name; otherwise return None."""
+        """Take a slot if all processes together hold fewer than `most` slots with this name; otherwise, return
+        None.
+        """
         first = int.from_bytes(sha256(name.encode()).digest()[:NAME_BYTES]) << SLOT_BITS
         with self.lock, self._counting(first):
             slots = range(first, first + SLOTS_MAX)

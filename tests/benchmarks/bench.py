@@ -1,4 +1,8 @@
-"""Measures the cost of scoring for `make bench`: ratios of times within one run, as a table in BENCHMARKS.md."""
+"""Measures costs for `make bench`, as ratios of times within one run, for the tables in BENCHMARKS.md.
+
+`python -m tests.benchmarks.bench SECTION…` measures only some sections and keeps the others. Sections are `scoring`,
+`ranks`, `leaderboards` and `recording`.
+"""
 
 import gzip
 import json
@@ -16,6 +20,7 @@ from statistics import median
 from typing import Any
 
 from evaluator.scoring import prepare
+from tests.benchmarks.board_table import Row, leaderboards, recordings, row
 from tests.benchmarks.challenge import write
 from tests.benchmarks.private_facts import of_pairs, written
 from tests.benchmarks.ranks import LARGE, coverages, seconds_of_a_large_board
@@ -26,17 +31,12 @@ FOLDER = ROOT / "build" / "bench"
 GOLDEN = ROOT.parent / "shared" / "golden"
 DETECTION, RELATIONSHIPS = "openimages-detection", "openimages-relationships"
 REFERENCE_PREDICTIONS = 300_000
-ROUNDS = 5  # in each round, numerator and denominator of a ratio are measured one right after the other
-RECORDED_WC = 0.05  # CPU seconds of `wc -l` for the file of 5M boxes, on the machine where the official code was timed
+# In each round, the two times of a ratio are measured directly one after the other, under the same load.
+ROUNDS = 5
+# CPU seconds of `wc -l` for the file of 5M boxes, on the machine where the official code was measured.
+RECORDED_WC = 0.05
 OFFICIAL = {"det_e_open": (DETECTION, 344.0, 2_000, 5_000), "vrd_c_open": (RELATIONSHIPS, 110.0, 200, 1_000)}
-FAST_PATH, REFERENCE = "fast path", "reference implementation"  # the first words of `Report.way`
-Row = tuple[
-    str, str, str, str, str
-]  # name, required value, target, measured value, the seconds that it was computed from
-BOARD_REACH = {
-    **{"page, uncached": 20, "page, cached": 4, "page, 304": 2, "page at a time": 30},
-    **{"overview": 10, "home": 10, "submission": 10, "panel": 10, "submission in the API": 10, "own submissions": 30},
-}
+FAST_PATH, REFERENCE = "fast path", "reference implementation"  # The value of `Report.way` begins with one of these.
 
 
 def cpu_of(*command: str, times: int) -> float:
@@ -74,7 +74,10 @@ def scored(
 
 
 def made() -> tuple[Path, Path, Path]:
-    """Create the test data if missing; return a submission of 5M boxes, one of 20M boxes, and the prepared truth."""
+    """Create the test data if it does not exist.
+
+    Return a submission of 5M boxes, one of 20M boxes, and the prepared truth.
+    """
     small, large, truth = FOLDER / "5M", FOLDER / "20M", FOLDER / "truth.podium"
     for folder, per_image in ((small, 50), (large, 200)):
         if not (folder / "made").exists():
@@ -86,18 +89,15 @@ def made() -> tuple[Path, Path, Path]:
 
 
 def wc_of(file: Path) -> float:
-    """Return the CPU time of `wc -l`, which measures the current speed of the machine."""
+    """Return the CPU time of `wc -l` for a file, which measures the current speed of the machine."""
     return cpu_of("wc", "-l", str(file), times=3)
 
 
 def ratio(ones: Sequence[float], others: Sequence[float]) -> float:
-    """Return the median of the quotients ``ones[i] / others[i]``; each pair was measured in one round."""
+    """Return the median of the quotients ``ones[i] / others[i]``. Both times of a pair were measured in the same
+    round.
+    """
     return median(one / other for one, other in zip(ones, others, strict=True))
-
-
-def row(name: str, reach: float, aim: float, found: float, behind: str, *, least: bool = False) -> Row:
-    sign = ">=" if least else "<="
-    return name, f"{sign} {reach:,g}", f"{sign} {aim:,g}", f"{found:,.2f}" if found < 100 else f"{found:,.0f}", behind
 
 
 def sizes(small: Path, large: Path, truth: Path) -> Iterator[Row]:
@@ -138,7 +138,7 @@ def goldens(small: Path) -> Iterator[Row]:
 
 
 def peer(small: Path, truth: Path) -> Row:
-    """Compare with hotcoco, installed from PyPI into a separate environment.
+    """Compare the CPU time with that of hotcoco, which is installed from PyPI into a separate environment.
 
     hotcoco refuses images without ground truth, so both programs score a file without such images.
     """
@@ -172,7 +172,7 @@ def warm_worker(made: Path) -> Row:
 
 
 def bootstrap(small: Path, truth: Path) -> Row:
-    """Measure the additional cost of 1,000 bootstrap replicates, whose weights are drawn once for each truth."""
+    """Measure the additional cost of 1,000 bootstrap replicates. Their weights are drawn once for each truth."""
     wc, kept, anew, peak = [], [], [], 0
     for _ in range(ROUNDS):
         wc.append(wc_of(small))
@@ -187,9 +187,9 @@ def bootstrap(small: Path, truth: Path) -> Row:
 
 
 def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, Any]], Path, Path, Path]]:
-    """Return cases that need the reference implementation.
+    """Return test cases that are scored by the reference implementation.
 
-    A case is a function that scores a file, two truths that differ in one object, and the file.
+    A case consists of a function that scores a file, two truths that differ in one object, and the file.
     """
     found = {}
     for name, case in CASES.items():
@@ -227,7 +227,7 @@ def private_facts() -> Iterator[Row]:
 
 
 def rank_intervals() -> Iterator[Row]:
-    """Report how often the rank intervals of a leaderboard cover all true ranks, and the time for a large one."""
+    """Report how often rank intervals contain all true ranks, and the time to compute them for a large leaderboard."""
     for name, found in coverages().items():
         behind = f"± {found['covered'].error:.3f} of {found['covered'].boards:,} simulations; "
         behind += f"equal teams in each other's interval {found['together']}; tie groups split wrongly {found['split']}"
@@ -236,20 +236,7 @@ def rank_intervals() -> Iterator[Row]:
     yield row(f"rank intervals of the top 100 of {LARGE:,}, 1,000 replicates: CPU s", 5, 3, cpu, "without reading them")
 
 
-def leaderboards() -> Iterator[Row]:
-    """Read a leaderboard of 2,000 teams with 50 submissions each; BENCH_TEAMS=20000 gives another number of teams."""
-    teams = os.environ.get("BENCH_TEAMS", "2000")
-    command = [sys.executable, "-m", "tests.benchmarks.boards", teams, "50"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    for name, found in json.loads(done.stdout).items():
-        if name in BOARD_REACH:
-            title = f"leaderboard of {int(teams):,} teams, {name}: CPU / CPU of a bare JSON view"
-            reach = BOARD_REACH[name]
-            yield row(title, reach, reach, found["ratio"], f"{found['milliseconds']:.1f} ms")
-
-
-def rows() -> Iterator[Row]:
-    FOLDER.mkdir(parents=True, exist_ok=True)
+def scoring() -> Iterator[Row]:
     small, large, truth = made()
     yield from sizes(small, large, truth)
     yield from goldens(small)
@@ -260,8 +247,14 @@ def rows() -> Iterator[Row]:
     start = cpu_of(*command, str(FOLDER / "empty.csv"), times=5)
     yield row("a new `podium score`, empty file, 100k-image truth: CPU s", 1.0, 0.5, start, "")
     yield warm_worker(small.parent)
-    yield from rank_intervals()
-    yield from leaderboards()
+
+
+SECTIONS: Mapping[str, Callable[[], Iterator[Row]]] = {
+    "scoring": scoring,
+    "ranks": rank_intervals,
+    "leaderboards": partial(leaderboards, FOLDER),
+    "recording": partial(recordings, FOLDER),
+}
 
 
 def processor() -> str:
@@ -270,16 +263,28 @@ def processor() -> str:
     return f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores"
 
 
-def main() -> None:
-    table = ["| measure | required | target | measured | computed from |", "|---|---|---|---|---|"]
-    print(*table, sep="\n")
-    for found in rows():
-        table.append("| " + " | ".join(found) + " |")
-        print(table[-1], flush=True)
-    day = datetime.now(UTC).date()
-    head = f"# Benchmarks\n\n`make bench` on {day}: {processor()}, Python {platform.python_version()}.\n\n"
-    (ROOT / "BENCHMARKS.md").write_text(head + "\n".join(table) + "\n")
+def main(*chosen: str) -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name in chosen or SECTIONS:
+        table = ["| measure | required | target | measured | computed from |", "|---|---|---|---|---|"]
+        print(*table, sep="\n")
+        for found in SECTIONS[name]():
+            table.append("| " + " | ".join(found) + " |")
+            print(table[-1], flush=True)
+        day = datetime.now(UTC).date()
+        machine = f"{processor()}, Python {platform.python_version()}, load average {os.getloadavg()[2]:.0f}"
+        head = f"Measured on {day}: {machine}.\n\n"
+        file = ROOT / "BENCHMARKS.md"
+        file.write_text(with_section(file.read_text(), name, head + "\n".join(table)))
+
+
+def with_section(text: str, name: str, content: str) -> str:
+    """Return the text of BENCHMARKS.md with the content of one section replaced or added."""
+    head, *parts = text.rstrip().split("\n\n## ")
+    kept = dict(part.split("\n\n", 1) for part in parts) | {name.capitalize(): content}
+    order = [one for one in map(str.capitalize, SECTIONS) if one in kept]
+    return "\n\n## ".join([head, *(f"{one}\n\n{kept[one]}" for one in order)]) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

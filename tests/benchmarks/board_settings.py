@@ -1,7 +1,8 @@
-"""The real settings, with the bare view and without limits on requests."""
+"""The settings of the service, with an additional empty view for comparison and without limits on requests."""
 
 from server.settings import *  # noqa: F403
+from server.settings import ALLOWED_HOSTS as OF_THE_SERVICE
 
 ROOT_URLCONF = "tests.benchmarks.board_urls"
 API_REQUESTS_PER_MINUTE = API_ANONYMOUS_REQUESTS_PER_MINUTE = 1_000_000
-ALLOWED_HOSTS = ["testserver"]
+ALLOWED_HOSTS = [*OF_THE_SERVICE, "testserver", "127.0.0.1"]

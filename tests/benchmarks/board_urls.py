@@ -1,4 +1,4 @@
-"""The service's addresses, and one more: a bare view that answers 100 rows as JSON, behind the same middleware."""
+"""The URLs of the service and of an additional view, which returns 100 rows as JSON behind the same middleware."""
 
 from django.http import HttpRequest, JsonResponse
 from django.urls import path

@@ -1,7 +1,7 @@
-"""What reading a large leaderboard costs, as multiples of a bare view, in CPU time of this process.
+"""Measures the CPU time of reading a large leaderboard, relative to that of a view that returns fixed rows.
 
-`python -m tests.benchmarks.boards TEAMS EACH` fills a database and prints JSON. PODIUM_HOME or DATABASE_URL say which
-database; it has to be empty.
+`python -m tests.benchmarks.boards TEAMS EACH [HOME]` fills a database and prints JSON. HOME is a state folder, which is
+empty or was filled by an earlier run; by default, a temporary one is used. DATABASE_URL selects another database.
 """
 
 import json
@@ -17,29 +17,38 @@ from typing import Any
 ROUNDS = 15
 
 
-def main(teams: str, each: str) -> None:
+def main(teams: str, each: str, home: str = "") -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.benchmarks.board_settings"
     os.environ.setdefault("LOG_LEVEL", "ERROR")
     with TemporaryDirectory(prefix="podium-boards-") as folder:
-        os.environ.setdefault("PODIUM_HOME", folder)
+        os.environ["PODIUM_HOME"] = home or os.environ.get("PODIUM_HOME", folder)
         print(json.dumps(measured(int(teams), int(each))))
+
+
+def fill(teams: int, each: int) -> None:
+    """Create the tables of the database and fill them, unless a previous run has already done so."""
+    from django.core.management import call_command
+
+    from tests.benchmarks.crowd import write, write_sortable, write_watched
+
+    call_command("migrate", verbosity=0)
+    if not Path(os.environ["PODIUM_HOME"], "filled").exists():
+        write(teams=teams, each=each)
+        write_sortable(teams=teams)
+        write_watched()
+        Path(os.environ["PODIUM_HOME"], "filled").touch()
 
 
 def measured(teams: int, each: int) -> dict[str, Any]:
     import django
 
     django.setup()
-    from django.core.management import call_command
-
-    from tests.benchmarks.crowd import write
-
-    call_command("migrate", verbosity=0)
-    if not Path(os.environ["PODIUM_HOME"], "filled").exists():
-        write(teams=teams, each=each)
-        Path(os.environ["PODIUM_HOME"], "filled").touch()
+    fill(teams, each)
     deeds = requests()
     cpu: dict[str, list[float]] = {name: [] for name in deeds}
-    for turn in range(ROUNDS + 1):  # alternating, so that all meet the same machine; the first of each is cold
+    # The requests alternate, so that all of them are measured under the same load. The first round is not measured,
+    # because the caches are still empty.
+    for turn in range(ROUNDS + 1):
         for name, deed in deeds.items():
             started = process_time()
             deed()
@@ -50,20 +59,25 @@ def measured(teams: int, each: int) -> dict[str, Any]:
 
 
 def requests() -> dict[str, Callable[[], None]]:
-    """Return what is measured, by name."""
+    """Return a dict that maps the name of each measured request to a function that sends the request."""
     from django.core.cache import caches
     from django.test import Client
 
     from server.accounts.models import User
     from server.submissions.models import Submission
 
-    anybody, reader = Client(), Client()
+    anybody, reader, watcher = Client(), Client(), Client()
+    watcher.force_login(User.objects.get(username="watcher"))
+    watched = "/organize/challenges/watched/phases/main"
     reader.force_login(User.objects.get(username="reader"))
     own = Submission.objects.filter(team__memberships__user__username="reader").latest("received_at").pk
     page, api = "/challenges/crowd/leaderboard", "/api/v1/challenges/crowd/phases/main/leaderboard"
+    sortable = "/challenges/sortable/leaderboard"
+    then = "at=2026-04-01T00:00"
 
     def ask(client: Client, address: str, *, fresh: bool = False, status: int = 200) -> Callable[[], None]:
-        client.get(address)  # the first page of a member sets the cookie that the next one depends on
+        # The first page that a member opens sets a cookie on which the following responses depend.
+        client.get(address)
         validator = client.get(address).headers.get("ETag", "") if status == 304 else ""
 
         def deed() -> None:
@@ -84,8 +98,16 @@ def requests() -> dict[str, Callable[[], None]]:
         "page of a member, 304": ask(reader, page, status=304),
         "API": ask(anybody, api, fresh=True),
         "API, 304": ask(anybody, api, status=304),
-        "page at a time": ask(anybody, f"{page}?at=2026-04-01T00:00", fresh=True),
-        "API at a time": ask(anybody, f"{api}?at=2026-04-01T00:00:00Z", fresh=True),
+        "search": ask(anybody, f"{page}?q=Team+001"),
+        "search, API": ask(anybody, f"{api}?search=Team+001"),
+        "search at a time": ask(anybody, f"{page}?q=Team+001&{then}"),
+        "search without a match": ask(anybody, f"{page}?q=nobody"),
+        "sort by another metric": ask(anybody, f"{sortable}?sort=mean_class_top1", fresh=True),
+        "same leaderboard by rank": ask(anybody, sortable, fresh=True),
+        "baselines": ask(anybody, f"{page}?baselines=hide", fresh=True),
+        "page at a time": ask(anybody, f"{page}?{then}", fresh=True),
+        "page of a member at a time": ask(reader, f"{page}?{then}", fresh=True),
+        "API at a time": ask(anybody, f"{api}?{then}:00Z", fresh=True),
         "last page": ask(anybody, f"{page}?page=999999", fresh=True),
         "overview": ask(anybody, "/challenges/crowd/"),
         "home": ask(reader, "/"),
@@ -93,6 +115,9 @@ def requests() -> dict[str, Callable[[], None]]:
         "panel": ask(reader, f"/submissions/{own}/panel"),
         "submission in the API": ask(reader, f"/api/v1/submissions/{own}"),
         "own submissions": ask(reader, "/api/v1/challenges/crowd/phases/main/submissions"),
+        "submissions of all teams": ask(watcher, f"{watched}/submissions"),
+        "failed submissions of all teams": ask(watcher, f"{watched}/submissions?status=failed&sort=team"),
+        "live page of a phase": ask(watcher, f"{watched}/live"),
         "own submissions, page": ask(reader, "/challenges/crowd/submissions"),
     }
 

@@ -13,14 +13,15 @@ CLASSES = 500
 IMAGES_PER_BLOCK = 3_000
 TOPICS, DENIED, OBJECTS = 3, 6, 7
 LABELS = [f"/m/0{number:04x}{'abc'[: number % 4]}" for number in range(CLASSES)]
-# The first 60 classes have no parent (-1); 240 are children of these, and the remaining 200 are grandchildren.
+# The first 60 classes have no parent (-1). The next 240 are children of these classes, and the last 200 are
+# grandchildren.
 PARENTS = [-1 if number < 60 else number % 60 if number < 300 else 60 + number % 240 for number in range(CLASSES)]
 
 Ints = NDArray[np.int64]
 
 
 def lineage() -> NDArray[np.bool_]:
-    """Return a bool array of shape (CLASSES, CLASSES): row c is true at class c and at all its ancestors."""
+    """Return a bool array of shape (CLASSES, CLASSES). Row c is true at class c and at all its ancestors."""
     table = np.eye(CLASSES, dtype=bool)
     for number in range(CLASSES):
         above = PARENTS[number]
@@ -53,7 +54,7 @@ def shaken(rng: np.random.Generator, box: Ints, by: float) -> Ints:
 
 
 def blocks(images: int, per_image: int, seed: int) -> Iterator[tuple[dict[str, bytes], tuple[bytes, bytes]]]:
-    """Yield blocks of lines: of each truth file, and of a submission with prediction strings and one in long format."""
+    """Yield blocks of images: their lines in each truth file, and in a submission in both file layouts."""
     cells, family = encoded(LABELS), lineage()
     popular = 1.0 / np.arange(1, CLASSES + 1) ** 0.7
     popular = np.random.default_rng(0).permutation(popular / popular.sum())

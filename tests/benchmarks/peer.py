@@ -1,4 +1,4 @@
-"""Scores a file with one prediction per row with hotcoco, and prints the CPU time in seconds.
+"""Scores a file that has one prediction per row with hotcoco, and prints the CPU time in seconds.
 
 Usage: `peer.py BOXES HIERARCHY PREDICTIONS`.
 """

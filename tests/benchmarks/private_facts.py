@@ -51,7 +51,7 @@ def crowded() -> Truth:
 
 
 def pairs() -> dict[str, tuple[Truth, Truth, str]]:
-    """Map the fact that differs to two truths and the name of the file that is scored against both."""
+    """Return a dict that maps each fact to two truths that differ in it, and to the name of the submission for both."""
     dense = crowded()
     return {
         "a label": (PLAIN, PLAIN | {"image_labels.csv": [f"crowd,{REST},0"]}, "one class"),
@@ -67,7 +67,10 @@ def pairs() -> dict[str, tuple[Truth, Truth, str]]:
 
 
 def written(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
-    """Prepare the truths and write the files; map the fact that differs to the paths of two truths and a file."""
+    """Prepare the truths and write the submissions.
+
+    Return a dict that maps each fact to the paths of two truths that differ only in this fact, and of a submission.
+    """
     files, found = {}, {}
     for name in ("one class", "one class, equally confident", "all classes"):
         files[name] = folder / f"{name}.csv"
@@ -90,7 +93,7 @@ def written(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
 
 
 def prepared(track: str, source: Path, truth: Truth) -> Path:
-    """Write a truth folder and prepare it; return the prepared file."""
+    """Write a truth folder and prepare it, and return the path of the prepared truth."""
     source.mkdir(exist_ok=True)
     for table, rows in truth.items():
         header = [HEADERS[table]] if table in HEADERS else []
@@ -100,9 +103,10 @@ def prepared(track: str, source: Path, truth: Truth) -> Path:
 
 
 def of_pairs(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
-    """Do what :func:`written` does for relationships.
+    """Prepare truths of the relationships track and write a submission. The result has the form of :func:`written`.
 
-    The file predicts one pair many times; the second truth has one more label or one more triplet.
+    The submission predicts the same pair many times. The second truth of each pair of truths has an additional label or
+    triplet.
     """
     folder.mkdir(exist_ok=True)
     box = "0.1,0.9,0.1,0.9"

@@ -29,7 +29,7 @@ def begin(**signal: Any) -> None:
 
 @task_postrun.connect
 def end(task: Task, **signal: Any) -> None:
-    """Push the duration of a task in seconds to a list in Redis, which is named after the task."""
+    """Append the duration of a task in seconds to a list in Redis that is named after the task."""
     if task.name in (NOTHING, EVALUATE, RERUN):
         seconds = perf_counter() - begun
         with redis() as broker:

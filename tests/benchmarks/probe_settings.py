@@ -1,4 +1,4 @@
-"""The project's settings; in addition, the worker imports the probe."""
+"""The settings of the service, with which the worker also imports `tests.benchmarks.probe`."""
 
 from server.settings import *  # noqa: F403
 

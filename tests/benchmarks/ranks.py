@@ -1,4 +1,4 @@
-"""Measures how often rank intervals are correct, and the time that they take for a large leaderboard."""
+"""Measures how often rank intervals are correct, and how long it takes to compute them for a large leaderboard."""
 
 from statistics import median
 from time import process_time
@@ -10,7 +10,7 @@ REPLICATES, SIMULATIONS, BOARDS, LARGE = 1_000, 1_000, 100, 2_000
 
 
 def coverages() -> dict[str, dict[str, Share]]:
-    """Return, for each kind of simulation, the shares of leaderboards with correct intervals and tie groups."""
+    """For each kind of simulation, return the proportions of leaderboards with correct intervals and tie groups."""
     numbers = range(SIMULATIONS)
     return {
         "10 teams, 3 of them equal": shares(ten_teams(number, replicates=REPLICATES) for number in numbers),
@@ -22,7 +22,7 @@ def coverages() -> dict[str, dict[str, Share]]:
 
 
 def seconds_of_a_large_board(rounds: int) -> float:
-    """Return the median CPU time for computing the rank intervals of a large leaderboard, in seconds."""
+    """Return the median CPU time in seconds for computing the rank intervals of a large leaderboard."""
     board, taken = many_teams(0, teams=LARGE, replicates=REPLICATES), []
     for _ in range(rounds):
         before = process_time()

@@ -1,6 +1,6 @@
 """Measures how long the real service takes to score a small file, and the round trip of a task that does nothing.
 
-`python -m tests.benchmarks.service MADE` prints both medians in seconds; MADE is a folder that `challenge.write` wrote.
+`python -m tests.benchmarks.service MADE` prints both medians in seconds. MADE is a folder that `challenge.write` wrote.
 """
 
 import json
@@ -16,7 +16,7 @@ import django
 from celery import Celery
 from redis import Redis
 
-django.setup()  # The modules imported below import models.
+django.setup()  # Some of the modules imported below define models, which requires this call.
 
 from server.submissions.queue import EVALUATE, RERUN  # noqa: E402
 from tests.benchmarks.probe import NOTHING  # noqa: E402
@@ -26,7 +26,8 @@ from tests.flows.taking_part import CHALLENGE, open_challenge  # noqa: E402
 TIMES = 30
 BYTES = 100_000
 PATIENCE_SECONDS = 300
-UNLIKE_EACH_OTHER = 10  # lines from the start of one file to the start of the next, so that all files differ
+# Each file begins this many lines after the beginning of the previous one, so that all files differ.
+UNLIKE_EACH_OTHER = 10
 
 
 def main(made: str) -> None:
@@ -61,13 +62,13 @@ def measured(service: Running, predictions: Path) -> dict[str, float]:
             nothing.append(perf_counter() - sent)
             service.upload(file)
             scoring.append(answer(broker, EVALUATE))
-            for _ in ("interval", "explanation"):  # these reruns must be done before the next measurement
+            for _ in ("interval", "explanation"):  # These reruns must be finished before the next measurement.
                 answer(broker, RERUN)
     return {"scoring": median(scoring[1:]), "nothing": median(nothing[1:])}
 
 
 def cut(predictions: Path, count: int) -> list[bytes]:
-    """Return submissions of about 100 kB that begin at different lines of the predictions."""
+    """Return submissions of about 100 kB that begin at different lines of the given predictions."""
     with predictions.open("rb") as file:
         head, *rows = islice(file, 1 + BYTES // 100 + UNLIKE_EACH_OTHER * count)
     return [slice_of(head, rows[UNLIKE_EACH_OTHER * number :]) for number in range(count)]

@@ -3,16 +3,18 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
+from server.accounts.models import User
+from tests.browser.every_page import addresses, readers
 from tests.server.conftest import scored
 
-__all__ = ["scored"]  # a fixture for pages and API
+__all__ = ["addresses", "readers", "scored"]  # The browser tests use these fixtures of other modules.
 
 CHROMIUM = Path("/usr/bin/chromium")
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
@@ -28,7 +30,7 @@ def chromium(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
         if os.environ.get("CI") == "true":
             pytest.fail(MISSING)
         pytest.skip(MISSING)
-    # Playwright runs an event loop in this thread, in which Django would otherwise refuse database queries.
+    # Playwright runs an event loop in this thread, and Django would therefore refuse database queries.
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
@@ -52,16 +54,21 @@ def window(chromium: Browser) -> Open:
 
 @pytest.fixture
 def visit(window: Open, live_server: LiveServer) -> Open:
-    """Return a function that opens a browser context logged in as a person: `visit(person, width=390)`."""
+    """Return a function that opens a browser context in which a person is logged in: `visit(person, width=390)`.
 
-    def start(person: Any = None, **options: Any) -> BrowserContext:
+    The person is a user, or a client with the cookies of a user.
+    """
+
+    def start(person: User | Client | None = None, **options: Any) -> BrowserContext:
         context = window(live_server.url, **options)
-        if person is not None:
-            client = Client()
+        client = person if isinstance(person, Client) else Client()
+        if isinstance(person, User):
             client.force_login(person)
-            context.add_cookies(
-                [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}]
-            )
+        cookies = [
+            {"name": one.key, "value": one.value, "domain": "localhost", "path": one["path"] or "/"}
+            for one in client.cookies.values()
+        ]
+        context.add_cookies(cast(Any, cookies))
         return context
 
     return start

@@ -1,4 +1,4 @@
-"""Takes the screenshot for the README, which shows the demo's leaderboard, if PODIUM_SCREENSHOT=1 is set."""
+"""Takes the screenshot of the demo's leaderboard for the README, if PODIUM_SCREENSHOT=1 is set."""
 
 import os
 import re
@@ -25,7 +25,7 @@ SCREENSHOT = Path(settings.BASE_DIR) / "screenshot.png"
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """Run the demo, and yield its address and the password of its users."""
+    """Run the demo, and yield its URL and the password of its users."""
     url = f"http://localhost:{(port := free_port())}"
     kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     given = {"PODIUM_HOME": str(tmp_path / "home"), "PODIUM_PORT": str(port), "PODIUM_URL": url}

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of its own for a drill, which can be stopped and restarted. It does not run as root."""
+"""Runs a PostgreSQL server that a drill can stop and restart. The server does not run as root."""
 
 import os
 import shutil
@@ -16,11 +16,14 @@ import pytest
 
 from tests.flows.running import free_port, wait_for
 
-INSTALLED = "/usr/lib/postgresql"  # Debian installs the programs of each version there, not on the PATH
+# Debian installs the programs of each version in this folder, and not on the PATH.
+INSTALLED = "/usr/lib/postgresql"
 
 
 def programs() -> Path | None:
-    """Return the folder with `initdb` and `postgres`: from the PATH, otherwise of the newest installed version."""
+    """Return the folder with `initdb` and `postgres`: the one on the PATH or, if there is none, that of the newest
+    version.
+    """
     on_path = shutil.which("initdb")
     found = sorted(Path(INSTALLED).glob("*/bin/initdb"), key=lambda path: int(path.parent.parent.name))
     return Path(on_path).parent if on_path else found[-1].parent if found else None
@@ -32,7 +35,7 @@ class Cluster:
         self.port = free_port()
         self.url = f"postgres://postgres@127.0.0.1:{self.port}/postgres"
         self.as_user: dict[str, Any] = {"cwd": folder}
-        if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as root.
             self.as_user |= {"user": "nobody", "group": "nogroup", "extra_groups": []}
             shutil.chown(folder, "nobody", "nogroup")
         words = [str(binaries / "initdb"), "-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8"]
@@ -74,7 +77,8 @@ def own_cluster() -> Iterator[Cluster]:
     if binaries is None:
         why = f"NOT RUN: no initdb on the PATH or in {INSTALLED}; apt-get install postgresql"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(why)
-    folder = Path(tempfile.mkdtemp(prefix="podium-drill-"))  # other users cannot read pytest's temporary folders
+    # Other users cannot read the temporary folders of pytest.
+    folder = Path(tempfile.mkdtemp(prefix="podium-drill-"))
     try:
         cluster = Cluster(folder, binaries)
         cluster.start()

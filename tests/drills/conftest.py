@@ -1,4 +1,4 @@
-"""Fixtures for drills, each of which damages a service of its own. A table at the end shows all results."""
+"""Fixtures for drills. Each drill starts and disturbs its own service. A table at the end shows all results."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,13 +10,13 @@ from tests.flows.postgres import own_database
 from tests.flows.running import Running
 from tests.flows.taking_part import make_bundle, open_challenge
 
-collect_ignore = ["bent"]  # modules for the processes of the drills, without tests
+collect_ignore = ["bent"]  # These modules contain faulty processes and no tests.
 
 Open = Callable[..., Running]
 Words = tuple[str, ...]
 Figures = Callable[[str], None]
 
-# Shorter times than in production, so that crashes are noticed in seconds. All protections are enabled.
+# These times are shorter than in production, so that crashes are noticed in seconds. All protections are enabled.
 FAST = {
     "LEASE_SECONDS": 3,
     "HEARTBEAT_SECONDS": 1,
@@ -25,6 +25,7 @@ FAST = {
     "STOP_SECONDS": 2,
     "INTERVAL_REPLICATES": 50,
     "API_REQUESTS_PER_MINUTE": 1_000_000,
+    "API_ANONYMOUS_REQUESTS_PER_MINUTE": 1_000_000,
 }
 
 
@@ -34,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def figures(request: pytest.FixtureRequest) -> Figures:
-    """Return a function that prints a line with the measurements of a drill, and adds it to the final table."""
+    """Return a function that prints the measurements of a drill on one line, and adds them to the final table."""
 
     def say(line: str) -> None:
         request.node.user_properties.append(("figures", line))
@@ -64,7 +65,7 @@ def postgres() -> Iterator[str]:
 
 @pytest.fixture
 def opened(tmp_path: Path, small: Path) -> Iterator[Open]:
-    """Return a function that starts a service with a challenge and participants.
+    """Yield a function that starts a service with a challenge and participants.
 
     `opened(people=…, bundle=…, up=…, home=…, NAME=value)`: `up` are arguments of `tests.drills.bent.altered`, and the
     other names are settings. All processes are stopped at the end.

@@ -1,4 +1,4 @@
-"""Helpers for drills that submit many files, wait until all are finished, and count rows in the database."""
+"""Functions for drills that submit many files, wait until all are finished, and count rows in the database."""
 
 import time
 from collections.abc import Iterator
@@ -17,7 +17,9 @@ SELECT count(*) FROM submissions_evaluation WHERE id NOT IN (SELECT evaluation_i
 
 @contextmanager
 def uploading(service: Running, content: bytes, *, count: int, at_once: int = 4) -> Iterator["list[Future[str]]"]:
-    """Submit the file `count` times in the background of a `with` block, at whose end all uploads are awaited."""
+    """Submit the file `count` times in the background while a `with` block runs. The block ends after the last
+    upload.
+    """
     with ThreadPoolExecutor(at_once) as pool:
         yield [pool.submit(service.submit, content) for _ in range(count)]
 
@@ -43,7 +45,7 @@ def all_ended(service: Running, *, seconds: float) -> float:
 
 
 def standstill(service: Running, *, seconds: float, at_most: float) -> None:
-    """Wait until all submissions and reruns are finished, or none has finished for `seconds`."""
+    """Wait until all submissions and reruns are finished, or until no job has finished for this many `seconds`."""
     left, since, until = unfinished(service), time.monotonic(), time.monotonic() + at_most
     while left and time.monotonic() < min(until, since + seconds):
         time.sleep(0.2)
@@ -53,14 +55,14 @@ def standstill(service: Running, *, seconds: float, at_most: float) -> None:
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts of the outcomes of all submissions of a service."""
+    """Numbers of submissions and evaluations in a service's database, by outcome."""
 
     taken: int
     scored: int
-    lost: int  # queued or running, although the drill is over
+    lost: int  # Number of submissions that are still queued or running when the drill is over.
     evaluations: int
-    twice: int  # submissions with more than one evaluation
-    bare: int  # evaluations without an interval
+    twice: int  # Number of submissions with more than one evaluation.
+    bare: int  # Number of evaluations without an interval.
     attempts: int
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Computes a leaderboard from database rows by comparing all pairs of entries, without code of the service."""
+"""Computes a leaderboard from database rows by comparing all pairs of entries, without using the service's code."""
 
 import csv
 import io
@@ -31,13 +31,13 @@ class Entry:
     public: float | None
 
     def beats(self, other: "Entry") -> bool:
-        """Return whether this entry ranks before the other one: by score, then by time, then by name and id."""
+        """Return whether this entry ranks higher than the other one: by score, then by time, then by name and id."""
         if self.score != other.score:
             return self.score > other.score
         return (self.at, self.team, self.id) < (other.at, other.team, other.id)
 
     def is_chosen_before(self, other: "Entry") -> bool:
-        """Return whether this entry is preferred to the other one if their team has chosen no final submissions."""
+        """Return whether this entry is preferred to the other one if their team has selected no final submissions."""
         if self.public != other.public:
             return other.public is None or (self.public is not None and self.public > other.public)
         return (self.at, self.id) < (other.at, other.id)
@@ -53,7 +53,11 @@ class Line:
 
 
 def counts(entry: Entry, own: list[Entry], *, finals: int) -> bool:
-    """Return whether an entry counts after the phase: it was chosen, or none was chosen and it is among the best."""
+    """Return whether an entry counts after the end of the phase.
+
+    An entry counts if it was selected as final, or if its team has not selected any and the entry is among the
+    team's best.
+    """
     if entry.baseline or any(one.final for one in own):
         return entry.final or entry.baseline
     return sum(one.is_chosen_before(entry) for one in own if one is not entry) < finals

@@ -1,4 +1,4 @@
-"""After random actions in random order, leaderboards agree with a simple computation from database rows."""
+"""After random actions in random order, the leaderboards match a simple computation from database rows."""
 
 import random
 import shutil
@@ -34,7 +34,7 @@ Phase.objects.update(closes_at=database_now())
 
 
 def with_baseline_and_split(small: Path, folder: Path) -> Path:
-    """Write a copy of the small challenge in which half of the images are private and which has a baseline."""
+    """Write a copy of the small challenge that has a baseline and in which half of the images are private."""
     shutil.copytree(small, folder)
     phase = folder / "phases" / "main"
     (phase / "baselines").mkdir()
@@ -46,7 +46,7 @@ def with_baseline_and_split(small: Path, folder: Path) -> Path:
 
 
 class Crowd:
-    """Teams that use the API at random: they join, upload, cancel, and choose final submissions."""
+    """Teams that use the API at random: they join, upload, cancel, and select final submissions."""
 
     def __init__(self, service: Running, tokens: list[str], content: str) -> None:
         self.service, self.tokens, self.random = service, tokens, random.Random(SEED)
@@ -79,7 +79,9 @@ class Crowd:
         return self.send(self.contents[-1])
 
     def upload_again(self) -> int:
-        """Upload an earlier file again. It is a tie if a different team submitted it, and a duplicate otherwise."""
+        """Upload an earlier file again: either one of the same team, which is a duplicate, or one of another team,
+        so that scores are tied.
+        """
         return self.send(self.random.choice(self.contents)) if self.contents else 0
 
     def upload_nonsense(self) -> int:
@@ -103,7 +105,7 @@ class Crowd:
 
 
 @pytest.mark.drill(20)
-def test_after_a_thousand_random_events_leaderboards_agree_with_the_rows(
+def test_after_a_thousand_random_events_leaderboards_agree_with_the_database(
     opened: Open, small: Path, figures: Figures, tmp_path: Path
 ) -> None:
     service = opened(bundle=with_baseline_and_split(small, tmp_path / "bundle"), WORKER_PROCESSES=1)

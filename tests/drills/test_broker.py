@@ -34,7 +34,9 @@ for submission in Submission.objects.all():
 
 
 @pytest.mark.drill(3)
-def test_a_web_process_that_dies_before_the_message_loses_nothing(opened: Open, small: Path, figures: Figures) -> None:
+def test_no_submission_is_lost_if_a_web_process_dies_before_it_sends_the_message(
+    opened: Open, small: Path, figures: Figures
+) -> None:
     service = opened(up=("web=tests.drills.bent.dying",))
     content, deaths = (small / "predictions.csv").read_bytes(), 0
     for _ in range(20):
@@ -51,7 +53,7 @@ def test_a_web_process_that_dies_before_the_message_loses_nothing(opened: Open, 
 
 @contextmanager
 def own_redis(folder: Path) -> Iterator[tuple[str, Callable[[], "subprocess.Popen[bytes]"]]]:
-    """Yield an address, and a function that starts a Redis server there. No supervisor restarts this server."""
+    """Yield the URL of a Redis server, and a function that starts it. No supervisor restarts this server."""
     folder.mkdir()
     socket, started = folder / "redis.sock", []
 
@@ -69,7 +71,7 @@ def own_redis(folder: Path) -> Iterator[tuple[str, Callable[[], "subprocess.Pope
 
 
 @pytest.mark.drill(4)
-def test_uploads_are_taken_while_the_broker_is_down(
+def test_uploads_are_accepted_while_the_broker_is_down(
     opened: Open, small: Path, figures: Figures, tmp_path: Path
 ) -> None:
     content = (small / "predictions.csv").read_bytes()
@@ -100,7 +102,7 @@ def test_uploads_are_taken_while_the_broker_is_down(
 
 
 @pytest.mark.drill(5)
-def test_a_broker_that_is_wiped_loses_nothing(opened: Open, small: Path, figures: Figures) -> None:
+def test_no_submission_is_lost_if_the_broker_loses_all_data(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     service.freeze()
     upload_all(service, (small / "predictions.csv").read_bytes(), count=MANY)
@@ -116,7 +118,9 @@ def test_a_broker_that_is_wiped_loses_nothing(opened: Open, small: Path, figures
 
 
 @pytest.mark.drill(6)
-def test_a_message_that_comes_five_times_is_one_evaluation(opened: Open, small: Path, figures: Figures) -> None:
+def test_a_message_that_is_delivered_five_times_causes_one_evaluation(
+    opened: Open, small: Path, figures: Figures
+) -> None:
     service = opened()
     service.freeze()
     upload_all(service, (small / "predictions.csv").read_bytes(), count=MANY)

@@ -1,4 +1,4 @@
-"""Clients that are slow, disconnect, or upload to a full disk do not affect other clients."""
+"""Clients that are slow, disconnect, or fill the disk do not affect other clients."""
 
 import gzip
 import http.client
@@ -51,7 +51,7 @@ def left_behind(service: Running) -> list[str]:
 
 @contextmanager
 def small_disk(folder: Path, *, megabytes: int) -> Iterator[Path]:
-    """Mount a small file system at this path while the block runs."""
+    """Mount a small file system at the given path while the block runs."""
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=700", "podium-drill", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -65,20 +65,21 @@ def small_disk(folder: Path, *, megabytes: int) -> Iterator[Path]:
 
 
 @pytest.mark.drill(15)
-def test_an_upload_that_fills_the_disk_leaves_nothing(
+def test_an_upload_that_fills_the_disk_leaves_no_files(
     opened: Open, small: Path, figures: Figures, tmp_path: Path
 ) -> None:
     with small_disk(tmp_path / "disk", megabytes=64) as disk:
         service = opened(home=disk / "home")
         ballast, answers = service.home / "ballast", []
-        # 100 MB do not fit on the disk. 40 MB fit while they are received, but not again as a file of the form.
+        # The disk has no space for a file of 100 MB. It has space to receive a file of 40 MB, but not to store it.
         for megabytes in (100, 40):
             answers.append(service.upload(os.urandom(megabytes * MEGABYTE)))
             wait_for(lambda: not left_behind(service), seconds=5)
         with ballast.open("wb") as file, suppress(OSError):
             while True:
                 file.write(bytes(2**16))
-        answers.append(service.upload(os.urandom(MEGABYTE // 4)))  # there is not even space for a row
+        # The disk is now so full that not even a database row can be stored.
+        answers.append(service.upload(os.urandom(MEGABYTE // 4)))
         page = service.ask("GET", "/challenges/flows/")[0]
         left, rows = left_behind(service), service.count("submissions_submission")
         ballast.unlink()
@@ -101,7 +102,7 @@ def test_an_interrupted_upload_leaves_no_files(opened: Open, figures: Figures) -
         with closing(socket.create_connection(("127.0.0.1", service.port))) as client:
             client.sendall(request[: len(request) // 2])
             held += bool(wait_for(lambda: left_behind(service)))
-            if number % 2:  # reset the connection instead of closing it
+            if number % 2:  # Every second client resets its connection instead of closing it.
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         wait_for(lambda: not left_behind(service), seconds=5)
     left, rows = left_behind(service), service.count("submissions_submission")
@@ -112,7 +113,7 @@ def test_an_interrupted_upload_leaves_no_files(opened: Open, figures: Figures) -
 
 @pytest.mark.drill(17)
 @pytest.mark.parametrize("clients", [100, 500])
-def test_pages_answer_while_slow_uploads_arrive(opened: Open, figures: Figures, clients) -> None:
+def test_pages_respond_while_slow_uploads_arrive(opened: Open, figures: Figures, clients) -> None:
     service = opened(WEB_PROCESSES=2)
     idle = [seconds_of(service.port, PAGES[number % len(PAGES)]) for number in range(200)]
     requests = [slow_request(service.token, 12) for _ in range(clients)]

@@ -1,4 +1,4 @@
-"""If many clients write at once or the database has outages, no client is locked out and no accepted file is lost."""
+"""If many clients write at once or the database has outages, no client is blocked and no accepted file is lost."""
 
 import signal
 import subprocess
@@ -25,7 +25,7 @@ BOARD = "/challenges/flows/leaderboard"
 
 
 @pytest.mark.drill(13)
-def test_sqlite_locks_no_writer_out(opened: Open, figures: Figures) -> None:
+def test_no_writer_fails_because_sqlite_is_locked(opened: Open, figures: Figures) -> None:
     service = opened()
     before = service.rows("SELECT split_seed FROM challenges_phase")[0][0]
     began = time.monotonic()
@@ -56,7 +56,7 @@ class Answered:
 
 
 def ask_until(over: Event, deed: Callable[[], tuple[int, Any]]) -> list[Answered]:
-    """Repeat a request, with short pauses, until the event is set."""
+    """Repeat a request, with short pauses, until the event is set, and return all responses."""
     answers: list[Answered] = []
     while not over.is_set():
         began = time.monotonic()
@@ -71,7 +71,7 @@ def ask_until(over: Event, deed: Callable[[], tuple[int, Any]]) -> list[Answered
 
 @pytest.mark.drill(14)
 @pytest.mark.services
-def test_a_database_that_is_restarted_under_load_loses_nothing(opened: Open, small: Path, figures: Figures) -> None:
+def test_nothing_is_lost_if_the_database_restarts_under_load(opened: Open, small: Path, figures: Figures) -> None:
     content, over = (small / "predictions.csv").read_bytes(), Event()
     with own_cluster() as cluster, ThreadPoolExecutor(4) as pool:
         service = opened(DATABASE_URL=cluster.url)

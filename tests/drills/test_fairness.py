@@ -16,10 +16,11 @@ from tests.fuzz import crowded
 pytestmark = pytest.mark.processes
 
 HOSTILE, EACH, VICTIMS = 5, 12, 30
-LIMIT_SECONDS = 2  # CPU limit of a scoring, which expensive files exceed
+LIMIT_SECONDS = 2  # Scoring an expensive file exceeds this limit of CPU time.
 LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
 PREDICTIONS = 1_200_000
-SMALL_BYTES, COSTLY = 1_040_000, 3  # the size of a costly file that just counts as small, and the number of such files
+# The maximum size in bytes of an expensive file that counts as small, and the number of such files.
+SMALL_BYTES, COSTLY = 1_040_000, 3
 LARGE_BYTES = 3 * SMALL_BYTES
 HEADER = "ImageId,PredictionString"
 JOINED = """
@@ -27,7 +28,7 @@ SELECT s.status, s.failure_code, s.fault,
        (SELECT sum(amount) FROM submissions_quotaentry q WHERE q.submission_id = s.id)
 FROM submissions_submission s JOIN challenges_team t ON t.id = s.team_id WHERE t.name != 'victim'
 """
-# For each file of the victim: how many files of other teams were started while it waited.
+# For each file of the victim, the number of files of other teams that were started while it waited.
 OVERTAKEN = """
 SELECT (SELECT count(*) FROM submissions_submission o WHERE o.team_id != s.team_id
         AND o.started_at > s.received_at AND o.started_at < s.started_at)
@@ -36,7 +37,7 @@ FROM submissions_submission s JOIN challenges_team t ON t.id = s.team_id WHERE t
 
 
 def expensive(content: bytes) -> bytes:
-    """Return a valid file that is slow to score: too many predictions per image, with negative confidences."""
+    """Return a valid file that is slow to score, with too many predictions for each image and negative confidences."""
     rows = [row.split(",", 1) for row in content.decode().split("\n")[1:] if row][:20]
     label, each = rows[0][1].split()[0], PREDICTIONS // len(rows)
     boxes = " ".join(f"{label} -0.{number:07} 0 0 1 1" for number in range(each))
@@ -44,12 +45,14 @@ def expensive(content: bytes) -> bytes:
 
 
 def defective(number: int) -> bytes:
-    """Return a file with 200,000 defects (odd numbers), or with two million blank lines before a defect (even)."""
+    """Return a file with 200,000 defects if the number is odd, otherwise a file with two million blank lines before
+    a defect.
+    """
     return f"{HEADER}\n".encode() + (b"nowhere,what ever\n" * 200_000 if number % 2 else b"\n" * 2_000_000 + b"x")
 
 
 def envelope(packed: bytes, number: int) -> bytes:
-    """Return a gzip file with this number as the time in its header, so that no two uploads are equal."""
+    """Return a gzip file with the given number as the time in its header, so that no two uploads are equal."""
     return packed[:4] + number.to_bytes(4, "little") + packed[8:]
 
 
@@ -65,7 +68,7 @@ def flood(service: Running, content: bytes) -> None:
 
 
 def scored_within(service: Running, content: bytes) -> float:
-    """Upload a file and wait for its score. Return how many seconds both took together."""
+    """Upload a file and wait for its score. Return the total time in seconds."""
     began = time.monotonic()
     identifier = service.submit(content)
     wait_for(lambda: service.column("status", identifier) == "scored", seconds=120)
@@ -95,12 +98,13 @@ def test_hostile_files_cost_quota_and_do_not_delay_other_teams(opened: Open, sma
     assert waits >= LONG_ENOUGH_SECONDS
     assert costly
     assert {row[1:] for row in costly} == {("out_of_time", "participant", 1)}
-    assert all(count <= 1 for (count,) in at_once)  # a team may use all worker processes except one; there are two
+    # There are two worker processes, and a team may use all of them except one.
+    assert all(count <= 1 for (count,) in at_once)
 
 
 @pytest.fixture
 def crowd(tmp_path: Path) -> Path:
-    """Return a challenge bundle for which a file of few bytes can be expensive to score."""
+    """Return a challenge bundle with a truth for which even a small file can be expensive to score."""
     bundle = tmp_path / "crowd"
     crowded.write_truth(bundle / "phases" / "main" / "truth")
     (bundle / "phases" / "main" / "truth" / "salt.txt").write_text(f"{SALT}\n")
@@ -129,7 +133,9 @@ def test_expensive_small_files_do_not_delay_other_teams(opened: Open, crowd: Pat
 
 
 class Hostile(threading.Thread):
-    """A team that uploads expensive files one after the other, alternately one that counts as small and a large one."""
+    """A team that uploads expensive files one after the other. Every second file is below the size limit for small
+    files.
+    """
 
     def __init__(self, asked: Running) -> None:
         super().__init__(daemon=True)
@@ -169,6 +175,7 @@ def test_two_hostile_teams_do_not_delay_small_files_of_others(opened: Open, crow
     assert {*first.statuses, *second.statuses} == {201}
     assert waiting > COSTLY
     assert len(overtaken) == 1 + len(seconds)
-    # At most one file may overtake: the process reserved for small files may just have started on it, and it is
-    # stopped after SMALL_FILE_CPU_SECONDS. The elapsed time depends on the load of the machine, so it is only reported.
+    # While a small file waits, at most one file of another team may start, in the process reserved for small files.
+    # That file is stopped after SMALL_FILE_CPU_SECONDS. The elapsed time depends on the load of the machine, so it is
+    # reported but not tested.
     assert max(overtaken) <= 1

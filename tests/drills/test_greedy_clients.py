@@ -1,4 +1,4 @@
-"""Clients at one IP address, or at thirty, that use as many resources as they can get do not affect others."""
+"""Clients that use as many resources as possible, from one IP address or thirty, do not affect other clients."""
 
 import itertools
 import os
@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from http.client import HTTPConnection
 from statistics import median, quantiles
 
@@ -22,10 +22,12 @@ pytestmark = pytest.mark.processes
 
 ATTACKER, OTHER = "127.0.0.2", "127.0.0.3"
 THIRTY = [f"127.1.0.{number + 1}" for number in range(30)]
-TRICKLE = 300  # bytes per second, just fast enough not to be disconnected
+# Bytes per second that a greedy client sends. A slower client would be disconnected.
+TRICKLE = 300
 SLOW_KILOBYTES, SLOW_BYTES_PER_SECOND = 200, 20_000
 HEADS, STALLED, UPLOADS = 4200, 12, 10
-UPLOAD_MAX_BYTES = 4 * MEGABYTE  # for each of two web processes, the disk space for uploads is four times this
+# The size limit of an upload. Each of the two web processes may use four times as much disk space for uploads.
+UPLOAD_MAX_BYTES = 4 * MEGABYTE
 SECONDS = 12.0
 AGAIN_PER_SECOND = 100
 
@@ -41,7 +43,7 @@ SENT = {
 
 
 class Greedy(threading.Thread):
-    """Opens `count` connections from these addresses, sends slowly on each, and replaces those that are closed."""
+    """Opens `count` connections from the given addresses, sends slowly on each, and replaces those that are closed."""
 
     def __init__(
         self, port: int, sent: list[bytes], count: int, *, addresses: Sequence[str] = (ATTACKER,), trickle: int = 1
@@ -100,13 +102,13 @@ def stalled(port: int, token: str, address: str) -> socket.socket:
     kind, body = form(os.urandom(UPLOAD_MAX_BYTES))
     client = socket.create_connection(("127.0.0.1", port), source_address=(address, 0))
     client.settimeout(10)
-    with suppress(OSError):  # the upload may be refused before it is complete
+    with suppress(OSError):  # The upload may be refused before it is complete.
         client.sendall(upload_head(token, kind, len(body)) + body[:-1])
     return client
 
 
 def uploaded(port: int, token: str, address: str) -> int:
-    """Upload a file from this address, and return the status of the response."""
+    """Upload a file from the given address, and return the status of the response."""
     kind, body = form(os.urandom(3 * MEGABYTE))
     headers = {"Content-Type": kind, "Authorization": f"Bearer {token}"}
     with closing(HTTPConnection("127.0.0.1", port, timeout=60, source_address=(address, 0))) as connection:
@@ -131,19 +133,21 @@ def many_files() -> None:
 
 @pytest.mark.drill(26)
 @pytest.mark.parametrize("kind", SENT)
-def test_one_greedy_address_locks_nobody_out(opened: Open, figures: Figures, many_files: None, kind) -> None:
+def test_one_greedy_address_does_not_block_other_clients(
+    opened: Open, figures: Figures, many_files: None, kind
+) -> None:
     service = opened(people=("ada", "bob"), WEB_PROCESSES=2, UPLOAD_MAX_BYTES=UPLOAD_MAX_BYTES)
     idle = [seconds_of(service.port, PAGES[number % len(PAGES)]) for number in range(200)]
-    clients = [stalled(service.port, service.tokens[0], ATTACKER) for _ in range(STALLED)]
     busy: list[float] = []
-    with Greedy(service.port, SENT[kind], HEADS) as greedy:
-        statuses = [uploaded(service.port, service.tokens[1], OTHER) for _ in range(UPLOADS)]
-        began = time.monotonic()
-        while time.monotonic() < began + SECONDS:
-            busy.append(seconds_of(service.port, PAGES[len(busy) % len(PAGES)]))
-    refused = [answer for client in clients if (answer := answered(client))]
-    for client in clients:
-        client.close()
+    with ExitStack() as connections:
+        sender = service.tokens[0]
+        clients = [connections.enter_context(stalled(service.port, sender, ATTACKER)) for _ in range(STALLED)]
+        with Greedy(service.port, SENT[kind], HEADS) as greedy:
+            statuses = [uploaded(service.port, service.tokens[1], OTHER) for _ in range(UPLOADS)]
+            began = time.monotonic()
+            while time.monotonic() < began + SECONDS:
+                busy.append(seconds_of(service.port, PAGES[len(busy) % len(PAGES)]))
+        refused = [answer for client in clients if (answer := answered(client))]
     p99, usual = quantiles(busy, n=100)[98], median(idle)
     figures(
         f"{greedy.opened} connections ({kind}), {HEADS} at a time, {STALLED} stalled uploads: {len(refused)} of these "
@@ -157,7 +161,9 @@ def test_one_greedy_address_locks_nobody_out(opened: Open, figures: Figures, man
 
 
 @pytest.mark.drill(26)
-def test_slow_bodies_of_thirty_addresses_lock_nobody_out(opened: Open, figures: Figures, many_files: None) -> None:
+def test_slow_bodies_from_thirty_addresses_do_not_block_other_clients(
+    opened: Open, figures: Figures, many_files: None
+) -> None:
     service = opened(people=("ada", "bob"), WEB_PROCESSES=2)
     idle = [seconds_of(service.port, PAGES[number % len(PAGES)]) for number in range(200)]
     slow = slow_request(service.tokens[0], SLOW_KILOBYTES)

@@ -1,4 +1,4 @@
-"""Of a thousand simultaneous uploads, each is accepted or refused with a code, and accepted files are scored."""
+"""Each of a thousand simultaneous uploads is accepted, or refused with a code, and all accepted files are scored."""
 
 import asyncio
 import json
@@ -17,10 +17,11 @@ from tests.flows.taking_part import JOIN, make_bundle
 
 pytestmark = pytest.mark.processes
 
-UPLOADS, TEAMS, TWICE = 1000, 10, 40  # TWICE is how many files are submitted a second time
+# TWICE is the number of files that are submitted a second time.
+UPLOADS, TEAMS, TWICE = 1000, 10, 40
 FILE_BYTES = 100_000
 SCORED_SECONDS = 300.0
-# Default values of the settings that are changed for other drills, except for the number of replicates.
+# These are the default values of settings that other drills change.
 DEFAULTS = {
     "WEB_PROCESSES": 2,
     "LEASE_SECONDS": 60,
@@ -76,7 +77,7 @@ class Burst:
 
 
 @pytest.mark.drill(21)
-def test_a_thousand_simultaneous_uploads_are_taken_or_refused_with_a_code(
+def test_a_thousand_simultaneous_uploads_are_accepted_or_refused_with_a_code(
     opened: Open, bundle: Path, figures: Figures
 ) -> None:
     service = opened(bundle=bundle, **DEFAULTS)
@@ -84,7 +85,8 @@ def test_a_thousand_simultaneous_uploads_are_taken_or_refused_with_a_code(
     different = files((bundle / "predictions.csv").read_bytes())
     requests = []
     for number in range(UPLOADS):
-        place = number % len(different)  # equal files are uploaded by the same team
+        # A file that is uploaded twice is uploaded by the same team.
+        place = number % len(different)
         kind, body = form(different[place], "predictions.csv")
         requests.append(upload_head(tokens[place % TEAMS], kind, len(body)) + body)
     burst = Burst(service.port, requests)

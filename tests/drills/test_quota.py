@@ -1,4 +1,4 @@
-"""The database enforces quota and deadline, even for simultaneous uploads and with wrong clocks of web processes."""
+"""The database enforces quota and deadline, even for simultaneous uploads and web processes with wrong clocks."""
 
 import time
 from collections import Counter
@@ -48,10 +48,11 @@ def database(request: pytest.FixtureRequest) -> dict[str, str]:
 
 
 @pytest.mark.drill(11)
-def test_parallel_uploads_cannot_overdraw_the_quota(opened: Open, figures: Figures, database: dict[str, str]) -> None:
+def test_parallel_uploads_cannot_exceed_the_quota(opened: Open, figures: Figures, database: dict[str, str]) -> None:
     service = opened(WEB_PROCESSES=2, **database)
     assert service.run("-c", SET_QUOTA).returncode == 0
-    service.freeze()  # otherwise the worker would reject these files and give their quota back
+    # The worker must not run, because it would reject these files and give their quota back.
+    service.freeze()
     barrier = Barrier(PARALLEL)
 
     def upload(number: int) -> int:
@@ -70,7 +71,7 @@ def test_parallel_uploads_cannot_overdraw_the_quota(opened: Open, figures: Figur
 
 @dataclass(frozen=True)
 class Attempt:
-    """The result of one upload near the deadline, with its start and end by the correct clock."""
+    """The result of an upload near the deadline, with its start and end by the correct clock."""
 
     began: float
     ended: float
@@ -79,7 +80,7 @@ class Attempt:
 
 
 def attempts_until(service: Running, until: float, first: int) -> list[Attempt]:
-    """Upload one file after the other until this time, and return the results."""
+    """Upload one file after the other until the given time, and return the results."""
     made: list[Attempt] = []
     while (began := time.time()) < until:
         content = b"ImageId,PredictionString\nimage%d-%d,\n" % (first, len(made))
@@ -90,7 +91,7 @@ def attempts_until(service: Running, until: float, first: int) -> list[Attempt]:
 
 @contextmanager
 def skewed_web(service: Running, seconds: int) -> Iterator[Running]:
-    """Start an additional web process for the service, whose clock is wrong by this many seconds."""
+    """Start an additional web process with a clock that is wrong by the given number of seconds."""
     other = copy(service)
     other.port = free_port()
     other.environment = {**service.environment, "SKEW_SECONDS": str(seconds), "PODIUM_PORT": str(other.port)}
@@ -121,7 +122,9 @@ def suppressed(deed: Any) -> Any:
 
 
 @pytest.mark.drill(12)
-def test_the_receipt_time_of_the_database_decides(opened: Open, figures: Figures, database: dict[str, str]) -> None:
+def test_the_clock_of_the_database_decides_whether_an_upload_is_in_time(
+    opened: Open, figures: Figures, database: dict[str, str]
+) -> None:
     service = opened(WEB_PROCESSES=1, **database)
     with skewed_web(service, HOUR) as ahead, skewed_web(service, -HOUR) as behind:
         doors = (service, ahead, behind)
@@ -150,14 +153,14 @@ def test_the_receipt_time_of_the_database_decides(opened: Open, figures: Figures
 
 
 def moment(told: Any) -> datetime:
-    """Return a time as a datetime. It is given as a database driver returns it, or as a timestamp."""
+    """Convert a time, given as a timestamp or as the database driver returns it, to a datetime."""
     if isinstance(told, float):
         return datetime.fromtimestamp(told, UTC)
     return told if isinstance(told, datetime) else datetime.fromisoformat(told)
 
 
 def judged_rightly(attempt: Attempt, deadline: float) -> bool:
-    """Return whether an accepted upload began before the deadline, or a refused one ended after it."""
+    """Return whether an upload was correctly accepted (it began before the deadline) or refused (it ended after it)."""
     if attempt.status == 201:
         return not is_over(moment(deadline), moment(attempt.began))
     return (attempt.status, attempt.code) == (409, "phase_closed") and attempt.ended > deadline

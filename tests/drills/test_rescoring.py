@@ -1,4 +1,7 @@
-"""While teams submit, a truth is replaced and later restored: no leaderboard mixes versions, all files are scored."""
+"""While teams submit files, a truth is replaced and later restored, and all files are scored.
+
+No leaderboard contains scores of different versions of the truth.
+"""
 
 import re
 import shutil
@@ -45,13 +48,13 @@ def corrected_truth(small: Path, folder: Path) -> Path:
 
 
 def half(content: bytes, number: int) -> bytes:
-    """Return a submission with about half of the rows of the given one; which half depends on the number."""
+    """Return about half of the rows of the given submission. The number determines which rows are kept."""
     header, *rows = content.decode().splitlines(keepends=True)
     return "".join([header, *rows[number % 7 :: 2]]).encode()
 
 
 def until(over: Event, deed: Callable[[int], Any], pause: float = 0.03) -> list[Any]:
-    """Repeat a call, with pauses, until the event is set. Return all results."""
+    """Repeat a call, with pauses, until the event is set, and return all results."""
     found = []
     while not over.is_set():
         found.append(deed(len(found)))
@@ -71,7 +74,7 @@ def rescore(service: Running, truth: Path | int) -> None:
 
 @dataclass(frozen=True)
 class Seen:
-    """The leaderboard in one response: its signature and its entries."""
+    """The leaderboard in one response: the signature of its scores, and its entries."""
 
     signature: str
     lines: tuple[tuple[str, str, float], ...]
@@ -92,7 +95,7 @@ def scores_by_version(service: Running) -> dict[tuple[str, str, str], float]:
 
 
 @pytest.mark.drill(18)
-def test_while_a_rescore_is_applied_the_board_shows_one_version_only(
+def test_while_a_rescoring_is_applied_the_leaderboard_shows_one_version_only(
     opened: Open, small: Path, figures: Figures, tmp_path: Path
 ) -> None:
     service, content = opened(people=PEOPLE, WEB_PROCESSES=2), (small / "predictions.csv").read_bytes()
@@ -136,7 +139,7 @@ ACTIVE = "SELECT version FROM challenges_truth WHERE active"
 
 
 @pytest.mark.drill(25)
-def test_switching_truths_forth_and_back_while_teams_submit_loses_nothing(
+def test_no_submission_is_lost_if_truths_are_switched_while_teams_submit(
     opened: Open, small: Path, figures: Figures, tmp_path: Path
 ) -> None:
     service, content = opened(people=PEOPLE, WEB_PROCESSES=2), (small / "predictions.csv").read_bytes()
@@ -173,7 +176,7 @@ def test_switching_truths_forth_and_back_while_teams_submit_loses_nothing(
     )
     assert (mixed, switches, changed, without_score) == (0, 2, 0, 0)
     assert at_first.signature == at_last.signature != between.signature
-    # An entry is missing only if the same team has a better one now.
+    # An entry may be missing only if the same team has a better entry.
     best = {team: score for team, _, score in at_last.lines}
     assert all(best[team] >= score for team, _, score in lost)
     assert [version for (version,) in service.rows(APPLIED)] == [2, 1]

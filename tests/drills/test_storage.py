@@ -48,7 +48,7 @@ def worker_elsewhere(service: Running, home: Path) -> Iterator[Path]:
 
 
 @pytest.mark.drill(24)
-def test_a_worker_without_the_files_of_the_others_fails_nothing(
+def test_a_worker_that_cannot_read_the_files_does_not_fail_submissions(
     opened: Open, small: Path, figures: Figures, tmp_path: Path
 ) -> None:
     service = opened()
@@ -59,7 +59,7 @@ def test_a_worker_without_the_files_of_the_others_fails_nothing(
         said = log.read_text()
     seen = counted(service)
     blamed = service.rows("SELECT count(*) FROM submissions_submission WHERE fault != ''")[0][0]
-    met, idle = said.count("cannot be scored here"), said.count("takes no work")
+    met, idle = said.count("cannot be scored here"), said.count("takes no jobs")
     figures(
         f"{seen}, {blamed} blamed on anybody; the worker without files met {met}, then said {idle} times that it takes "
         f"no work; all ended {seconds:.0f} s after the uploads"
@@ -104,7 +104,7 @@ def test_no_file_is_lost_if_the_database_is_older_than_the_files(opened: Open, s
 
 
 def another(bundle: Path) -> Path:
-    """Write a copy of the bundle with a new slug. Its import adds a truth that the older database does not know."""
+    """Write a copy of the bundle with a new slug. Its import adds a truth that an older database does not have."""
     copy = bundle.parent / f"{bundle.name}-newer"
     shutil.copytree(bundle, copy, dirs_exist_ok=True)
     sheet = copy / "challenge.yaml"

@@ -34,7 +34,7 @@ def flip(path: Path, chance: random.Random) -> None:
 
 
 @pytest.mark.drill(23)
-def test_a_damaged_truth_is_restored_and_changes_no_score(opened: Open, small: Path, figures: Figures) -> None:
+def test_a_damaged_truth_is_restored_and_no_score_changes(opened: Open, small: Path, figures: Figures) -> None:
     service = opened()
     content, chance = (small / "predictions.csv").read_bytes(), random.Random(SEED)
     path, workers = prepared_file(service), service.worker()

@@ -1,4 +1,4 @@
-"""Every submission ends exactly once, even if workers are killed or stopped, crash, or lose their leases."""
+"""Every submission ends exactly once, even if workers are killed or stopped, or if they crash or lose their leases."""
 
 import os
 import random
@@ -21,17 +21,20 @@ from tests.flows.running import Running, wait_for
 
 pytestmark = pytest.mark.processes
 
-POISON = b"poison"  # content on which bent/strange.py kills itself
-KILLED_AFTER = (30, 80, 130)  # the worker is killed when this many submissions are scored
+# The worker of bent/strange.py kills itself when it scores this content.
+POISON = b"poison"
+# The worker is killed three times, each time after the given number of submissions has been scored.
+KILLED_AFTER = (30, 80, 130)
 ALL = 200
 
 
 def kill_while_it_scores(service: Running) -> bool:
-    """Kill all processes of the worker if it is scoring a submission. Return whether it was."""
-    service.signal_all("celery -A", signal.SIGSTOP)  # possibly during a write; nothing changes until it is killed
+    """Kill all processes of the worker if it is scoring a submission. Return whether they were killed."""
+    # The processes are suspended first, perhaps during a write, so that nothing changes until they are killed.
+    service.signal_all("celery -A", signal.SIGSTOP)
     try:
         scores = bool(service.statuses(seconds=0.5)["running"])
-    except sqlite3.OperationalError:  # a frozen process may hold a lock that readers need
+    except sqlite3.OperationalError:  # A suspended process may hold a lock that readers need.
         scores = False
     service.signal_all("celery -A", signal.SIGKILL if scores else signal.SIGCONT)
     return scores
@@ -46,7 +49,9 @@ def killed_three_times(service: Running, content: bytes) -> None:
 
 
 @pytest.mark.drill(1)
-def test_a_killed_worker_loses_nothing_and_scores_nothing_twice(opened: Open, small: Path, figures: Figures) -> None:
+def test_if_a_worker_is_killed_every_submission_is_still_scored_exactly_once(
+    opened: Open, small: Path, figures: Figures
+) -> None:
     service = opened()
     killed_three_times(service, (small / "predictions.csv").read_bytes())
     seconds = all_ended(service, seconds=120)
@@ -70,7 +75,9 @@ def test_without_claims_and_leases_the_drill_detects_lost_or_repeated_scorings(
 
 
 @pytest.mark.drill(7)
-def test_a_result_that_comes_after_its_lease_is_refused(opened: Open, small: Path, figures: Figures) -> None:
+def test_a_result_that_arrives_after_the_end_of_its_lease_is_refused(
+    opened: Open, small: Path, figures: Figures
+) -> None:
     service = opened(up=("worker=tests.drills.bent.strange",))
     log, hold = service.home / "logs" / "worker.log", service.home / "hold"
     hold.touch()
@@ -106,7 +113,7 @@ def second_worker(service: Running) -> Iterator[None]:
 
 
 @pytest.mark.drill(8)
-def test_a_poisonous_submission_fails_alone(opened: Open, small: Path, figures: Figures) -> None:
+def test_a_submission_that_kills_its_worker_does_not_affect_others(opened: Open, small: Path, figures: Figures) -> None:
     service = opened(up=("worker=tests.drills.bent.strange",))
     content = (small / "predictions.csv").read_bytes()
     others = upload_all(service, content, count=10)
@@ -130,7 +137,9 @@ def test_a_poisonous_submission_fails_alone(opened: Open, small: Path, figures: 
 
 
 @pytest.mark.drill(9)
-def test_a_submission_beyond_the_memory_limit_fails_alone(opened: Open, small: Path, figures: Figures) -> None:
+def test_a_submission_beyond_the_memory_limit_does_not_affect_others(
+    opened: Open, small: Path, figures: Figures
+) -> None:
     service = opened(WORKER_MEMORY_BYTES=96 * 2**20)
     content, before = (small / "predictions.csv").read_bytes(), service.worker()
     others = upload_all(service, content, count=3)
@@ -159,8 +168,10 @@ def test_a_worker_that_receives_sigterm_finishes_or_requeues_in_time(
     opened: Open, small: Path, figures: Figures
 ) -> None:
     service = opened(
-        up=("worker=tests.drills.bent.strange",), WORKER_PROCESSES=3
-    )  # so that two submissions of a team run at once
+        up=("worker=tests.drills.bent.strange",),
+        WORKER_PROCESSES=3,
+        # With three processes, two submissions of a team can run at once.
+    )
     content, hold = (small / "predictions.csv").read_bytes(), service.home / "hold"
     grace = int(service.environment["STOP_SECONDS"]) + 10
     put_back = stopped_while_held(service, content, hold, release_after=None)

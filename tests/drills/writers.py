@@ -12,9 +12,9 @@ from django.db import DatabaseError, connection, transaction
 
 
 def write(writes: int) -> Counter[str]:
-    """Increment a number in the database this many times. Return how many increments succeeded, and the errors.
+    """Increment a number in the database `writes` times, and count the successful increments and the errors.
 
-    Each increment reads the number and writes it in one transaction. Without a lock, one of two simultaneous ones would
+    Each transaction reads the number and writes the next one. Without a lock, one of two simultaneous increments would
     be lost.
     """
     from server.challenges.models import Phase

@@ -1,4 +1,5 @@
-"""A truth small enough to score by hand, with one submission in both file layouts (``long`` and ``kaggle``)."""
+"""A truth that is small enough to be scored by hand, with one submission in both file layouts (``long`` and
+``kaggle``)."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,9 +30,10 @@ garden,/m/01yrx,0
 """,
     "classes.csv": "/m/01yrx,Cat\n/m/0bt9lr,Dog\n/m/0k4j,Car\n",
 }
-# The predictions of cats, in order of confidence: two hits, a duplicate, two inside the group, and a false positive in
-# an image where cats are verified as absent; the precisions are 1, 1, 2/3, 3/4 and 3/5. Dogs: a false positive, then a
-# hit. Cars are verified as absent. Dogs are not verified in the kitchen, and the attic is not an image of the truth.
+# Cats have these predictions, by descending confidence: two hits, a duplicate, two predictions inside the group, and a
+# false positive in an image where cats are verified as absent. The precisions are 1, 1, 2/3, 3/4 and 3/5. Dogs have a
+# false positive and then a hit. Cars are verified as absent. In the kitchen, no label of a dog is verified. The attic
+# is not an image of the truth.
 LONG = """\
 ImageID,LabelName,Score,XMin,XMax,YMin,YMax
 street,/m/01yrx,0.9,0.2,0.6,0.2,0.6
@@ -69,7 +71,7 @@ def tiny(tmp_path: Path) -> Tiny:
 
 
 def strings() -> dict[str, str]:
-    """Return the predictions of each image as one line with a prediction string."""
+    """Return, for each image, its line of the submission in the ``kaggle`` layout."""
     lines: dict[str, str] = {}
     for row in LONG.splitlines()[1:]:
         image, label, score, x_min, x_max, y_min, y_max = row.split(",")

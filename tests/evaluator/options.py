@@ -1,4 +1,4 @@
-"""Report options that many tests use."""
+"""Report options that several test modules use."""
 
 from pathlib import Path
 

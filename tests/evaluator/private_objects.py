@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 LABELS = ("cat", "dog")
 SIDE = 8
 BOX = "0,0.5,0,0.5"
-MASK = base64.b64encode(zlib.compress(b"444" + b"0" * (2 * SIDE - 3))).decode()  # the lower half of each column
+# In this mask, the pixels in the lower half of each column are set.
+MASK = base64.b64encode(zlib.compress(b"444" + b"0" * (2 * SIDE - 3))).decode()
 Tables = dict[str, list[str]]
 IMAGES: Tables = {
     "images.csv": ["ImageID,Width,Height", f"one,{SIDE},{SIDE}", f"two,{SIDE},{SIDE}"],
@@ -46,10 +47,10 @@ PAIRS = (
 
 
 class Case(NamedTuple):
-    """A pair of truths and a submission to test on them.
+    """A pair of truths that differ only in the class of the private object, and a submission to compare their scoring.
 
-    ``tables`` returns the tables of a truth, given the class of its private object. ``file`` is the header and
-    the row of the submission.
+    ``tables`` returns the tables of a truth if it is called with the class of the private object. ``file`` is the
+    header of the submission, and a template of its rows.
     """
 
     track: str
@@ -58,7 +59,7 @@ class Case(NamedTuple):
     parameters: dict[str, Any]
 
     def truths(self, folder: Path) -> list[Path]:
-        """Write both truths and return their folders."""
+        """Write both truths and return the paths of their folders."""
         found = [folder / label for label in LABELS]
         for path in found:
             path.mkdir(parents=True, exist_ok=True)
@@ -67,7 +68,7 @@ class Case(NamedTuple):
         return found
 
     def submission(self, path: Path, predictions: int) -> Path:
-        """Write a submission with this number of predictions, all of cats in the private image."""
+        """Write a submission with the given number of predictions, which are all of cats in the private image."""
         header, row = self.file
         path.write_text("\n".join([header, *(row % (place % 9 + 1) for place in range(predictions))]) + "\n")
         return path
@@ -82,4 +83,4 @@ CASES = {
     "masks": Case("openimages-segmentation", segmentation, MASKS, {}),
     "pairs": Case("openimages-relationships", relationships, PAIRS, {}),
 }
-"""Every case is scored by the reference implementation."""
+"""All these cases are scored by the reference implementation."""

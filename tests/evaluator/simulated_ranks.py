@@ -26,7 +26,7 @@ IN_COMMON = np.array([0.5, 0.9, 0.1, 0.5, 1.0, 0.0, 0.3, 0.7, 0.5, 0.9])
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The rows of a leaderboard from best to worst: true scores, observed scores and bootstrap replicates."""
+    """The rows of a leaderboard, from best to worst: their true scores, observed scores and bootstrap replicates."""
 
     truths: Numbers
     scores: Numbers
@@ -35,11 +35,11 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The properties of one leaderboard.
+    """Properties of a simulated leaderboard and its rank intervals.
 
-    covered: each interval contains all true ranks of its row; rows with equal true scores share their true ranks.
-    together: the observed rank of each row is in the intervals of all rows with an equal true score.
-    split: a tie group ends just before a row whose true score equals that of the first row of the group.
+    `covered`: each interval contains all true ranks of its row; rows with equal true scores share their true ranks.
+    together: the observed rank of each row is in the intervals of all rows that have the same true score. split: a tie
+    group ends just before a row whose true score equals that of the first row of the group.
     """
 
     covered: bool
@@ -49,14 +49,17 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The share of simulated leaderboards that have a property."""
+    """The proportion of simulated leaderboards that have a property."""
 
     value: float
     boards: int
 
     @property
     def error(self) -> float:
-        """The standard error; for a share of 0 or 1, that of a share which differs by one leaderboard."""
+        """The standard error of the proportion.
+
+        For a proportion of 0 or 1, it is computed as if one leaderboard had a different result.
+        """
         share = min(max(self.value, 1 / self.boards), 1 - 1 / self.boards)
         return float(np.sqrt(share * (1 - share) / self.boards))
 
@@ -65,7 +68,9 @@ class Share:
 
 
 def shares(boards: Iterable[Board]) -> dict[str, Share]:
-    """Return, for each property, the share of leaderboards that have it."""
+    """Return, for each property of :class:`Findings`, the proportion of the given leaderboards that have the
+    property.
+    """
     found = [findings(board) for board in boards]
     values = {name: [getattr(one, name) for one in found] for name in ("covered", "together", "split")}
     return {name: Share(float(np.mean(of_all)), len(of_all)) for name, of_all in values.items()}
@@ -79,9 +84,9 @@ def ten_teams(number: int, *, replicates: int, truths: Numbers = THREE_EQUAL) ->
 
 
 def many_teams(number: int, *, teams: int, replicates: int) -> Board:
-    """Return a leaderboard of many teams; a tenth of them have the same true score as another team.
+    """Return a simulated leaderboard of many teams; a tenth of them have the same true score as another team.
 
-    The bootstrap weights are multinomial.
+    The bootstrap weights have a multinomial distribution.
     """
     rng = np.random.default_rng([SEED, teams, number])
     truths = rng.beta(6, 4, teams)
@@ -92,7 +97,10 @@ def many_teams(number: int, *, teams: int, replicates: int) -> Board:
 
 
 def spaced_teams(number: int, *, gap: float, teams: int, replicates: int) -> Board:
-    """Return a leaderboard of teams whose true scores are ``gap`` standard errors of a difference apart."""
+    """Return a simulated leaderboard of teams with equally spaced true scores.
+
+    The distance between neighbours is ``gap`` standard errors of the difference between two teams.
+    """
     rng = np.random.default_rng([SEED, teams, number])
     truths = -gap * np.sqrt(2) * np.arange(teams)
     scores = truths + rng.normal(0, 1, teams)
@@ -104,7 +112,10 @@ def spaced_teams(number: int, *, gap: float, teams: int, replicates: int) -> Boa
 def simulation(
     rng: np.random.Generator, truths: Numbers, variation: Numbers, in_common: Numbers, weights: Numbers
 ) -> Board:
-    """Simulate a test set and the results of all teams; the bootstrap weights have the shape (replicates, images)."""
+    """Simulate a test set and the results of all teams on it.
+
+    The bootstrap weights have the shape (replicates, images).
+    """
     objects = rng.integers(1, 6, IMAGES)
     common, own = rng.uniform(-1, 1, (IMAGES, 1)), rng.uniform(-1, 1, (IMAGES, len(truths)))
     chances = truths + variation * (in_common * common + (1 - in_common) * own)

@@ -22,6 +22,7 @@ GOOD = "i1,/m/cat,0.9,0.1,0.5,0.1,0.5\n"
 TOKENS = "/m/cat 0.9 0.1 0.1 0.5 0.5"
 PAIR = "i1,/m/man,/m/guitar,plays,0.9,0.1,0.5,0.1,0.5,0.4,0.9,0.4,0.9\n"
 PAIR_TOKENS = "0.9 /m/man 0.1 0.1 0.5 0.5 /m/guitar 0.4 0.4 0.9 0.9 plays"
+UNKNOWN_TOKENS = PAIR_TOKENS.replace("plays", "eats")
 USUAL = Resources()
 
 
@@ -77,7 +78,7 @@ ACCEPTED = [
 
 
 @pytest.mark.parametrize("content", ACCEPTED)
-def test_is_accepted(tmp_path: Path, content: bytes | str) -> None:
+def test_an_unusual_file_is_accepted(tmp_path: Path, content: bytes | str) -> None:
     assert checked(tmp_path, content).errors == []
 
 
@@ -105,8 +106,8 @@ VALUES = [
     ("inf", "not_finite"),
     ("-Infinity", "not_finite"),
     ("1e999", "not_finite"),
-    ("\u0661", "not_a_number"),  # Arabic-Indic digit one
-    ("\uff11", "not_a_number"),  # full-width digit one
+    ("\u0661", "not_a_number"),  # This is the Arabic-Indic digit one, which Python's float() accepts.
+    ("\uff11", "not_a_number"),  # This is the full-width digit one, which float() accepts too.
     ("1_0", "not_a_number"),
     ("0x10", "not_a_number"),
     ("NA", "not_a_number"),
@@ -116,7 +117,7 @@ VALUES = [
     ("1e", "not_a_number"),
     ("--1", "not_a_number"),
     (".", "not_a_number"),
-    ("\u22120.5", "not_a_number"),  # a minus sign that is not a hyphen
+    ("\u22120.5", "not_a_number"),  # The minus sign is U+2212 and not a hyphen.
     ("1" * 400, "field_too_long"),
 ]
 
@@ -194,7 +195,9 @@ REJECTED = [
 
 
 @pytest.mark.parametrize(("content", "code", "line", "column"), REJECTED)
-def test_is_rejected(tmp_path: Path, content: bytes | str, code: str, line: int | None, column: str | None) -> None:
+def test_a_bad_file_is_rejected(
+    tmp_path: Path, content: bytes | str, code: str, line: int | None, column: str | None
+) -> None:
     first = checked(tmp_path, content).errors[0]
     assert (first.code, first.line, first.column) == (code, line, column)
 
@@ -206,13 +209,7 @@ def test_is_rejected(tmp_path: Path, content: bytes | str, code: str, line: int 
         (PAIRS + "\n" + PAIR.replace("/m/man", "/m/x"), "unknown_label", 2, "LabelName1", None),
         (PAIRS + "\n" + PAIR.replace(",0.9,0.1", ",nan,0.1"), "not_finite", 2, "Score", None),
         (KAGGLE + f"i1,{PAIR_TOKENS} 1\n", "bad_tokens", 2, "PredictionString", None),
-        (
-            KAGGLE + f"i1,{PAIR_TOKENS} {PAIR_TOKENS.replace('plays', 'eats')}\n",
-            "unknown_label",
-            2,
-            "PredictionString",
-            24,
-        ),
+        (KAGGLE + f"i1,{PAIR_TOKENS} {UNKNOWN_TOKENS}\n", "unknown_label", 2, "PredictionString", 24),
         (KAGGLE + f"i1,{PAIR_TOKENS.replace('0.4', 'x', 1)}\n", "not_a_number", 2, "PredictionString", 8),
         (PAIRS.replace("Score", "Conf") + "\n", "bad_header", 1, "Score", None),
     ],

@@ -1,4 +1,4 @@
-"""Every bootstrap replicate equals the score on a test set that really contains the copies of images it drew."""
+"""A bootstrap replicate equals the score on a test set that contains each image as often as the replicate drew it."""
 
 import csv
 import io
@@ -29,7 +29,10 @@ EMPTY = "ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n"
 
 
 def copied(path: Path, counts: dict[str, int], to: Path) -> None:
-    """Write a copy of a CSV file in which the rows of each image are repeated ``counts`` times, with new image ids."""
+    """Write a copy of a CSV file with each row repeated by the count of its image in ``counts``.
+
+    Each copy of an image has a new image id.
+    """
     header, *rows = csv.reader(io.StringIO(path.read_text()))
     place = header.index("ImageID") if "ImageID" in header else None
     with to.open("w") as file:
@@ -41,13 +44,13 @@ def copied(path: Path, counts: dict[str, int], to: Path) -> None:
 
 
 def scored(tiny: Tiny, replicates: int, *, file: Path | None = None, seed: int = 0, **fields: Any) -> Report:
-    """Score a submission to the tiny challenge with bootstrap intervals; return the report."""
+    """Score a submission to the tiny challenge with bootstrap intervals, and return the report."""
     report = with_intervals(replicates, seed, fields.pop("draws", None))
     return score(ScoringRequest(tiny.track, tiny.truth, file or tiny.long, report=report, **fields))
 
 
 def copied_score(folder: Path, truth: Path, long: Path, counts: dict[str, int], **options: Any) -> dict[str, Any]:
-    """Score a test set that contains each image as often as the replicate drew it."""
+    """Return the scores on a test set that contains each image as often as a replicate drew it."""
     new = Path(mkdtemp(dir=folder))
     (new / "truth").mkdir()
     for path in truth.iterdir():
@@ -79,10 +82,10 @@ def assert_replicates_are_copies(folder: Path, truth: Truth, report: Report, fil
 
 @pytest.mark.parametrize("track", cases.FILES)
 @pytest.mark.parametrize("seed", range(12))
-def test_a_replicate_is_the_score_of_copied_images(track: str, seed: int, tmp_path: Path) -> None:
+def test_a_replicate_equals_the_score_of_copied_images(track: str, seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     parameters = {"group_of_weight": chance.choice([0.0, 0.3, 1.0])} if track == DETECTION else {}
-    while True:  # try random files until one has no defects
+    while True:  # Repeat this with other random files until one of them has no defects.
         truth = cases.TRUTHS[track](chance, Path(mkdtemp(dir=tmp_path)) / "truth")
         submission, long = tmp_path / "submission.csv", tmp_path / "long.csv"
         submission.write_bytes(cases.FILES[track](chance))
@@ -100,7 +103,7 @@ def test_a_replicate_is_the_score_of_copied_images(track: str, seed: int, tmp_pa
 
 
 def test_all_submissions_have_the_same_draws(tiny: Tiny, tmp_path: Path) -> None:
-    """With equal draws, a submission that is at least as good on every image is at least as good in every replicate."""
+    """With the same draws, a submission that is no worse on any image is no worse in any replicate."""
     worse = tmp_path / "worse.csv"
     worse.write_text("\n".join(line for line in tiny.long.read_text().splitlines() if "garden" not in line))
     kept = tmp_path / "draws"
@@ -112,18 +115,18 @@ def test_all_submissions_have_the_same_draws(tiny: Tiny, tmp_path: Path) -> None
     assert (one > other).any()
 
 
-def test_another_seed_draws_other_replicates(tiny: Tiny) -> None:
+def test_a_different_seed_draws_different_replicates(tiny: Tiny) -> None:
     one, other = (scored(tiny, 100, seed=seed).splits["all"].replicates["mAP"] for seed in (0, 1))
     assert not np.array_equal(one, other, equal_nan=True)
 
 
 @pytest.mark.parametrize("replicates", [1, LANES - 1, LANES, LANES + 1])
-def test_more_replicates_begin_with_the_same_ones(tiny: Tiny, replicates: int) -> None:
+def test_a_larger_number_of_replicates_begins_with_the_same_ones(tiny: Tiny, replicates: int) -> None:
     most, some = (scored(tiny, count).splits["all"].replicates["mAP"] for count in (3 * LANES, replicates))
     assert np.array_equal(some, most[:replicates], equal_nan=True)
 
 
-def test_no_bootstrap_gives_no_interval(tiny: Tiny) -> None:
+def test_without_a_bootstrap_there_are_no_intervals(tiny: Tiny) -> None:
     split = score(ScoringRequest(tiny.track, tiny.truth, tiny.long)).splits["all"]
     assert (split.intervals, split.replicates) == ({}, {})
 
@@ -138,13 +141,13 @@ def test_intervals_change_no_other_part_of_the_report(tiny: Tiny) -> None:
     assert drawn == plain
 
 
-def test_a_split_of_all_images_has_the_interval_of_all(tiny: Tiny) -> None:
+def test_a_split_that_contains_all_images_has_the_interval_of_all(tiny: Tiny) -> None:
     splits = scored(tiny, 50).splits
     assert splits["public"].intervals == splits["all"].intervals
 
 
 def test_splits_are_drawn_independently(tmp_path: Path) -> None:
-    """Both splits have the same objects and hits. If they had the same draws, their replicates would be equal."""
+    """The public and the private split have equal objects and hits, so equal draws would give equal replicates."""
     truth = tmp_path / "truth"
     truth.mkdir()
     names = [f"{half}{number:02}" for half in "ab" for number in range(20)]
@@ -172,11 +175,13 @@ def test_progress_is_reported_until_the_end(tiny: Tiny) -> None:
     fractions = [fraction for stage, fraction in told if stage == "bootstrapping"]
     assert told[-1] == ("bootstrapping", 1.0)
     assert fractions == sorted(fractions)
-    assert len(set(fractions)) == 3 * 4 + 1  # three splits, four blocks each
+    assert len(set(fractions)) == 3 * 4 + 1  # There are three splits, with four blocks each.
 
 
-def test_an_exception_of_the_progress_callback_ends_the_scoring(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the service, the progress callback raises an exception when the worker has lost its lease."""
+def test_an_exception_in_the_progress_callback_ends_the_scoring_run(
+    tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The progress callback of the worker raises an exception if the worker has lost its lease."""
     numbers: list[int] = []
     drawn = Draws.block
 
@@ -201,7 +206,7 @@ def test_numbers_that_are_too_small_are_refused(wanted: dict[str, int]) -> None:
         Bootstrap(**wanted)
 
 
-# Edge cases: no images or no objects to draw, and undefined scores.
+# These are edge cases: there are no images or objects to draw, or scores are undefined.
 
 
 def test_an_empty_submission_has_an_interval_of_width_zero(tiny: Tiny) -> None:
@@ -210,7 +215,7 @@ def test_an_empty_submission_has_an_interval_of_width_zero(tiny: Tiny) -> None:
     assert split.intervals == {"mAP": (0.0, 0.0)}
 
 
-def test_one_image_has_one_score(tiny: Tiny, tmp_path: Path) -> None:
+def test_with_a_single_image_all_replicates_are_equal(tiny: Tiny, tmp_path: Path) -> None:
     usage = tmp_path / "usage.csv"
     usage.write_text("ImageID,Usage\nstreet,Public\nkitchen,Ignored\ngarden,Ignored\n")
     split = scored(tiny, 100, opening=TruthOptions(usage=usage)).splits["all"]
@@ -262,7 +267,7 @@ def test_ignored_images_do_not_affect_replicates(tiny: Tiny, tmp_path: Path) -> 
     assert np.array_equal(one, other)
 
 
-# The functions that compute intervals from replicates.
+# The following tests call the functions that compute intervals from replicates.
 
 
 @pytest.mark.parametrize("observed", [0.0, 0.3, 1.0])
@@ -279,7 +284,7 @@ def test_a_paired_interval_is_not_recentred() -> None:
     assert paired_interval(differences) == pytest.approx((0.105, 0.295))
 
 
-def test_undefined_replicates_are_left_out_and_nothing_else_is() -> None:
+def test_only_undefined_replicates_are_left_out() -> None:
     replicates = np.array([0.4, np.nan, 0.6])
     assert recentred_interval(replicates, 0.5) == recentred_interval(np.array([0.4, 0.6]), 0.5)
     assert recentred_interval(np.array([np.nan]), 0.5) is None

@@ -3,8 +3,8 @@
 A test set has 30 classes of 20 to 400 objects in 500 images. A detector finds 70% of the objects, and reports four
 false positives per object with overlapping confidences. In 2,400 test sets with 1,024 replicates, the coverage was
 95.6% for recentred intervals, 82.4% for plain percentile intervals and 95.8% for paired intervals. With only 1.5 false
-positives per object, which had lower confidences, it was 93.9%, 93.3% and 94.9% (3,000 test sets). This module uses
-fewer test sets, so that it takes seconds.
+positives per object, which had lower confidences, the coverage was 93.9%, 93.3% and 94.9% (3,000 test sets). To run in
+seconds, this module uses fewer test sets.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The results of one detector on one test set."""
+    """The results of a simulated detector on a simulated test set."""
 
     truths: ImageGroups
     curves: CurveSteps
@@ -38,7 +38,7 @@ class Results:
 
 
 def spread(counts: Counts) -> tuple[NDArray[np.int32], Counts]:
-    """Return the image and the class of each object; ``counts`` has the shape (images, classes)."""
+    """Return the image and the class of each object, given the counts of objects in the shape (images, classes)."""
     places = np.repeat(np.arange(counts.size), counts.ravel())
     return (places // counts.shape[1]).astype(np.int32), places % counts.shape[1]
 
@@ -57,7 +57,10 @@ def detected(rng: np.random.Generator, objects: Counts) -> Results:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The shares of test sets whose interval contains the mean score, and whose paired interval contains zero."""
+    """Proportions of test sets whose interval contains the mean score, and whose paired interval contains zero.
+
+    The intervals of scores are computed in two ways: recentred, and as plain percentiles.
+    """
 
     recentred: float
     plain: float
@@ -72,7 +75,7 @@ def coverage() -> Coverage:
         objects = rng.poisson(OBJECTS / IMAGES, (IMAGES, len(OBJECTS)))
         draws = Draws(f"{number:064x}", 0, 0, IMAGES, REPLICATES)
         blocks = [draws.block(block) for block in range(draws.blocks)]
-        for place in range(2):  # two equally good detectors
+        for place in range(2):  # Both detectors are equally good.
             results = detected(rng, objects)
             observed[number, place] = results.scores(np.ones((IMAGES, LANES), np.uint8))[0]
             drawn[number, place] = np.concatenate([results.scores(block) for block in blocks])
@@ -89,7 +92,7 @@ def share_around(value: float, intervals: Sequence[tuple[float, float] | None]) 
 
 
 def test_a_recentred_interval_contains_the_mean_score_in_95_of_100_test_sets(coverage: Coverage) -> None:
-    """The standard error of a share of 0.95 in 400 test sets is 0.011."""
+    """The expected proportion is 0.95, with a standard error of 0.011, because there are 400 test sets."""
     assert 0.92 <= coverage.recentred <= 0.975
 
 

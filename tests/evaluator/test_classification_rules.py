@@ -1,4 +1,4 @@
-"""Each rule of image-level classification, on a case small enough to compute by hand."""
+"""Tests each rule of image-level classification on a case that is small enough to compute by hand."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from evaluator.problems import InvalidTruth
 from evaluator.report import SplitReport
-from evaluator.request import ScoringRequest
+from evaluator.request import ReportOptions, ScoringRequest
 from evaluator.scoring import check, prepare, score
 
 TRACK = "openimages-classification"
@@ -58,8 +58,17 @@ RULES = [
 
 
 @pytest.mark.parametrize(("rows", "expected"), RULES)
-def test_average_precision_of_a_class(tmp_path: Path, rows: list[str], expected: float) -> None:
+def test_a_class_has_the_average_precision_computed_by_hand(tmp_path: Path, rows: list[str], expected: float) -> None:
     assert ap(scored(tmp_path, CATS, rows)) == pytest.approx(expected, abs=1e-15)
+
+
+def test_the_area_under_a_curve_is_the_average_precision_and_is_not_interpolated(tmp_path: Path) -> None:
+    images = ["a,cat,0", "b,cat,1", "c,cat,1"]
+    path = submission(tmp_path, ["a,cat,0.9", "b,cat,0.8", "c,cat,0.7"])
+    report = score(ScoringRequest(TRACK, truth(tmp_path, images), path, report=ReportOptions(curves=True)))
+    (curve,) = report.curves["all"]
+    assert (curve["recall"], curve["precision"]) == ([0.0, 0.5, 1.0], [0.0, 0.5, 2 / 3])
+    assert curve["area"] == report.splits["all"].classes[0]["ap"] == 0.5 * 0.5 + 0.5 * 2 / 3
 
 
 def test_a_class_without_positive_images_is_undefined_and_not_in_the_mean(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every exit code of ``podium``; the reason is printed to the right stream."""
+"""Tests each exit code of ``podium``, and whether the reason is printed to standard output or to standard error."""
 
 import errno
 import os
@@ -17,33 +17,36 @@ DETECTION = "openimages-detection"
 @pytest.mark.parametrize(
     "words",
     [
-        [],
         ["nonsense"],
         ["score"],
         ["score", "no-such-track", "--truth", "truth", "--submission", "long.csv"],
         ["score", DETECTION, "--truth", "truth"],
         ["score", DETECTION, "--truth", "absent", "--submission", "long.csv"],
         ["score", DETECTION, "--truth", "truth", "--submission", "absent.csv"],
-        ["score", DETECTION, "--truth", "truth", "--submission", "truth"],  # the submission is a folder
+        # A folder is given as the submission.
+        ["score", DETECTION, "--truth", "truth", "--submission", "truth"],
         ["score", DETECTION, "--truth", "truth", "--submission", "-"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "no_such=1"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "iou_threshold"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "iou_threshold=2"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "protocol=coco"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--split", "1.5"],
-        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--seed", "1"],  # nothing uses the seed
+        # A seed is given, but no option uses it.
+        ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--seed", "1"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--bootstrap", "0"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--usage", "u.csv", "--split", "0.5"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--json", "absent/report.json"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--threads", "0"],
-        ["score", DETECTION, "--tru", "truth", "--submission", "long.csv"],  # options cannot be abbreviated
+        # An option is abbreviated, which is not allowed.
+        ["score", DETECTION, "--tru", "truth", "--submission", "long.csv"],
         ["check", DETECTION, "--submission", "-"],
         ["prepare", DETECTION, "--truth", "long.csv", "--out", "t.podium"],
         ["prepare", DETECTION, "--truth", "truth", "--out", "truth"],
         ["prepare", DETECTION, "--truth", "truth", "--out", "t.podium", "--seed", "1"],
         ["convert", DETECTION, "--to", "pickle", "long.csv"],
         ["convert", DETECTION, "--to", "kaggle", "long.csv", "out.csv.gz"],
-        ["synthesize", DETECTION, "--out", "truth"],  # the folder contains files that were not synthesized
+        # The output folder contains files that were not synthesized.
+        ["synthesize", DETECTION, "--out", "truth"],
         ["synthesize", DETECTION, "--out", "long.csv"],
         ["synthesize", DETECTION, "--out", "new", "--images", "0"],
         ["synthesize", DETECTION, "--out", "new", "--quality", "1.1"],
@@ -118,7 +121,7 @@ def test_a_truth_with_faults_exits_with_3(
     assert "truth_missing_file" in capsys.readouterr().out
 
 
-def test_a_bug_exits_with_1_and_one_line(
+def test_a_bug_exits_with_1_and_a_message_of_one_line(
     tiny: Tiny, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("PODIUM_DEBUG", raising=False)
@@ -170,7 +173,7 @@ def podium(*words: str) -> list[str]:
     return [sys.executable, "-m", "evaluator", *words]
 
 
-def test_a_real_process_exits_with_the_code(tmp_path: Path) -> None:
+def test_a_real_process_exits_with_the_documented_code(tmp_path: Path) -> None:
     done = subprocess.run(podium("check", DETECTION, "--submission", str(tmp_path)), capture_output=True, text=True)
     assert done.returncode == 64
     assert done.stdout == ""

@@ -1,4 +1,4 @@
-"""``podium score`` with the options --explain, --curves and --matches."""
+"""Tests ``podium score`` with the options --explain, --curves and --matches."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ def scored(capsys: pytest.CaptureFixture[str], tiny: Tiny, *words: object) -> st
     return out
 
 
-def test_explain_only_adds_to_the_report(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_explain_option_only_adds_to_the_report(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
     plain = json.loads(scored(capsys, tiny, "--json"))["splits"]["all"]
     told = json.loads(scored(capsys, tiny, "--json", "--explain"))["splits"]["all"]
     assert {"averages", "errors", "error_sums", "class_errors", "slices", "ablation"} == set(told) - set(plain)
@@ -29,13 +29,15 @@ def test_explain_only_adds_to_the_report(tiny: Tiny, capsys: pytest.CaptureFixtu
         assert row.items() >= before.items()
 
 
-def test_explain_prints_tables(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_explain_option_prints_tables(tiny: Tiny, capsys: pytest.CaptureFixture[str]) -> None:
     lines = scored(capsys, tiny, "--explain").splitlines()
     assert "  localization                0       0    0.00000" in lines
     assert {"errors", "slices", "ablation"} <= set(lines)
 
 
-def test_the_rows_of_a_matches_file(tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_matches_file_lists_each_outcome_with_its_reason(
+    tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     scored(capsys, tiny, "--matches", tmp_path / "m.csv")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "m.csv").read_text())))
     outcomes = [(row["ImageID"], row["LabelName"], row["Outcome"], row["Reason"]) for row in rows]
@@ -59,7 +61,7 @@ def test_a_file_of_curves_has_the_signature(tiny: Tiny, tmp_path: Path, capsys: 
     assert (dog["area"], car["area"], car["recall"]) == (0.25, None, [])
 
 
-def test_class_files_have_the_columns_of_the_answer(
+def test_the_file_of_classes_has_the_columns_of_an_explanation(
     tiny: Tiny, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scored(capsys, tiny, "--explain", "--classes", tmp_path / "c.csv")

@@ -1,4 +1,6 @@
-"""Comparison of two submissions: the sign of the difference, its interval, and the classes that each one wins."""
+"""Tests comparisons of two submissions: the difference of their scores, its interval, and the classes in which each
+of them is better.
+"""
 
 import json
 from pathlib import Path
@@ -29,16 +31,16 @@ NONE: dict[str, float | None] = {}
 @pytest.mark.parametrize(
     ("shifts", "interval", "verdict"),
     [
-        ([0.1, 0.2, 0.3], (0.105, 0.295), "b_better"),  # interpolated percentiles
+        ([0.1, 0.2, 0.3], (0.105, 0.295), "b_better"),  # The ends are interpolated percentiles.
         ([-0.1, -0.2, -0.3], (-0.295, -0.105), "a_better"),
         ([-0.1, 0.0, 0.1], (-0.095, 0.095), "tied"),
         ([0.0, 0.0, 0.0], (0.0, 0.0), "tied"),
     ],
 )
-def test_the_interval_of_paired_differences_decides(
+def test_the_interval_of_paired_differences_determines_the_verdict(
     shifts: list[float], interval: tuple[float, float], verdict: str
 ) -> None:
-    """Both submissions have the same draws, so only the variation of the difference matters."""
+    """Both submissions have the same draws, so the interval depends only on how much their difference varies."""
     drawn = [0.1, 0.5, 0.6]
     a = report(0.4, drawn, NONE)
     b = report(0.45, [one + shift for one, shift in zip(drawn, shifts, strict=True)], NONE)
@@ -48,7 +50,7 @@ def test_the_interval_of_paired_differences_decides(
     assert found.verdict == verdict
 
 
-def test_classes_are_won_lost_and_even_where_both_define_them() -> None:
+def test_classes_are_won_lost_or_tied_if_both_scores_are_defined() -> None:
     a = report(0.5, [0.5], {"cat": 0.5, "dog": 0.5, "car": 0.5, "ant": 0.1, "bee": None})
     b = report(0.5, [0.5], {"cat": 0.7, "dog": 0.2, "car": 0.5, "ant": 0.2, "bee": None})
     found = compare(a, b, "ap")["all"]
@@ -74,7 +76,7 @@ def podium(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str
 
 @pytest.fixture
 def worse(tiny: Tiny, tmp_path: Path) -> Path:
-    """Return the tiny submission without the predictions of cats."""
+    """Write a copy of the tiny submission without the predictions of cats, and return its path."""
     path = tmp_path / "worse.csv"
     path.write_text("".join(line for line in tiny.long.read_text().splitlines(keepends=True) if "/m/01yrx" not in line))
     return path

@@ -1,4 +1,4 @@
-"""Simplified precision-recall curves have fewer points and the same area."""
+"""Simplified precision-recall curves have fewer points than the original ones, but the same area."""
 
 import random
 
@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.metrics.average_precision import Curve, average_precision, precision_recall
+from evaluator.metrics.average_precision import (
+    Curve,
+    average_precision,
+    precision_recall,
+    stepwise_average_precision,
+)
 from evaluator.metrics.curve_points import simplified
 
 seeds = st.integers(0, 2**48)
@@ -19,7 +24,10 @@ def area(curve: Curve) -> float:
 
 
 def columns(seed: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return up to 200 random entries with few distinct confidences; about half of them are hits."""
+    """Return the confidences and hits of up to 200 random entries, and the number of positives.
+
+    There are few distinct confidences, and about half of the entries are hits.
+    """
     chance = random.Random(seed)
     count = chance.randint(1, 200)
     confidences = [chance.randint(0, 30) for _ in range(count)]
@@ -33,8 +41,16 @@ def test_omitted_points_do_not_change_the_area(seed: int) -> None:
     assert area(kept) == pytest.approx(average_precision(confidences, hits, truths), abs=1e-12)
 
 
+@given(seed=seeds)
+def test_without_interpolation_omitted_points_do_not_change_the_area_either(seed: int) -> None:
+    confidences, hits, truths = columns(seed)
+    kept = simplified(precision_recall(confidences, hits, truths), interpolated=False)
+    area = float(np.sum(np.diff(kept.recalls, prepend=0.0) * kept.precisions))
+    assert area == pytest.approx(stepwise_average_precision(confidences, hits, truths), abs=1e-12)
+
+
 @given(seed=seeds, most=st.integers(2, 12))
-def test_limiting_the_number_of_points_loses_less_than_one_step_of_area(seed: int, most: int) -> None:
+def test_limiting_the_number_of_points_reduces_the_area_by_less_than_one_step(seed: int, most: int) -> None:
     confidences, hits, truths = columns(seed)
     whole = precision_recall(confidences, hits, truths)
     kept = simplified(whole, most)

@@ -1,4 +1,4 @@
-"""Each rule of the detection metric, on a case small enough to compute by hand."""
+"""Tests each rule of the detection metric on a case that is small enough to compute by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,10 @@ def scored(
     usage: list[str] | None = None,
     **parameters: Any,
 ) -> dict[str, SplitReport]:
-    """Score predictions `image,label,score,xmin,xmax,ymin,ymax`; boxes are `image,label,xmin,xmax,ymin,ymax,group`."""
+    """Score a submission with the given rows.
+
+    Predictions are given as `image,label,score,xmin,xmax,ymin,ymax`, boxes as `image,label,xmin,xmax,ymin,ymax,group`.
+    """
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir(exist_ok=True)
     files = {
@@ -114,14 +117,14 @@ RULES = [
 
 
 @pytest.mark.parametrize(("boxes", "predictions", "expected"), RULES)
-def test_average_precision_of_a_class(
+def test_a_class_has_the_average_precision_computed_by_hand(
     tmp_path: Path, boxes: list[str], predictions: list[str], expected: float
 ) -> None:
     assert row_of(scored(tmp_path, boxes=boxes, predictions=predictions))["ap"] == pytest.approx(expected, abs=1e-12)
 
 
-def test_of_equally_confident_detections_the_higher_overlap_takes_the_object(tmp_path: Path) -> None:
-    """The group then absorbs the detection with the lower overlap; otherwise that one would be a false positive."""
+def test_among_equally_confident_detections_the_one_with_the_higher_overlap_is_matched(tmp_path: Path) -> None:
+    """The group absorbs the detection with the lower overlap, which would otherwise be a false positive."""
     rows = ["i,cat,0.9,0,0.5,0,0.8", f"i,cat,0.9,{LEFT}"]
     for name, predictions in (("a", rows), ("b", rows[::-1])):
         (tmp_path / name).mkdir()
@@ -148,7 +151,7 @@ def test_a_group_counts_as_its_weight(
     assert counted == (truths, true_positives, scored_entries, 1)
 
 
-def test_a_class_of_groups_only_is_undefined_if_groups_have_no_weight(tmp_path: Path) -> None:
+def test_a_class_with_only_groups_is_undefined_if_groups_have_no_weight(tmp_path: Path) -> None:
     splits = scored(tmp_path, boxes=[f"i,cat,{WHOLE},1"], predictions=[f"i,cat,0.9,{LEFT}"], group_of_weight=0)
     assert row_of(splits)["ap"] is None
     assert splits["all"].metrics == {"mAP": None}
@@ -178,12 +181,12 @@ def test_the_mean_leaves_out_classes_without_objects(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "prediction", "false_positives"),
     [
-        (["j,cat,1"], "animal", 1),  # cats are present, so their ancestors are present
-        (["j,cat,1"], "pet", 1),  # this is the second ancestor of cats
-        (["j,cat,1"], "dog", 0),  # dogs are siblings of cats, and remain unverified
-        (["j,animal,0"], "dog", 1),  # animals are absent, so their descendants are absent
-        (["j,animal,0"], "pet", 0),  # cats are absent, but pets remain unverified
-        (["j,animal,0.7"], "cat", 1),  # any value other than 1 means absent
+        (["j,cat,1"], "animal", 1),  # If cats are present, all of their ancestors are present.
+        (["j,cat,1"], "pet", 1),  # Pets are another parent class of cats.
+        (["j,cat,1"], "dog", 0),  # The siblings of cats remain unverified.
+        (["j,animal,0"], "dog", 1),  # If animals are absent, all of their descendants are absent.
+        (["j,animal,0"], "pet", 0),  # Pets are not descendants of animals.
+        (["j,animal,0.7"], "cat", 1),  # Any value other than 1 means that the class is absent.
     ],
 )
 def test_labels_also_verify_ancestors_or_descendants(
@@ -204,7 +207,7 @@ def test_a_box_counts_for_its_ancestors_and_not_for_its_children(tmp_path: Path)
     assert {row["label"]: row["truths"] for row in splits["all"].classes} == {"animal": 2.0, "cat": 1.0, "pet": 1.0}
 
 
-def test_predictions_are_copied_to_ancestors_only_where_asked(tmp_path: Path) -> None:
+def test_predictions_are_copied_to_ancestors_only_on_request(tmp_path: Path) -> None:
     for name, expand, expected in (("off", False, 1 / 3), ("on", True, 1.0)):
         (tmp_path / name).mkdir()
         splits = scored(
@@ -229,7 +232,7 @@ def test_predictions_are_copied_even_if_the_truth_is_not_expanded(tmp_path: Path
     assert splits["all"].metrics == {"mAP": 1.0}
 
 
-def test_an_ancestor_that_the_class_list_leaves_out_is_not_evaluated(tmp_path: Path) -> None:
+def test_an_ancestor_that_is_not_in_the_class_list_is_not_evaluated(tmp_path: Path) -> None:
     (tmp_path / "truth").mkdir()
     (tmp_path / "truth" / "classes.csv").write_text("cat,Cat\n")
     splits = scored(tmp_path, boxes=[f"i,cat,{LEFT},0"], predictions=[f"i,cat,0.9,{LEFT}"], hierarchy=TREE)
@@ -237,7 +240,7 @@ def test_an_ancestor_that_the_class_list_leaves_out_is_not_evaluated(tmp_path: P
     assert splits["all"].metrics == {"mAP": 1.0}
 
 
-def test_only_the_ten_thousand_most_confident_of_an_image_and_class_count(tmp_path: Path) -> None:
+def test_only_the_ten_thousand_most_confident_detections_of_an_image_and_class_count(tmp_path: Path) -> None:
     noise = [f"i,cat,0.9,0,0.1,0,{n / 20_000 + 0.1}" for n in range(10_000)]
     splits = scored(tmp_path, boxes=[f"i,cat,{WHOLE},0"], predictions=[f"i,cat,0.8,{WHOLE}", *noise])
     assert (row_of(splits)["scored"], row_of(splits)["true_positives"]) == (10_000, 0.0)
@@ -259,7 +262,7 @@ def test_without_objects_the_score_is_undefined(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("corner", [1e200, 1e308])
-def test_overflowing_boxes_hit_nothing_and_cause_no_error(tmp_path: Path, corner: float) -> None:
+def test_boxes_whose_area_overflows_are_false_positives_and_cause_no_error(tmp_path: Path, corner: float) -> None:
     splits = scored(
         tmp_path,
         boxes=[f"i,cat,{WHOLE},0", f"i,cat,{WHOLE},1"],

@@ -1,4 +1,7 @@
-"""Published intervals contain the exact ones; zero is never negative; the width determines the number of digits."""
+"""Tests how numbers are published: rounded intervals contain the exact ones, and no zero has a minus sign.
+
+The width of an interval determines its number of digits.
+"""
 
 from decimal import Decimal
 from math import floor, log10
@@ -22,13 +25,14 @@ def test_a_published_interval_contains_the_exact_one_and_is_at_most_a_tenth_wide
     low, high = published(exact)
     assert low <= exact[0] <= exact[1] <= high
     width = Decimal(repr(exact[1])) - Decimal(repr(exact[0]))
-    step = width / 2 / 10  # ends have two digits of the half-width, so a step is at most a tenth of it
+    # The ends have two digits of the half-width, so each is rounded by at most a tenth of the half-width.
+    step = width / 2 / 10
     assert Decimal(repr(high)) - Decimal(repr(low)) <= width + 2 * step
 
 
 @given(intervals)
 def test_a_published_interval_has_two_digits_of_the_half_width(exact: Interval) -> None:
-    """Intervals that differ only in further digits are published as equal."""
+    """Intervals that differ only in digits that are not published are equal when they are published."""
     half = (Decimal(repr(exact[1])) - Decimal(repr(exact[0]))) / 2
     if half:
         for end in published(exact):
@@ -45,14 +49,15 @@ def test_ends_have_no_more_decimals_than_rounded_scores(exact: Interval, decimal
 @pytest.mark.parametrize(
     ("exact", "shown"),
     [
-        ((0.1, 0.3), (0.1, 0.3)),  # 0.1 and 0.3 are not exact in binary, but they are not rounded further
+        # The binary values of 0.1 and 0.3 are not exact, but these ends are not rounded further.
+        ((0.1, 0.3), (0.1, 0.3)),
         ((0.600124, 0.606131), (0.6001, 0.6062)),
         ((0.98765, 1.0), (0.9876, 1.0)),
         ((-0.0123, -0.0001), (-0.0123, -0.0001)),
         ((0.5, 0.5), (0.5, 0.5)),
     ],
 )
-def test_published_ends(exact: Interval, shown: Interval) -> None:
+def test_interval_ends_are_rounded_outward_when_published(exact: Interval, shown: Interval) -> None:
     assert published(exact) == shown
 
 
@@ -64,7 +69,8 @@ def test_numpy_floats_are_published_like_python_floats() -> None:
 @pytest.mark.parametrize(("half", "decimals"), [(0.4, 0), (0.05, 1), (0.0499, 1), (0.003, 2), (0.0005, 3), (6e-5, 3)])
 def test_the_number_of_decimals_depends_on_the_width(half: float, decimals: int) -> None:
     assert supported_decimals((0.5 - half, 0.5 + half)) == decimals
-    assert half in (0.05, 0.0005) or decimals == floor(-log10(2 * half))  # logarithms are not exact
+    # The formula cannot be compared at exact powers of ten, because logarithms are rounded.
+    assert half in (0.05, 0.0005) or decimals == floor(-log10(2 * half))
 
 
 @given(st.floats(-2, 2), st.integers(0, 8), st.booleans())

@@ -18,14 +18,14 @@ def drawn(*, images: int = 50, replicates: int = 100, split: int = 0, seed: int 
 
 
 def pcg64(state: int, increment: int) -> Iterator[int]:
-    """An independent implementation of O'Neill's generator PCG XSL-RR 128/64."""
+    """Yield the numbers of O'Neill's generator PCG XSL-RR 128/64, computed by an independent implementation."""
     while True:
         state = (state * 0x2360ED051FC65DA44385DF649FCCF645 + increment) % 2**128
         word, turn = (state >> 64) ^ (state % 2**64), state >> 122
         yield (word >> turn | word << (64 - turn)) % 2**64
 
 
-def test_a_replicate_is_what_the_published_generator_draws() -> None:
+def test_a_replicate_is_drawn_by_the_published_generator() -> None:
     seeds = np.random.SeedSequence(int(TRUTH, 16), spawn_key=(7, 2, LANES + 3))
     inner = np.random.PCG64(seeds).state["state"]
     weights = [0] * 50
@@ -35,7 +35,7 @@ def test_a_replicate_is_what_the_published_generator_draws() -> None:
 
 
 @pytest.mark.parametrize("images", [0, 1, 2, 1_000])
-def test_every_replicate_draws_as_many_images_as_there_are(images: int) -> None:
+def test_every_replicate_draws_as_many_images_as_the_split_has(images: int) -> None:
     block = drawn(images=images).block(0)
     assert block.shape == (images, LANES)
     assert block.dtype == np.uint8
@@ -54,7 +54,10 @@ def test_a_replicate_does_not_depend_on_the_number_of_replicates() -> None:
 
 
 def test_each_image_is_drawn_as_often_as_any_other() -> None:
-    """A chi-squared test on 6,400 replicates of 50 images. With 49 degrees of freedom, 99.9% of values are below 85."""
+    """This is a chi-squared test on 6,400 replicates of 50 images.
+
+    With 49 degrees of freedom, the statistic is below 85 with a probability of 99.9%.
+    """
     draws = drawn(replicates=6_400)
     counts = np.sum([draws.block(number).sum(axis=1, dtype=int) for number in range(draws.blocks)], axis=0)
     expected = LANES * draws.blocks

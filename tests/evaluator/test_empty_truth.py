@@ -1,6 +1,7 @@
-"""In every track, a truth without annotations gives undefined scores and no error.
+"""In every track, scores against a truth without annotations are undefined, and no error is raised.
 
-This also applies to a truth that cannot be scored as its own submission, which has no ceiling.
+The ceiling of a truth is the score of a submission that is a copy of the truth. There is no ceiling if such a
+submission would be rejected.
 """
 
 import json
@@ -23,7 +24,10 @@ KEPT = ("classes.csv", "relations.csv", "hierarchy.json")
 
 
 def emptied(folder: Path, *, lists_images: bool) -> None:
-    """Remove everything from a truth folder except headers, class lists and, if ``lists_images``, the image list."""
+    """Remove the annotations from a truth folder: only headers and class lists remain.
+
+    The image list remains if ``lists_images`` is set.
+    """
     for path in folder.iterdir():
         if path.name == "images.csv" and not lists_images:
             path.unlink()
@@ -41,7 +45,8 @@ def test_a_truth_without_annotations_leaves_every_metric_undefined(
     synthesize(track, tmp_path / "world", images=3, qualities=[0.5])
     emptied(tmp_path / "world" / "truth", lists_images=lists_images)
     for submission in sorted((tmp_path / "world" / "submissions").iterdir()):
-        if (track, lists_images) in CLOSED:  # every prediction is then for an unknown image or query, which is a defect
+        # In these cases, every prediction is for an unknown image or query, which is a defect.
+        if (track, lists_images) in CLOSED:
             with pytest.raises(InvalidSubmission):
                 score(ScoringRequest(track, tmp_path / "world" / "truth", submission))
             continue
@@ -77,7 +82,7 @@ def test_the_ceiling_of_an_empty_truth_is_undefined_or_the_truth_is_at_fault(
 def test_a_truth_that_is_rejected_as_its_own_prediction_has_no_ceiling_and_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The truth contains a label of 300 characters, which is too long for a submission."""
+    """The truth contains a label of 300 characters, which is longer than a submission may contain."""
     (tmp_path / "image_labels.csv").write_text(f"ImageID,LabelName,Confidence\na,{'x' * 300},1\nb,cat,0\n")
     files = ["--truth", str(tmp_path), "--out", str(tmp_path / "truth.podium")]
     assert main(["prepare", "openimages-classification", *files, "--ceiling", "--json"]) == Exit.DONE

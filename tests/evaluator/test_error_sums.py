@@ -1,8 +1,8 @@
-"""The gain from fixing each kind of error follows the rules of TIDE: every class stays in the mean, and counts agree.
+"""Gains from fixing all errors of a kind are computed by the rules of TIDE, and every class remains in the mean.
 
-The numbers named TIDE are from tidecv 1.0.1 (`TIDE().evaluate`, mode `bbox`). It integrates with 101 bars, so its areas
-differ from exact ones by up to 0.01. In 300 random cases with predictions of every class, all counts were equal, and
-no gain differed by more than 0.0081.
+The numbers named TIDE are from tidecv 1.0.1 (`TIDE().evaluate`, mode `bbox`), which approximates areas with 101 points.
+Its gains differ from exact gains by up to 0.01. In 300 random cases with predictions of every class, all counts were
+equal, and no gain differed by more than 0.0081.
 """
 
 from pathlib import Path
@@ -19,20 +19,22 @@ from tests.evaluator.test_explanations import LEFT, RIGHT, WHOLE, class_row, exp
 BARS = 0.011
 TIDE_COUNTS = {"class": 1, "localization": 1, "both": 1, "duplicate": 1, "background": 1, "missed": 3}
 
-# Cats: five objects, of which two are hit, and four false positives. Dogs: two objects, no hit and a false positive.
+# Cats have five objects, two of which are hit, and four false positives. Dogs have two objects, no hit and one false
+# positive. The predictions are, in this order: two hits, a duplicate, a class error, a localization error, an error of
+# class and localization, and a background error.
 BOXES = [
     *(f"i,cat,{LEFT},0", f"i,dog,{RIGHT},0", f"j,cat,{WHOLE},0", f"k,cat,{WHOLE},0"),
     *(f"l,cat,{WHOLE},0", f"m,cat,{WHOLE},0", f"m,dog,{LEFT},0"),
 ]
 LABELS = [f"{image},{label},1" for image in "ijklm" for label in ("cat", "dog")]
 PREDICTIONS = [
-    f"k,cat,0.95,{WHOLE}",  # hit
-    f"i,cat,0.9,{LEFT}",  # hit
-    f"i,cat,0.8,{LEFT}",  # duplicate
-    f"i,cat,0.7,{RIGHT}",  # class
-    "j,cat,0.6,0,1,0,0.3",  # localization
-    "j,dog,0.55,0,1,0,0.3",  # both
-    "l,cat,0.45,0.95,1,0.95,1",  # background
+    f"k,cat,0.95,{WHOLE}",
+    f"i,cat,0.9,{LEFT}",
+    f"i,cat,0.8,{LEFT}",
+    f"i,cat,0.7,{RIGHT}",
+    "j,cat,0.6,0,1,0,0.3",
+    "j,dog,0.55,0,1,0,0.3",
+    "l,cat,0.45,0.95,1,0.95,1",
 ]
 TIDE_GAINS = {
     "class": 0.2525,
@@ -56,10 +58,10 @@ def two_classes(tmp_path: Path) -> Report:
     return explained(written(tmp_path, BOXES, LABELS, PREDICTIONS))
 
 
-def test_a_class_without_remaining_objects_keeps_its_precision_as_tide_has_it(tmp_path: Path) -> None:
-    """Cats are found; one dog is missed, and the only prediction of dogs is a false positive.
+def test_a_class_without_remaining_objects_keeps_its_precision_as_in_tide(tmp_path: Path) -> None:
+    """The only cat is found. The only dog is missed, and the only prediction of a dog is a false positive.
 
-    If the class without remaining objects were left out of the mean, the gain would be 0.5.
+    If a class from which all objects were removed were left out of the mean, the gain would be 0.5.
     """
     predictions = [f"i,cat,0.9,{WHOLE}", f"j,dog,0.8,{RIGHT}"]
     labels = ["i,dog,1", "j,dog,1"]
@@ -70,7 +72,9 @@ def test_a_class_without_remaining_objects_keeps_its_precision_as_tide_has_it(tm
 
 
 def test_a_class_without_predictions_keeps_its_precision(tmp_path: Path) -> None:
-    """Tidecv leaves such a class out of the mean, which would then rise although no more objects are found."""
+    """tidecv leaves out a class without predictions, so that the mean would rise although no more objects are
+    found.
+    """
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"k,dog,{LEFT},0"], [], [f"i,cat,0.9,{WHOLE}"]))
     assert (gains(report)["missed"], gains(report)["all_misses"]) == (0.0, 0.0)
 
@@ -112,10 +116,10 @@ def test_the_sums_contain_every_false_positive_and_every_miss(two_classes: Repor
     assert sums["all_misses"]["misses"] == sum(row["missed"] for row in classes) == 5
 
 
-def test_without_false_positives_precision_is_recall_and_without_misses_only_precision_counts(tmp_path: Path) -> None:
-    """There are two objects, and a false positive has a higher confidence than the only hit: AP is 1/4.
+def test_gains_without_false_positives_and_without_misses_are_those_computed_by_hand(tmp_path: Path) -> None:
+    """There are two objects, and a false positive has a higher confidence than the only hit, so AP is 1/4.
 
-    It is 1/2 without the false positive or without the miss.
+    AP is 1/2 without the false positive or without the missed object.
     """
     predictions = [f"j,cat,0.9,{LEFT}", f"i,cat,0.8,{WHOLE}"]
     labels = ["j,cat,1"]
@@ -126,7 +130,7 @@ def test_without_false_positives_precision_is_recall_and_without_misses_only_pre
 
 @pytest.mark.parametrize("weight", [1.0, 0.3, 0.0])
 def test_a_missed_group_counts_as_its_weight_in_all_tables(weight: float, tmp_path: Path) -> None:
-    """One cat and one group are found; one cat and two groups are missed."""
+    """One cat and one group are found. One cat and two groups are missed."""
     boxes = [f"{image},cat,{WHOLE},{group}" for image, group in zip("ijklm", (0, 1, 0, 1, 1), strict=True)]
     report = explained(
         written(tmp_path, boxes, [], [f"i,cat,0.9,{WHOLE}", f"j,cat,0.8,{WHOLE}"]), group_of_weight=weight

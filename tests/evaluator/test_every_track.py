@@ -1,4 +1,4 @@
-"""Properties that every track must have. A new track is tested here without further code."""
+"""Tests properties that every track must have. A new track is tested here without additional code."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ IMAGES = 40
 
 @dataclass(frozen=True)
 class Made:
-    """A synthesized challenge: its truth folder, one submission in each file layout, and the report of its score."""
+    """A synthesized challenge: its truth folder, a submission in each file layout, and the report on the first one."""
 
     track: str
     truth: Path
@@ -90,7 +90,7 @@ def test_every_declared_track_is_computed() -> None:
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_order_layout_compression_and_spelling_of_a_file_do_not_change_the_report(
+def test_row_order_layout_compression_and_number_format_do_not_change_the_report(
     made: Made, data: st.DataObject, tmp_path: Path
 ) -> None:
     source = data.draw(st.sampled_from(made.submissions))
@@ -144,7 +144,8 @@ def test_a_replicate_that_draws_only_public_images_is_the_public_score(
     images = images_of(made)
     public = public_images(images, share=0.4, seed=1)
     drawn = np.repeat(np.array([[image in public] for image in sorted(images)], np.uint8), LANES, axis=1)
-    monkeypatch.setattr(Draws, "block", lambda draws, number: drawn[: draws.images])  # the split "all" uses all rows
+    # Each split uses as many rows of the weights as it has images; the split "all" uses all rows.
+    monkeypatch.setattr(Draws, "block", lambda draws, number: drawn[: draws.images])
     found = made.scored(made.submissions[0], opening=HALVES, report=with_intervals(1)).splits
     assert {name: float(each[0]) for name, each in found["all"].replicates.items()} == pytest.approx(
         found["public"].metrics, abs=1e-12
@@ -157,7 +158,7 @@ def test_a_prepared_truth_gives_the_same_bytes(made: Made, tmp_path: Path) -> No
     assert json.dumps(again) == json.dumps(made.result)
 
 
-def test_a_report_contains_exactly_what_is_declared(made: Made) -> None:
+def test_a_report_contains_exactly_what_its_track_declares(made: Made) -> None:
     track = TRACKS[made.track]
     tables = {"classes": ("label", "name", *names(track.class_columns))}
     tables |= {table.name: names(table.columns) for table in track.tables}
@@ -170,7 +171,7 @@ def test_a_report_contains_exactly_what_is_declared(made: Made) -> None:
 
 
 @pytest.mark.parametrize("made", WITH_TWO_SHAPES, indirect=True)
-def test_conversion_there_and_back_keeps_every_prediction(made: Made, tmp_path: Path) -> None:
+def test_converting_a_file_and_back_keeps_every_prediction(made: Made, tmp_path: Path) -> None:
     kaggle, long, back = made.submissions[0], tmp_path / "long.csv", tmp_path / "kaggle.csv"
     with long.open("w") as file:
         convert(made.track, "long", kaggle, file)
@@ -198,17 +199,14 @@ def test_an_empty_file_has_the_result_that_the_track_declares(made: Made, tmp_pa
 def test_the_sample_submission_is_complete_and_predicts_nothing(made: Made, tmp_path: Path) -> None:
     path = tmp_path / "sample"
     template(made.track, made.truth, path)
-    assert check(made.track, path, truth=made.truth).as_dict() == {
-        "errors": [],
-        "total": 0,
-        "counts": {},
-        "notices": [],
-    }
+    found = check(made.track, path, truth=made.truth)
+    expected = "no_predictions" if TRACKS[made.track].empty == "base rate" else "nothing_to_score"
+    assert (found.total, [notice.code for notice in found.notices]) == (0, [expected])
     assert all(image in path.read_text() for image in images_of(made))
     assert (made.headline(path) == 0.0) or TRACKS[made.track].empty == "base rate"
 
 
-def test_the_truth_as_submission_scores_the_ceiling(made: Made, tmp_path: Path) -> None:
+def test_the_truth_scores_the_ceiling_when_it_is_submitted(made: Made, tmp_path: Path) -> None:
     path = tmp_path / "truth"
     ceiling(made.track, made.truth, path)
     assert check(made.track, path, truth=made.truth).total == 0
@@ -260,8 +258,8 @@ def test_a_damaged_file_is_scored_or_rejected(made: Made, data: st.DataObject, t
         assert made.scored(tmp_path / "damaged").splits["all"].metrics
 
 
-def test_the_splits_are_scored_as_if_alone(made: Made, tmp_path: Path) -> None:
-    """The public score equals the total score with a truth that ignores all other images."""
+def test_each_split_is_scored_as_if_it_were_the_only_one(made: Made, tmp_path: Path) -> None:
+    """The public score equals the score in the split "all" of a truth that ignores all other images."""
     submission = made.submissions[0]
     halves = made.scored(submission, opening=TruthOptions(split=(0.5, 3))).splits
     images = images_of(made)

@@ -1,4 +1,4 @@
-"""Explanations of detection, on cases small enough to compute by hand."""
+"""Tests explanations of detection on cases that are small enough to compute by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -49,26 +49,30 @@ def class_row(report: Report, label: str) -> dict[str, Any]:
     return next(row for row in report.splits["all"].classes if row["label"] == label)
 
 
-# One error of each kind. Cats: AP 1/4 (four objects, one hit, four false positives). Dogs: AP 0 (one object, no hit).
+# There is one error of each kind. Cats have four objects, one hit and four false positives, so AP is 1/4. Dogs have one
+# object and no hit, so AP is 0. The predictions are, in this order: a hit; a duplicate; a class error, because the
+# object is a dog; a localization error (IoU 0.3); an error of class and localization; a group-of error, because only
+# two sevenths of the box are inside the group; a background error (IoU 0.01); and one that is ignored, because the
+# truth has no birds.
 BOXES = [f"i,cat,{LEFT},0", f"i,dog,{RIGHT},0", f"j,cat,{WHOLE},0", f"k,cat,{TOP},1", f"l,cat,{WHOLE},0"]
 LABELS = [f"{image},{label},1" for image in "ijkl" for label in ("cat", "dog")]
 PREDICTIONS = [
-    f"i,cat,0.9,{LEFT}",  # hit
-    f"i,cat,0.8,{LEFT}",  # duplicate
-    f"i,cat,0.7,{RIGHT}",  # class: the object is a dog
-    "j,cat,0.6,0,1,0,0.3",  # localization: IoU 0.3
-    "j,dog,0.55,0,1,0,0.3",  # both
-    "k,cat,0.5,0,1,0.3,1",  # group-of: two sevenths of the box are inside the group
-    "l,dog,0.45,0.9,1,0.9,1",  # background: IoU 0.01
-    f"l,bird,0.99,{WHOLE}",  # birds are not in the truth
+    f"i,cat,0.9,{LEFT}",
+    f"i,cat,0.8,{LEFT}",
+    f"i,cat,0.7,{RIGHT}",
+    "j,cat,0.6,0,1,0,0.3",
+    "j,dog,0.55,0,1,0,0.3",
+    "k,cat,0.5,0,1,0.3,1",
+    "l,dog,0.45,0.9,1,0.9,1",
+    f"l,bird,0.99,{WHOLE}",
 ]
 GAINS = {
-    "class": 1 / 2,  # dogs: AP from 0 to 1
-    "localization": (1 / 4 * 2 / 4) / 2,  # cats: the fourth prediction becomes the second hit
+    "class": 1 / 2,  # The AP of dogs rises from 0 to 1.
+    "localization": (1 / 4 * 2 / 4) / 2,  # The fourth prediction of cats becomes their second hit.
     "both": 0.0,
     "duplicate": 0.0,
     "background": 0.0,
-    "group_of": (1 / 3 - 1 / 4) / 2,  # cats: one object fewer
+    "group_of": (1 / 3 - 1 / 4) / 2,  # With three cats instead of four, AP is 1/3.
     "missed": (1 / 3 - 1 / 4) / 2,
 }
 
@@ -78,12 +82,12 @@ def one_of_each(tmp_path: Path) -> Report:
     return explained(written(tmp_path, BOXES, LABELS, PREDICTIONS))
 
 
-def test_every_false_positive_has_its_kind(one_of_each: Report) -> None:
+def test_every_false_positive_has_a_kind_of_error(one_of_each: Report) -> None:
     found = table(one_of_each, "errors", "kind")
     assert {kind: row["false_positives"] for kind, row in found.items()} == {**dict.fromkeys(GAINS, 1), "missed": 0}
 
 
-def test_every_missed_object_has_its_kind(one_of_each: Report) -> None:
+def test_every_missed_object_has_a_kind_of_error(one_of_each: Report) -> None:
     found = {kind: row["misses"] for kind, row in table(one_of_each, "errors", "kind").items()}
     assert {kind for kind, misses in found.items() if misses == 1} == {"class", "localization", "group_of", "missed"}
     assert sum(found.values()) == 4
@@ -127,7 +131,7 @@ def test_every_match_has_the_line_of_its_object(one_of_each: Report) -> None:
     assert [row["Overlap"] for row in rows[:6]] == pytest.approx([1, 1, 1, 0.3, 0.3, 2 / 7])
 
 
-def test_why_a_detection_was_ignored(tmp_path: Path) -> None:
+def test_an_ignored_detection_has_a_reason(tmp_path: Path) -> None:
     predictions = ["i,cat,0.9,0.5,0.5,0,1", f"i,cat,-10,{WHOLE}", f"i,dog,0.8,{WHOLE}", f"i,cat,0.7,{WHOLE}"]
     predictions += ["j,cat,0.6,0,0.1,0,0.1"] * 10_001
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"k,dog,{WHOLE},0"], ["j,cat,0"], predictions))
@@ -145,30 +149,33 @@ def test_the_most_confident_detection_in_a_group_finds_it_and_the_others_are_abs
 
 
 def test_a_duplicate_on_a_copy_for_an_ancestor_is_not_a_class_error(tmp_path: Path) -> None:
-    """A cat also counts as an animal, so a second detection of it as an animal is a duplicate and no class error."""
+    """A cat is also an animal, so a second detection of the cat as an animal is a duplicate, not a class error."""
     predictions = [f"i,animal,0.9,{WHOLE}", f"i,animal,0.8,{WHOLE}"]
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0"], [], predictions, hierarchy=TREE))
     assert table(report, "errors", "kind")["duplicate"]["false_positives"] == 1
     assert table(report, "errors", "kind")["class"]["false_positives"] == 0
 
 
-def test_two_errors_on_one_object_are_one_miss(tmp_path: Path) -> None:
-    """The more confident error would match the object if it were corrected; the other one would only be removed."""
+def test_two_errors_for_one_object_count_as_one_miss(tmp_path: Path) -> None:
+    """The more confident of two erroneous detections would match the object if it were corrected.
+
+    The other detection would only be removed.
+    """
     predictions = [f"i,dog,0.9,{WHOLE}", "i,cat,0.8,0,1,0,0.4"]
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"j,dog,{WHOLE},0"], ["i,dog,1"], predictions))
     found = table(report, "errors", "kind")
     assert {kind: row["misses"] for kind, row in found.items() if row["misses"]} == {"class": 1, "missed": 1}
-    assert found["class"]["delta_mAP"] == pytest.approx(1 / 2)  # cats: AP from 0 to 1
+    assert found["class"]["delta_mAP"] == pytest.approx(1 / 2)  # The AP of cats rises from 0 to 1.
     assert found["localization"]["delta_mAP"] == 0.0
 
 
 SIZES = ["i,cat,0,0.05,0,0.05,0", "i,cat,0.1,0.2,0.1,0.2,0", f"j,cat,{WHOLE},0"]
 
 
-def test_slices_by_size(tmp_path: Path) -> None:
-    """The objects cover 0.0025, 0.01 and 1 of their image.
+def test_objects_are_sliced_by_size(tmp_path: Path) -> None:
+    """The objects cover 0.25%, 1% and 100% of their image. Only the second one is detected.
 
-    The second one is found, and there is a large false positive.
+    There is also a large false positive.
     """
     predictions = ["i,cat,0.8,0.1,0.2,0.1,0.2", "i,cat,0.9,0,0.9,0,0.9"]
     found = table(explained(written(tmp_path, SIZES, [], predictions)), "slices", "value")
@@ -184,7 +191,7 @@ def test_slices_by_size(tmp_path: Path) -> None:
     }
 
 
-def test_slices_by_attributes_of_the_truth(tmp_path: Path) -> None:
+def test_objects_are_sliced_by_attributes_of_the_truth(tmp_path: Path) -> None:
     boxes = [f"i,cat,{LEFT},1,0,x", f"i,cat,{RIGHT},0,0,-1", f"j,cat,{WHOLE},1.0,0,"]
     files = written(tmp_path, boxes, [], [f"i,cat,0.9,{LEFT}"], columns="isoccluded,IsGroupOf,IsInside")
     rows = {(row["slice"], row["value"]): row for row in explained(files).splits["all"].tables["slices"]}
@@ -203,15 +210,17 @@ def test_a_copy_of_a_box_has_the_attributes_of_its_row(tmp_path: Path) -> None:
         tmp_path, [f"i,cat,{WHOLE},0,1"], [], [f"i,cat,0.9,{WHOLE}"], hierarchy=TREE, columns="IsGroupOf,IsTruncated"
     )
     row = table(explained(files), "slices", "value")["yes"]
-    assert (row["truths"], row["found"]) == (2, 1)  # a cat and its copy, an animal; no animal is predicted
+    # The box counts as two objects: a cat, which is found, and its copy for the ancestor "animal", which is not.
+    assert (row["truths"], row["found"]) == (2, 1)
 
 
-# Keys: non-exhaustive labels, hierarchy, group-of weight. Cats: the object is found, the group is not. Dogs: the only
-# object is found. Animals: none of three objects is found.
+# The mAP for each combination of settings: whether labels are non-exhaustive, whether the hierarchy is used, and the
+# group-of weight. Of the cats, the object is found and the group is not. The only dog is found. None of the three
+# animals is found.
 ABLATION = {
     (True, True, 1): (1 / 2 + 1 + 0) / 3,
     (True, True, 0): (1 + 1 + 0) / 3,
-    (False, True, 1): (1 / 2 + 1 / 2 + 0) / 3,  # the unverified dog is a false positive
+    (False, True, 1): (1 / 2 + 1 / 2 + 0) / 3,  # The dog, which is not verified, is a false positive.
     (False, True, 0): (1 + 1 / 2 + 0) / 3,
     (True, False, 1): (1 / 2 + 1) / 2,
     (True, False, 0): (1 + 1) / 2,
@@ -242,7 +251,7 @@ def test_the_ablation_has_every_combination_of_three_rules(tmp_path: Path) -> No
 
 
 def test_without_hierarchy_a_label_verifies_only_its_own_class(tmp_path: Path) -> None:
-    """Cats are verified in image j, so an animal there is a false positive only if the hierarchy is used."""
+    """Cats are verified in image j, so that an animal in it is a false positive only if the hierarchy is used."""
     predictions = [f"j,animal,0.9,{WHOLE}", f"i,animal,0.8,{WHOLE}"]
     files = written(tmp_path, [f"i,animal,{WHOLE},0"], ["j,cat,1"], predictions, hierarchy=TREE)
     found = ablation(explained(files))
@@ -281,5 +290,5 @@ def test_a_report_without_explanation_has_no_tables(tmp_path: Path) -> None:
 
 def test_a_track_without_explanations_refuses_them(tmp_path: Path) -> None:
     truth, submission = ablation_files(tmp_path)
-    with pytest.raises(InvalidParameters, match="not explained"):
-        score(ScoringRequest("openimages-segmentation", truth, submission, report=ReportOptions(explanation=True)))
+    with pytest.raises(InvalidParameters, match="does not support explanations"):
+        score(ScoringRequest("flickr30k-retrieval", truth, submission, report=ReportOptions(explanation=True)))

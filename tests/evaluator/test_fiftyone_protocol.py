@@ -1,4 +1,4 @@
-"""The rules of FiftyOne, on cases of three images; each is compared with the score under the official rules."""
+"""Tests each matching rule of FiftyOne on a case of three images, and compares it with the official rule."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ from evaluator.signature import compose
 from tests.evaluator.test_golden import CASES, SHARED, assert_equal, found
 
 WHOLE, LEFT, RIGHT, TOP = "0,1,0,1", "0,0.5,0,1", "0.5,1,0,1", "0,1,0,0.5"
-# Each case is about image a. In addition, image b has a cat that is detected with confidence 0.5, and image c has no
+# Each case describes image a. In addition, image b has a cat that is detected with confidence 0.5, and image c has no
 # cat but a false positive of confidence 0.6.
 BOXES = [f"b,cat,{WHOLE},0"]
 LABELS = ["b,cat,1", "c,cat,0"]
@@ -41,61 +41,62 @@ def row_of(report: SplitReport, label: str) -> dict[str, Any]:
     return next(row for row in report.classes if row["label"] == label)
 
 
-# Comments list the outcomes of predictions from the highest confidence to the lowest, and the number of objects.
+# The average precision is written as a sum over the hits. Each comment lists the outcomes of the predictions from the
+# highest confidence to the lowest, and the number of objects that count.
 RULES = [
     pytest.param(
         [f"a,cat,{LEFT},0", f"a,cat,{LEFT},0"],
         ["a,cat,1"],
         [f"a,cat,0.9,{LEFT}", f"a,cat,0.8,{LEFT}"],
-        2 / 3 + 1 / 3 * 3 / 4,  # hit, hit, false, hit of three
-        1 / 3 + 1 / 3 * 2 / 4,  # hit, false, false, hit
+        2 / 3 + 1 / 3 * 3 / 4,  # FiftyOne gives: hit, hit, false positive, hit; three objects.
+        1 / 3 + 1 / 3 * 2 / 4,  # The official rules give: hit, false positive, false positive, hit.
         id="each of two equal objects can be matched",
     ),
     pytest.param(
         [f"a,cat,{WHOLE},0"],
         [],
         [f"a,cat,0.9,{WHOLE}"],
-        1 / 2,  # false, hit of one
-        1 / 2 + 1 / 2 * 2 / 3,  # hit, false, hit of two
+        1 / 2,  # FiftyOne gives: false positive, hit; one object.
+        1 / 2 + 1 / 2 * 2 / 3,  # The official rules give: hit, false positive, hit; two objects.
         id="a box whose class is not verified in its image is ignored",
     ),
     pytest.param(
         ["a,cat,0,1,0,0.9,0", "a,cat,0,1,0.4,1,0", f"a,cat,{WHOLE},1"],
         ["a,cat,1"],
         ["a,cat,0.9,0,1,0,0.9", f"a,cat,0.8,{WHOLE}"],
-        1 / 4 + 1 / 4 * 2 / 4,  # hit, false, false, hit of four
-        2 / 4 + 1 / 4 * 3 / 4,  # hit, group, false, hit
+        1 / 4 + 1 / 4 * 2 / 4,  # FiftyOne gives: hit, false positive, false positive, hit; four objects.
+        2 / 4 + 1 / 4 * 3 / 4,  # The official rules give: hit, group, false positive, hit.
         id="a detection that overlaps an unmatched object is not absorbed by a group",
     ),
     pytest.param(
         [f"a,cat,{WHOLE},0"],
         ["a,cat,1"],
         ["a,cat,0.9,0,1,0,0.49999999996"],
-        1 / 2 + 1 / 2 * 2 / 3,  # hit, false, hit of two
-        1 / 2 * 1 / 3,  # false, false, hit
+        1 / 2 + 1 / 2 * 2 / 3,  # FiftyOne gives: hit, false positive, hit; two objects.
+        1 / 2 * 1 / 3,  # The official rules give: false positive, false positive, hit.
         id="overlaps are rounded to ten decimals",
     ),
     pytest.param(
         [f"a,cat,{WHOLE},1"],
         ["a,cat,1"],
         [f"a,cat,0,{LEFT}"],
-        2 / 3,  # false, hit, group of two
-        1 / 2 * 1 / 2,  # false, hit; the group is not matched
+        2 / 3,  # FiftyOne gives: false positive, hit, group; two objects.
+        1 / 2 * 1 / 2,  # The official rules give: false positive, hit; the group is not matched.
         id="confidence zero can match a group",
     ),
     pytest.param(
         ["a,cat,0,0.8,0,0.5,1", "a,cat,0.2,1,0,0.5,1"],
         ["a,cat,1"],
         [f"a,cat,0.9,{TOP}", "a,cat,0.8,0.85,1,0,0.5"],
-        1 / 3 + 1 / 3 * 2 / 3,  # the second group twice, false, hit of three
-        2 / 3 + 1 / 3 * 3 / 4,  # the first group, the second, false, hit
+        1 / 3 + 1 / 3 * 2 / 3,  # FiftyOne gives: second group (twice), false positive, hit; three objects.
+        2 / 3 + 1 / 3 * 3 / 4,  # The official rules give: first group, second group, false positive, hit.
         id="the last of groups with equal overlap is matched",
     ),
 ]
 
 
 @pytest.mark.parametrize(("boxes", "labels", "predictions", "fiftyone", "tfod"), RULES)
-def test_rules_that_differ_from_the_official_ones(
+def test_fiftyones_rules_and_the_official_rules_give_the_expected_scores(
     tmp_path: Path, boxes: list[str], labels: list[str], predictions: list[str], fiftyone: float, tfod: float
 ) -> None:
     case = boxes + BOXES, labels + LABELS, predictions + PREDICTIONS
@@ -111,8 +112,8 @@ def test_fiftyone_does_not_limit_the_detections_of_an_image(tmp_path: Path) -> N
         assert row_of(report, "cat")["ap"] == pytest.approx(expected, abs=1e-12)
 
 
-def test_precision_recall_f1_and_support(tmp_path: Path) -> None:
-    """Cats: one of two predictions hits one of two objects. Dogs: no predictions. Cars: no objects."""
+def test_precision_recall_f1_and_support_are_reported(tmp_path: Path) -> None:
+    """One of two predictions of cats hits one of two objects. Dogs have no predictions. Cars have no objects."""
     report = scored(
         tmp_path,
         [f"a,cat,{LEFT},0", f"a,cat,{RIGHT},0", f"b,dog,{WHOLE},0"],
@@ -134,16 +135,17 @@ CLASSES = [
     [f"a,cat,{LEFT},0", f"a,dog,{RIGHT},0", f"b,dog,{WHOLE},0", f"c,cat,{WHOLE},1"],
     [f"{image},{label},1" for image in "abc" for label in ("cat", "dog")],
     [
-        f"a,dog,0.9,{LEFT}",  # the object is a cat
+        f"a,dog,0.9,{LEFT}",  # The object is a cat.
         f"a,dog,0.8,{RIGHT}",
-        "b,cat,0.7,0,0.1,0,0.1",  # there is no cat and no overlap with the dog
-        f"c,dog,0.6,{LEFT}",  # a group matches only its own class
+        # The image has no cat, and this box does not overlap the dog.
+        "b,cat,0.7,0,0.1,0,0.1",
+        f"c,dog,0.6,{LEFT}",  # A group matches only predictions of its own class.
         f"c,cat,0.5,{RIGHT}",
     ],
 ]
 
 
-def test_across_classes_the_confusion_matrix_has_every_object_and_every_prediction(tmp_path: Path) -> None:
+def test_with_matches_across_classes_the_confusion_matrix_has_all_objects_and_predictions(tmp_path: Path) -> None:
     report = scored(tmp_path, *CLASSES, protocol="fiftyone", classwise=False)
     cells = {(row["truth"], row["prediction"]): row["count"] for row in report.tables["confusion"]}
     assert cells == {
@@ -158,15 +160,17 @@ def test_across_classes_the_confusion_matrix_has_every_object_and_every_predicti
     assert sum(count for (_, said), count in cells.items() if said) == 5
 
 
-def test_a_match_across_classes_is_a_false_positive_of_the_object_s_class(tmp_path: Path) -> None:
+def test_a_match_across_classes_is_a_false_positive_of_the_objects_class(tmp_path: Path) -> None:
     report = scored(tmp_path, *CLASSES, protocol="fiftyone", classwise=False)
     cat, dog = row_of(report, "cat"), row_of(report, "dog")
-    assert cat["ap"] == pytest.approx(1 / 2 * 1 / 3)  # two positives: false at 0.9 and 0.7, the group at 0.5
-    assert dog["ap"] == pytest.approx(1 / 2)  # two positives: hit at 0.8, false at 0.6
+    # Of two objects, only the group is found, at 0.5. There are false positives at 0.9 and 0.7.
+    assert cat["ap"] == pytest.approx(1 / 2 * 1 / 3)
+    # One of two objects is found, at 0.8. There is a false positive at 0.6.
+    assert dog["ap"] == pytest.approx(1 / 2)
     assert [dog["precision"], dog["recall"]] == pytest.approx([1 / 3, 1 / 2])
 
 
-def test_across_classes_an_object_is_not_copied_to_its_ancestors(tmp_path: Path) -> None:
+def test_with_matches_across_classes_an_object_is_not_copied_to_its_ancestors(tmp_path: Path) -> None:
     (tmp_path / "truth").mkdir()
     (tmp_path / "truth/hierarchy.json").write_text(
         '{"LabelName": "root", "Subcategory": [{"LabelName": "animal", "Subcategory": [{"LabelName": "cat"}]}]}'
@@ -199,7 +203,7 @@ def test_the_signature_contains_the_protocol_and_classwise() -> None:
 @pytest.mark.parametrize(
     "case", [case for case in CASES if (SHARED / "golden" / case / "expected_fiftyone.json").exists()]
 )
-def test_agrees_with_fiftyone(case: str) -> None:
+def test_scores_agree_with_fiftyone(case: str) -> None:
     folder = SHARED / "golden" / case
     predictions = found(folder, "predictions.csv")
     assert predictions is not None

@@ -1,14 +1,15 @@
-"""The set of hidden characters agrees with Python's Unicode data."""
+"""Tests that the set of hidden characters agrees with the Unicode data that Python provides."""
 
 import sys
 import unicodedata
 
 import pytest
 
-from evaluator.hidden import HIDDEN, is_plain
+from evaluator.hidden import HIDDEN, is_plain, reveal, revealed
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
-# Category Cf, but visible: these signs enclose or precede digits.
+# Unicode counts these characters as format characters (category Cf), but they are visible: they enclose or precede
+# digits.
 SEEN_FORMATS = {*"\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"}
 VISIBLE_JOINERS = {
     "TIFINAGH CONSONANT JOINER",
@@ -43,3 +44,10 @@ def test_a_variation_selector_is_allowed_after_a_symbol_only(text: str, plain: b
 def test_no_letter_digit_or_punctuation_is_hidden() -> None:
     letters = [sign for sign in EVERY if unicodedata.category(sign)[0] in "LNP" and HIDDEN.match(sign)]
     assert letters == [*"\u115f\u1160\u3164\uffa0"]
+
+
+def test_a_page_in_utf_8_is_escaped_like_its_text() -> None:
+    for sign in EVERY:
+        if not "\ud800" <= sign <= "\udfff":
+            page = f"<p>\u2764 {sign}caf\u00e9\t\r\n\u2764{sign}</p>"
+            assert revealed(page.encode()) == reveal(page).encode()

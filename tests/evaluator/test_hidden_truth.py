@@ -1,4 +1,4 @@
-"""The files that participants receive do not depend on the annotations."""
+"""The files that the evaluator writes for participants do not depend on the annotations of the truth."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ HEADERS = {
     "images.csv": "ImageID,Width,Height\n",
     "classes.csv": "",
 }
-MASK = "eJyzMDI28jcAAUM/UwATLQLD"  # a mask of 8 × 6 pixels
+MASK = "eJyzMDI28jcAAUM/UwATLQLD"  # A mask of 8 × 6 pixels.
 ROWS = {
     "boxes.csv": f"a,cat,{BOX},0\n",
     "masks.csv": f"a,cat,8,6,{BOX},0,{MASK}\n",
@@ -51,7 +51,9 @@ def gallery(tmp_path: Path, captions: dict[str, str], images: list[str] = IMAGES
 
 
 def numbered(names: list[str]) -> dict[str, str]:
-    """Return captions whose order follows the images: the first three belong to the first image, and so on."""
+    """Return captions sorted by image: the first three belong to the first image, the next three to the second, and
+    so on.
+    """
     return {name: IMAGES[place // 3] for place, name in enumerate(names)}
 
 
@@ -100,7 +102,7 @@ def test_files_for_participants_do_not_depend_on_which_caption_belongs_to_which_
 
 
 def test_the_order_of_the_retrieval_template_scores_no_better_than_chance(tmp_path: Path) -> None:
-    """If the order of captions followed the images, assigning captions in this order would give a perfect score."""
+    """If the captions of the template were sorted by image, assigning them in order would give a perfect score."""
     synthesize(RETRIEVAL, tmp_path / "world", images=200, qualities=[])
     template(RETRIEVAL, tmp_path / "world" / "truth", tmp_path / "sample.json")
     lists = json.loads((tmp_path / "sample.json").read_text())

@@ -24,7 +24,10 @@ shares = st.floats(0, 1)
 
 
 def detection(folder: Path, images: int, *, rare: int = 0, group: int = 0) -> tuple[Path, Path]:
-    """Write a truth with boxes of class A in all images, and of class B in the first ``rare``; only A is predicted."""
+    """Write a truth with objects of class A in all images, and a submission in which all of them are found.
+
+    The first ``rare`` images also have an object of class B, which is not found.
+    """
     truth = folder / "truth"
     truth.mkdir()
     rows = [f"{image},A,{BOX},{group}" for image in range(images)] + [f"{image},B,{BOX},0" for image in range(rare)]
@@ -46,7 +49,10 @@ def assert_held(report: Report) -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_interval_of_a_mean_with_a_rare_class_contains_the_mean(seed: int, tmp_path: Path) -> None:
-    """B is undefined in some replicates; these have a score of 1.0, and recentring would move both ends below 0.5."""
+    """Class B is undefined in some replicates, which therefore have a score of 1.0 instead of 0.5.
+
+    Without a limit, recentring would move both ends of the interval below the score of 0.5.
+    """
     truth, submission = detection(tmp_path, 100, rare=4)
     report = score(ScoringRequest(DETECTION, truth, submission, report=with_intervals(1000, seed=seed)))
     low, high = report.splits["all"].intervals["mAP"]
@@ -84,7 +90,7 @@ def test_a_wilson_interval_contains_its_share_for_any_size(share: float, size: f
 
 
 def test_a_perfect_mean_average_precision_has_no_supported_decimal(tmp_path: Path) -> None:
-    """All replicates are equal, so the interval has no width and does not show how the score would vary."""
+    """All replicates are equal, so the interval has no width and does not show how much the score would vary."""
     truth, submission = detection(tmp_path, 30)
     split = score(ScoringRequest(DETECTION, truth, submission, report=with_intervals(50))).splits["all"]
     assert (split.metrics["mAP"], split.intervals["mAP"]) == (1.0, (1.0, 1.0))
@@ -105,7 +111,9 @@ def test_average_precision_is_1_if_all_groups_with_a_fractional_weight_are_found
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2)), min_size=1, max_size=60), st.floats(0.001, 0.999))
-def test_average_precision_is_at_most_1_and_equal_in_any_order(entries: list[tuple[int, int]], weight: float) -> None:
+def test_average_precision_is_at_most_1_and_does_not_depend_on_the_order(
+    entries: list[tuple[int, int]], weight: float
+) -> None:
     confidences = np.array([confidence / 10 for confidence, _ in entries])
     kinds = np.array([kind for _, kind in entries])
     weights = np.array([0.0, weight, 1.0])[kinds]

@@ -1,4 +1,4 @@
-"""A new track needs only a declaration of ten lines and a metric of a few lines; everything else then works for it."""
+"""A new track needs only a declaration of ten lines and a metric of a few lines; everything else works with it."""
 
 import json
 from pathlib import Path
@@ -26,8 +26,8 @@ DIGITS = Track(
     summary="One digit in each image, and how slanted it is.",
     truth=(TruthFile("digits.csv", ("ImageID", "Digit", "Slant"), "the digit of each image"),),
     form=Form("table", columns=(IMAGE, DIGIT, SLANT), example="img1,7,0.2", one_each=True),
-    metrics=(Metric("accuracy", "Accuracy", "share of images read correctly"), Metric("upright", "", "")),
-    headline_explained="The share of images whose digit is correct.",
+    metrics=(Metric("accuracy", "Accuracy", "fraction of images read correctly"), Metric("upright", "", "")),
+    headline_explained="The fraction of images whose digit is correct.",
     modules=Modules(__name__),
 )
 
@@ -80,7 +80,7 @@ def test_splits_template_and_ceiling_work_in_a_new_track(tmp_path: Path) -> None
 
 def test_a_track_without_statistics_refuses_intervals(truth: Path, tmp_path: Path) -> None:
     ceiling("digits", truth, tmp_path / "s.csv")
-    with pytest.raises(InvalidParameters, match="have no intervals"):
+    with pytest.raises(InvalidParameters, match="does not support confidence intervals"):
         score(ScoringRequest("digits", truth, tmp_path / "s.csv", report=with_intervals(10)))
 
 
@@ -90,7 +90,7 @@ def test_all_commands_work_with_a_new_track(tmp_path: Path, capsys: pytest.Captu
     prepared, submission = str(tmp_path / "t.podium"), str(out / "submissions" / "quality-0.80.csv")
     assert main(["prepare", "digits", "--truth", str(out / "truth"), "--out", prepared]) == 0
     assert main(["check", "digits", "--truth", prepared, "--submission", submission]) == 0
-    assert main(["convert", "digits", "--to", "long", submission]) == 64  # the track has only one file layout
+    assert main(["convert", "digits", "--to", "long", submission]) == 64  # The track has only one file layout.
     capsys.readouterr()
     assert main(["score", "digits", "--truth", prepared, "--submission", submission, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

@@ -1,4 +1,4 @@
-"""In every track, no output follows the row order of a truth file, because that order could reveal answers."""
+"""In every track, no output depends on the order of rows in a truth file, because that order could reveal answers."""
 
 import json
 import random
@@ -12,7 +12,7 @@ import pytest
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidSubmission
 from evaluator.request import ScoringRequest
-from evaluator.scoring import candidates, prepare, score, template
+from evaluator.scoring import candidates, prepare, score, template, write_kit
 from evaluator.synthesis import synthesize
 from evaluator.truth import Truth
 from tests.evaluator.options import with_intervals
@@ -24,7 +24,7 @@ NOTHING = {"flickr30k-grounding": "[]", RETRIEVAL: '{"image_to_sentence": {}, "s
 
 
 def mixed(value: Any, chance: random.Random) -> Any:
-    """Return a JSON value with shuffled lists and objects; boxes (lists of numbers) are not changed."""
+    """Return a JSON value with shuffled lists and objects, except for lists of numbers, which are boxes."""
     if isinstance(value, dict):
         return dict(chance.sample([(key, mixed(each, chance)) for key, each in value.items()], len(value)))
     if isinstance(value, list) and not all(isinstance(each, int | float) for each in value):
@@ -43,11 +43,11 @@ def permute(truth: Path, chance: random.Random) -> None:
 
 
 def shown(track: str, truth: Path, files: list[Path], out: Path) -> list[Any]:
-    """Return all output for participants except scores: the template, candidates, defects and notices."""
+    """Return everything except scores that participants can read: template, candidates, kit, defects and notices."""
     prepared = out / "truth.podium"
     prepare(track, truth, prepared)
     given: list[Any] = []
-    for write in (template, candidates) if TRACKS[track].gives_candidates else (template,):
+    for write in (template, write_kit, candidates) if TRACKS[track].gives_candidates else (template, write_kit):
         write(track, prepared, out / "out")
         given.append((out / "out").read_bytes())
     names_all = [each.name for each in TRACKS[track].parameters if each.name == "require_all_images"]
@@ -90,7 +90,7 @@ def test_missing_captions_are_listed_by_their_ids(tmp_path: Path) -> None:
 
 
 def test_a_truth_prepared_in_file_order_gives_the_same_output_and_scores(tmp_path: Path) -> None:
-    """Earlier versions of the evaluator kept the order of the file when they prepared a truth."""
+    """Earlier versions of the evaluator kept the order of rows when they prepared a truth."""
     synthesize(RETRIEVAL, tmp_path / "made", images=12, seed=3, qualities=(0.5,))
     prepare(RETRIEVAL, tmp_path / "made" / "truth", tmp_path / "now.podium")
     now = Truth.load(tmp_path / "now.podium")

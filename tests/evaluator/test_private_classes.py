@@ -1,4 +1,4 @@
-"""In every track, the rows of the public split do not depend on the classes of private images."""
+"""In every track, the rows for classes in the public split do not depend on the classes of private images."""
 
 import json
 from pathlib import Path
@@ -34,13 +34,13 @@ def phrase(image: str, kind: str) -> str:
 
 
 def gallery(*images: str) -> str:
-    """Return a gallery with one caption for each of these images."""
+    """Return a gallery with one caption for each of the given images; an image can be given more than once."""
     entries = [{"caption_id": caption, "image_id": image} for caption, image in zip("kqzab", images, strict=True)]
     return json.dumps({"images": ["one", "two", "six"], "captions": entries})
 
 
 def files(track: str, private: str) -> dict[str, str]:
-    """Return the files of a truth whose private image contains only this class."""
+    """Return the files of a truth whose private image contains only the given class."""
     number, others = {"dog": (2, ("two", "six")), "cow": (3, ("six", "two"))}[private]
     per_track = {
         "openimages-detection": {"boxes.csv": BOXES, "image_labels.csv": VERIFIED},
@@ -59,7 +59,7 @@ def files(track: str, private: str) -> dict[str, str]:
 
 
 def answer(track: str, truth: Path, to: Path) -> Path:
-    """Write a submission: the truth itself, and predictions of the private image's classes in the public image."""
+    """Write a submission with the correct answers, and with predictions of both private classes in the public image."""
     ceiling(track, truth, to / "submission")
     extra = {
         "openimages-detection": f"one,dog,0.5,{BOX}\none,cow,0.5,{BOX}\n",
@@ -104,5 +104,5 @@ def test_public_rows_do_not_depend_on_the_class_of_a_private_image(
     assert public[0] == public[1]
     assert public[0][0]["classes"]
     everything = [json.dumps(report.as_dict()["splits"]["all"]["classes"]) for report in reports]
-    # A retrieval submission names both images, so its rows are equal.
+    # A retrieval submission ranks both images, so its results per class are the same for both truths.
     assert track == "flickr30k-retrieval" or lists == LISTS or everything[0] != everything[1]

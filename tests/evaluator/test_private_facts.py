@@ -13,7 +13,7 @@ import pytest
 from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidSubmission
 from evaluator.request import Resources, ScoringRequest
-from evaluator.scoring import score
+from evaluator.scoring import score, write_kit
 from evaluator.synthesis import synthesize
 
 Fact = Callable[[Path], None]
@@ -24,7 +24,7 @@ WITH_LABELS = ("openimages-detection", "openimages-segmentation", "openimages-cl
 
 
 def line(file: str, change: Callable[[str], str]) -> Fact:
-    """Return a fact that changes the first line below the header; the change may also append a line."""
+    """Return a function that applies ``change`` to the first line below the header of a truth file."""
 
     def apply(folder: Path) -> None:
         header, first, *others = (folder / file).read_text().splitlines()
@@ -72,7 +72,7 @@ def label_told(label: str) -> Fact:
 
 
 def of_another_class(*files: str) -> Fact:
-    """Return a fact that gives the first object a different known class, in its box and its mask."""
+    """Return a function that changes the class of the first object, in each of the given files, to a different one."""
 
     def apply(folder: Path) -> None:
         for file in files:
@@ -108,7 +108,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 
 def private(folder: Path) -> None:
-    """Move the first image to the private half."""
+    """Change the first image from public to private."""
     line("usage.csv", another(",Public", ",Private"))(folder)
 
 
@@ -146,9 +146,15 @@ def submissions(made: Path, track: str) -> list[Path]:
     return files
 
 
+def kit_of(track: str, truth: Path) -> bytes:
+    kit = truth.with_name(f"{truth.name} kit")
+    write_kit(track, truth, kit)
+    return kit.read_bytes()
+
+
 @pytest.mark.parametrize("listed", [True, False])
 @pytest.mark.parametrize("track", TRACKS)
-def test_one_fact_of_the_truth_changes_only_scores(track: str, listed: bool, tmp_path: Path) -> None:
+def test_changing_one_fact_of_the_truth_changes_only_scores(track: str, listed: bool, tmp_path: Path) -> None:
     made = tmp_path / "made"
     synthesize(track, made, images=12, seed=3, qualities=(0.6,))
     truth = made / "truth"
@@ -163,6 +169,7 @@ def test_one_fact_of_the_truth_changes_only_scores(track: str, listed: bool, tmp
     for name, fact in facts.items():
         copytree(truth, tmp_path / name)
         fact(tmp_path / name)
+    assert {kit_of(track, tmp_path / name) for name in facts} == {kit_of(track, truth)}
     ends = set()
     options = PARAMETERS.get(track, [{}])
     for submission, parameters in product(submissions(made, track), options):

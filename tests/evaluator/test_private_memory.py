@@ -1,4 +1,4 @@
-"""The memory that the reference implementation needs does not depend on the class of a private object."""
+"""The memory that the reference implementation uses does not depend on the class of a private object."""
 
 import tracemalloc
 from copy import deepcopy
@@ -25,9 +25,9 @@ LIMIT = 1.05
 def test_the_class_of_a_private_object_does_not_change_peak_memory(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only matching and scoring are measured, because reading a submission does not use the objects of the truth.
+    """The memory is measured during matching and scoring, because reading a file does not use the objects of the truth.
 
-    The arrays are processed in smaller portions than usual, because the test file is small.
+    Arrays are processed in smaller batches than usual, because the submission is small.
     """
     monkeypatch.setattr(matching, "PAIRS_AT_ONCE", matching.PAIRS_AT_ONCE // 64)
     load_kernels()
@@ -44,9 +44,9 @@ def test_the_class_of_a_private_object_does_not_change_peak_memory(
 
 
 def peak(scorer: Scorer[Any, Any, Any], truth: Any, table: SubmissionTable, parameters: Any) -> int:
-    """Return the peak number of allocated bytes.
+    """Return the largest number of bytes that are allocated at the same time while a submission is scored.
 
-    The caller measures twice and takes the minimum, because the first call may import modules.
+    The first call may import modules, so callers measure twice and take the minimum.
     """
     tracemalloc.start()
     try:

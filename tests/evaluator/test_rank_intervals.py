@@ -1,4 +1,4 @@
-"""Rank intervals, compared with a simple implementation over all pairs, and on cases made by hand."""
+"""Compares rank intervals with those of a simple implementation over all pairs, and tests cases made by hand."""
 
 from math import ceil, inf
 
@@ -7,24 +7,33 @@ import pytest
 from numpy.random import Generator
 
 from evaluator.metrics.bootstrap import Numbers
-from evaluator.metrics.rank_intervals import RankInterval, individual_rank_interval, top_rank_intervals
+from evaluator.metrics.rank_intervals import (
+    FarRowsMatter,
+    RankInterval,
+    individual_rank_intervals,
+    top_rank_intervals,
+)
 
 UNKNOWN = np.full(1000, np.nan)
 
 
 def drawn(rng: Generator, scores: Numbers, *, error: float = 0.01, replicates: int = 199) -> Numbers:
-    """Return simulated replicates of rows.
+    """Return simulated bootstrap replicates for the given scores.
 
-    Each row has a common part, which cancels in differences, and a part of its own with its own spread.
+    All rows share a random part, which cancels in differences. In addition, each row has a random part of its own,
+    whose spread differs between rows.
     """
     own = rng.normal(0, error, (len(scores), replicates)) * rng.uniform(0.3, 2, (len(scores), 1))
     return scores[:, None] + rng.normal(0, error, replicates) + own
 
 
-def plain(scores: Numbers, replicates: Numbers, top: int) -> list[RankInterval]:
-    """Compute rank intervals by the procedure of the paper: test all pairs, then repeat with the undecided pairs."""
+def plain(scores: Numbers, replicates: Numbers, top: int, *, row: int | None = None) -> list[RankInterval]:
+    """Compute rank intervals by a step-down procedure: test all pairs, then the undistinguished pairs again.
+
+    With `row`, only the pairs of this row are tested.
+    """
     rows = range(len(scores))
-    kept = {(one, other) for one in rows for other in rows if one < other}
+    kept = {(one, other) for one in rows for other in rows if one < other and row in (None, one, other)}
     tests = {pair: statistic(scores, replicates, *pair) for pair in kept}
     critical, before = 1e9, inf
     better, worse = np.zeros((2, len(scores)), int)
@@ -38,7 +47,10 @@ def plain(scores: Numbers, replicates: Numbers, top: int) -> list[RankInterval]:
 
 
 def statistic(scores: Numbers, replicates: Numbers, one: int, other: int) -> tuple[float, Numbers]:
-    """Return the difference of two rows, and the absolute deviation in each replicate, both in standard errors."""
+    """Return the difference of the scores of two rows, and its absolute deviation in each replicate.
+
+    Both are in units of the standard error of the difference.
+    """
     differences = replicates[one] - replicates[other]
     gap, error = scores[one] - scores[other], differences.std(ddof=1)
     if error < 1e-12:
@@ -53,26 +65,27 @@ def test_intervals_equal_those_of_the_simple_implementation(seed: int, rows: int
     scores = np.sort(rng.normal(0.6, rng.choice([0.0, 0.01, 0.1]), rows))[::-1]
     replicates = drawn(rng, scores)
     copies = rng.integers(0, rows - 1, rows // 4)
-    scores[copies + 1], replicates[copies + 1] = scores[copies], replicates[copies]  # two submissions of the same file
+    # Some rows are copies of another row, as if a file had been submitted twice.
+    scores[copies + 1], replicates[copies + 1] = scores[copies], replicates[copies]
     order = np.argsort(-scores, kind="stable")
     scores, replicates = scores[order], replicates[order]
     assert top_rank_intervals(scores, replicates, top) == plain(scores, replicates, top)
 
 
-def test_rows_that_differ_by_much_have_one_rank_each() -> None:
+def test_rows_with_large_differences_have_one_rank_each() -> None:
     scores = np.array([0.9, 0.6, 0.3])
     assert top_rank_intervals(scores, drawn(np.random.default_rng(1), scores)) == [(1, 1), (2, 2), (3, 3)]
 
 
 def test_equal_scores_are_never_distinguished() -> None:
-    """Rows with equal scores share their ranks even if the replicates of one row are always higher."""
+    """Rows with equal scores share their ranks, even if one row is better in every replicate."""
     scores = np.array([0.6, 0.6, 0.3])
     replicates = drawn(np.random.default_rng(1), np.array([0.9, 0.6, 0.3]))
     assert top_rank_intervals(scores, replicates) == [(1, 2), (1, 2), (3, 3)]
 
 
 def test_scores_that_differ_by_rounding_are_never_distinguished() -> None:
-    """The standard error of the first difference is 0."""
+    """The first two rows are equal in every replicate, so the standard error of their difference is 0."""
     scores = np.array([1.0, 1 - 1.2e-16, 0.5])
     assert scores[0] > scores[1]
     assert top_rank_intervals(scores, np.repeat(scores[:, None], 199, axis=1)) == [(1, 2), (1, 2), (3, 3)]
@@ -80,20 +93,20 @@ def test_scores_that_differ_by_rounding_are_never_distinguished() -> None:
 
 @pytest.mark.parametrize("rounding", [0.0, 1e-16])
 def test_if_the_standard_error_is_0_any_difference_is_significant(rounding: float) -> None:
-    """The differences between rows 1, 2 and 3 are the same in every replicate; rows 2 and 3 have equal scores."""
+    """The differences between rows 1, 2 and 3 are the same in every replicate. Rows 2 and 3 have equal scores."""
     common = np.random.default_rng(1).normal(0, 0.01, 199)
     scores = np.array([0.6001, 0.6, 0.6])
     replicates = scores[:, None] + common + np.array([[0.0], [rounding], [0.0]])
     assert top_rank_intervals(scores, replicates) == [(1, 1), (2, 3), (2, 3)]
 
 
-def test_a_row_without_replicates_has_no_interval_and_widens_the_others() -> None:
+def test_a_row_without_replicates_has_no_interval_and_widens_all_other_intervals() -> None:
     scores = np.array([0.9, 0.6, 0.3])
     replicates = drawn(np.random.default_rng(1), scores, replicates=1000)
     replicates[1] = UNKNOWN
     assert top_rank_intervals(scores, replicates) == [(1, 2), None, (2, 3)]
-    assert individual_rank_interval(scores, replicates, 1) is None
-    assert individual_rank_interval(scores, replicates, 2) == (2, 3)
+    assert individual_rank_intervals(scores, replicates, [1])[0] is None
+    assert individual_rank_intervals(scores, replicates, [2])[0] == (2, 3)
 
 
 def test_replicates_undefined_in_every_row_are_ignored() -> None:
@@ -119,13 +132,13 @@ def test_fewer_than_19_replicates_give_no_result(replicates: int, known: bool) -
 
 
 @pytest.mark.parametrize("rows", [0, 1])
-def test_a_board_of_at_most_one_row_has_exact_ranks(rows: int) -> None:
+def test_a_leaderboard_of_at_most_one_row_has_exact_ranks(rows: int) -> None:
     assert top_rank_intervals(np.full(rows, 0.5), np.full((rows, 100), 0.5)) == [(1, 1)] * rows
 
 
 @pytest.mark.parametrize("top", [1, 40])
-def test_rows_are_not_distinguished_at_once_if_the_critical_value_is_high(top: int) -> None:
-    """Each row is far off in 5 replicates of its own, by 10 standard errors of a difference."""
+def test_rows_are_not_distinguished_in_the_first_step_if_the_critical_value_is_high(top: int) -> None:
+    """Each row has 5 replicates in which it differs from all others by 10 standard errors of a difference."""
     replicates = np.random.default_rng(1).normal(0, 1e-4, (40, 1000))
     replicates[np.repeat(np.arange(40), 5), np.arange(200)] += 1.0
     error = (replicates[0] - replicates[1]).std(ddof=1)
@@ -133,7 +146,7 @@ def test_rows_are_not_distinguished_at_once_if_the_critical_value_is_high(top: i
     assert top_rank_intervals(scores, replicates, top) == plain(scores, replicates, top) == [(1, 40)] * top
 
 
-def test_scores_in_another_order_are_refused() -> None:
+def test_scores_that_are_not_in_descending_order_are_refused() -> None:
     with pytest.raises(ValueError, match="descending order"):
         top_rank_intervals(np.array([0.3, 0.9]), np.zeros((2, 100)))
 
@@ -146,8 +159,9 @@ def test_the_critical_value_allows_for_the_choice_of_the_first_rows() -> None:
         scores = 0.6 + np.sort(rng.normal(0, 0.01, 200))[::-1]
         replicates = scores[:, None] + rng.normal(0, 0.01, (200, 199))
         wrong["chosen"] += top_rank_intervals(scores, replicates, 1) != [(1, 200)]
-        wrong["fixed"] += individual_rank_interval(scores, replicates, 0) != (1, 200)
-    assert wrong["chosen"] <= 6  # 2 of 40 are expected; 7 or more have a probability of 0.4%
+        wrong["fixed"] += individual_rank_intervals(scores, replicates, [0])[0] != (1, 200)
+    # Of 40 intervals, 2 are expected to be wrong; the probability of 7 or more is 0.4%.
+    assert wrong["chosen"] <= 6
     assert wrong["fixed"] >= 15
 
 
@@ -157,7 +171,57 @@ def test_an_individual_interval_is_within_the_simultaneous_one() -> None:
     replicates = drawn(rng, scores)
     together = top_rank_intervals(scores, replicates)
     for row in range(40):
-        alone, simultaneous = individual_rank_interval(scores, replicates, row), together[row]
+        alone, simultaneous = individual_rank_intervals(scores, replicates, [row])[0], together[row]
         assert alone is not None
         assert simultaneous is not None
         assert simultaneous[0] <= alone[0] <= row + 1 <= alone[1] <= simultaneous[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("spread", [0.0, 0.01, 0.1])
+def test_individual_intervals_equal_those_of_the_simple_implementation(seed: int, spread: float) -> None:
+    rng = np.random.default_rng(seed)
+    scores = np.sort(rng.normal(0.6, spread, 70))[::-1]
+    replicates = drawn(rng, scores)
+    scores[31], replicates[31] = scores[30], replicates[30]
+    scores[1], replicates[1] = scores[0] - 1e-5, replicates[0] - 1e-5  # The standard error of their difference is 0.
+    replicates, scores = replicates[np.argsort(-scores, kind="stable")], -np.sort(-scores)
+    rows = [0, 1, 2, 30, 31, 69]
+    expected = [plain(scores, replicates, 70, row=row)[row] for row in rows]
+    assert individual_rank_intervals(scores, replicates, rows) == expected
+
+
+@pytest.mark.parametrize(("margin", "expected"), [(0.0, [(1, 1), (2, 2)]), (0.02, [(1, 2), (1, 2)])])
+def test_rows_within_the_margin_are_not_distinguished(margin: float, expected: list[RankInterval]) -> None:
+    scores = np.array([0.61, 0.6])
+    replicates = drawn(np.random.default_rng(1), scores, error=1e-4)
+    assert top_rank_intervals(scores, replicates, margin=margin) == expected
+    assert individual_rank_intervals(scores, replicates, [0, 1], margin=margin) == expected
+
+
+def test_the_margin_is_added_to_the_critical_value() -> None:
+    """The rows differ by 6 standard errors. The critical value for one pair is about 2, and the margin is 3 or 5."""
+    replicates = np.random.default_rng(1).normal(0, 1, (2, 999))
+    error = (replicates[0] - replicates[1]).std(ddof=1)
+    scores = np.array([6 * error, 0.0])
+    assert top_rank_intervals(scores, replicates, margin=3 * error) == [(1, 1), (2, 2)]
+    assert top_rank_intervals(scores, replicates, margin=5 * error) == [(1, 2), (1, 2)]
+
+
+def test_rows_with_much_lower_scores_may_be_omitted() -> None:
+    rng = np.random.default_rng(3)
+    scores = np.concatenate([np.sort(rng.normal(0.8, 0.01, 20))[::-1], np.sort(rng.normal(0.2, 0.01, 20))[::-1]])
+    replicates = drawn(rng, scores, error=0.005)
+    near = top_rank_intervals(scores[:20], replicates[:20], 10, complete=False)
+    assert near == top_rank_intervals(scores, replicates, 10)
+    alone = individual_rank_intervals(scores[:20], replicates[:20], range(20), complete=False)
+    assert alone == individual_rank_intervals(scores, replicates, range(20))
+
+
+def test_missing_rows_cause_an_error_if_the_critical_value_is_high() -> None:
+    replicates = np.random.default_rng(1).normal(0, 1e-4, (40, 1000))
+    replicates[np.repeat(np.arange(40), 5), np.arange(200)] += 1.0
+    with pytest.raises(FarRowsMatter):
+        top_rank_intervals(np.zeros(40), replicates, complete=False)
+    with pytest.raises(FarRowsMatter):
+        individual_rank_intervals(np.zeros(40), replicates, [7], complete=False)

@@ -1,4 +1,4 @@
-"""Reading stops early after too many defects. The tests count rows and defects instead of measuring time."""
+"""Reading stops after too many defects. The tests count rows and defects instead of measuring time."""
 
 import gzip
 import json
@@ -67,7 +67,7 @@ def test_every_kind_of_prediction_string_row_counts_as_an_image(tmp_path: Path, 
     assert (findings.errors[-1].code, findings.errors[-1].line) == ("too_many_rows", 7)
 
 
-def test_blank_lines_at_the_end_are_no_defect_even_over_many_batches(tmp_path: Path) -> None:
+def test_blank_lines_at_the_end_are_not_a_defect_even_in_many_batches(tmp_path: Path) -> None:
     assert found(tmp_path, LONG + GOOD + " \n" * lines.CHUNK_BYTES).total == 0
 
 
@@ -76,7 +76,7 @@ def test_defects_of_rows_and_of_values_are_counted_in_file_order(tmp_path: Path)
     assert findings.counts == {"not_a_number": LIMIT // 2, "bad_width": LIMIT // 2}
 
 
-def test_little_is_read_after_the_last_counted_defect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_stops_soon_after_the_last_counted_defect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at = 0
     read = RowReader._read_line
 
@@ -200,7 +200,9 @@ def test_repeated_keys_are_reported_in_file_order_with_short_paths(tmp_path: Pat
     assert max(map(len, paths)) <= 256
 
 
-def test_the_command_line_prints_more_than(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_reports_more_than_ten_thousand_defects(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "bad.csv"
     path.write_text(LONG + "a\n" * 20_000)
     assert main(["check", DETECTION, "--submission", str(path)]) == 2

@@ -1,4 +1,4 @@
-"""Explanations of relationships, on a case small enough to compute by hand."""
+"""Tests explanations of relationships on a case that is small enough to compute by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ from evaluator.scoring import score
 HEADER = "ImageID,LabelName1,LabelName2,RelationshipLabel"
 BOXES = ",".join(f"{name}{n}" for n in (1, 2) for name in ("XMin", "XMax", "YMin", "YMax"))
 LEFT, RIGHT, WHOLE, CORNER = "0,0.5,0,1", "0.5,1,0,1", "0,1,0,1", "0,0.1,0,0.1"
-# holds: the only triplet is found, so AP is 1. on: none of three is found. Other relations are not in the truth and
-# are not counted.
+# The only triplet of the relation "holds" is found, so its AP is 1. None of the three triplets of "on" is found. Other
+# relations are not in the truth and are not counted.
 TRIPLETS = [
     f"i,man,guitar,holds,{LEFT},{RIGHT}",
     f"j,man,horse,on,{WHOLE},{WHOLE}",
@@ -48,13 +48,13 @@ TOLD = [
 ]
 GAINS = {
     "duplicate": 0.0,
-    "localization": (1 / 3) / 2,  # on: the more confident of two predictions would hit one of three
-    "relation": (1 / 3) / 2,  # on: the prediction "rides" would become a hit in the same way
-    "subject": 0.0,  # a more confident prediction has already matched this triplet
+    "localization": (1 / 3) / 2,  # Of two predictions of "on", the more confident one would hit one of three triplets.
+    "relation": (1 / 3) / 2,  # With the relation corrected, the prediction "rides" would hit a triplet of "on".
+    "subject": 0.0,  # A more confident prediction has already matched this triplet.
     "object": 0.0,
     "several": 0.0,
     "background": 0.0,
-    "missed": 0.0,  # AP is 0 with 0 of 2 triplets found, as with 0 of 3
+    "missed": 0.0,  # AP remains 0, because none of the remaining triplets is found either.
 }
 
 

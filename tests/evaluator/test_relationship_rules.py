@@ -1,4 +1,4 @@
-"""Each rule of the relationships metric, on a case small enough to compute by hand."""
+"""Tests each rule of the relationships metric on a case that is small enough to compute by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,10 @@ LEFT, RIGHT, WHOLE = "0,0.5,0,1", "0.5,1,0,1", "0,1,0,1"
 def scored(
     tmp_path: Path, *, triplets: list[str], predictions: list[str], labels: list[str] | None = None, **parameters: Any
 ) -> SplitReport:
-    """Score predictions `image,label1,label2,relation,score,box1,box2`; triplets are such rows without the score."""
+    """Score a submission with the given rows.
+
+    Predictions are given as `image,label1,label2,relation,score,box1,box2`, triplets in the same way without the score.
+    """
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()
     (truth / "relationships.csv").write_text("\n".join([f"{HEADER},{BOXES}", *triplets]) + "\n")
@@ -34,17 +37,18 @@ PLAYS = f"i,man,guitar,plays,{LEFT},{RIGHT}"
     ("prediction", "relationship", "phrase"),
     [
         (f"i,man,guitar,plays,0.9,{LEFT},{RIGHT}", 1.0, 1.0),
-        (f"i,man,guitar,plays,0.9,{RIGHT},{LEFT}", 0.0, 1.0),  # swapped boxes, but the same phrase box around both
-        (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.5", 1.0, 1.0),  # an IoU of one half is enough
-        (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),  # both boxes need an IoU of one half
-        (f"i,guitar,man,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # a different triplet
+        # The two boxes are exchanged, but the phrase box around both of them is the same.
+        (f"i,man,guitar,plays,0.9,{RIGHT},{LEFT}", 0.0, 1.0),
+        (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.5", 1.0, 1.0),  # An IoU of exactly 1/2 is a match.
+        (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),  # An IoU below 1/2 is not a match.
+        (f"i,guitar,man,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The labels are in the wrong order.
         (f"i,man,guitar,holds,0.9,{LEFT},{RIGHT}", 0.0, 0.0),
-        (f"j,man,guitar,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # a different image
-        # A box of zero area is never a hit, but the phrase box around the pair is one.
+        (f"j,man,guitar,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The prediction is for a different image.
+        # A box of zero area is never a hit, but the phrase box around the pair can be a hit.
         ("i,man,guitar,plays,0.9,0.2,0.2,0,1,0.5,1,0,1", 0.0, 1.0),
     ],
 )
-def test_a_prediction_hits_if_both_boxes_do(
+def test_a_prediction_is_a_hit_if_both_of_its_boxes_overlap_enough(
     tmp_path: Path, prediction: str, relationship: float, phrase: float
 ) -> None:
     metrics = scored(tmp_path, triplets=[PLAYS], predictions=[prediction]).metrics
@@ -52,7 +56,7 @@ def test_a_prediction_hits_if_both_boxes_do(
 
 
 def test_overlap_is_measured_in_single_precision(tmp_path: Path) -> None:
-    """The interval 0.1–0.2 is exactly half of 0.1–0.3, but the overlap is 0.49999996 in float32."""
+    """The interval 0.1–0.2 is exactly half of 0.1–0.3, but their overlap in float32 is 0.49999996."""
     truth = "i,man,guitar,on,0.1,0.3,0,1,0,1,0,1"
     metrics = scored(tmp_path, triplets=[truth], predictions=["i,man,guitar,on,0.9,0.1,0.2,0,1,0,1,0,1"]).metrics
     assert metrics["mAP_relationships"] == 0.0
@@ -61,12 +65,13 @@ def test_overlap_is_measured_in_single_precision(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "first", "second", "kept"),
     [
-        (["i,chair,0"], "man", "chair", True),  # chairs are verified as absent
-        (["i,chair,1"], "man", "chair", True),  # verified as present, but in no pair: counts as absent
-        (["i,chair,1"], "woman", "chair", True),  # women are not verified, but chairs count as absent
-        ([], "man", "woman", False),  # women are not verified, and no class is absent
+        (["i,chair,0"], "man", "chair", True),  # Chairs are verified as absent.
+        # Chairs are verified as present but are in no pair, so they count as absent.
+        (["i,chair,1"], "man", "chair", True),
+        (["i,chair,1"], "woman", "chair", True),  # Women are not verified, but chairs count as absent.
+        ([], "man", "woman", False),  # Women are not verified, and no class counts as absent.
         ([], "woman", "guitar", False),
-        ([], "man", "man", True),  # both labels are verified
+        ([], "man", "man", True),  # Both labels are verified.
     ],
 )
 def test_a_pair_is_scored_if_both_labels_are_verified_or_one_is_absent(
@@ -120,7 +125,7 @@ def test_the_score_is_the_weighted_sum(tmp_path: Path) -> None:
     assert split.metrics["score"] == 0.7
 
 
-def test_no_predictions_score_zero_and_no_truth_is_undefined(tmp_path: Path) -> None:
+def test_without_predictions_the_score_is_zero_and_without_truth_undefined(tmp_path: Path) -> None:
     assert set(scored(tmp_path, triplets=[PLAYS], predictions=[]).metrics.values()) == {0.0}
     (tmp_path / "again").mkdir()
     assert set(scored(tmp_path / "again", triplets=[], predictions=[]).metrics.values()) == {None}

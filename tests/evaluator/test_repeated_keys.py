@@ -1,4 +1,4 @@
-"""Repeated keys in JSON are reported with their paths at any depth; no JSON file causes an unexpected exception."""
+"""Repeated keys in JSON are reported with their paths at any depth, and no JSON file causes an unexpected exception."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,10 @@ leaves = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=2)
 
 
 def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Return a strategy for lists and objects; an object is a tuple of (key, value), so that it can repeat keys."""
+    """Return a strategy for lists and objects.
+
+    An object is a tuple of (key, value) pairs, so that it can repeat keys.
+    """
     return st.lists(inner, max_size=4) | st.lists(st.tuples(st.sampled_from(KEYS), inner), max_size=4).map(tuple)
 
 
@@ -37,7 +40,7 @@ def written(node: Any) -> str:
 
 
 def repeating(node: Any, path: str = "$") -> list[str]:
-    """Return the paths of all objects with a repeated key that are still part of the parsed document."""
+    """Return the paths of objects with a repeated key. Of the values of a repeated key, only the last is searched."""
     if isinstance(node, list):
         return [found for place, each in enumerate(node) for found in repeating(each, f"{path}[{place}]")]
     if not isinstance(node, tuple):
@@ -62,7 +65,7 @@ def test_every_repeated_key_in_the_parsed_document_is_reported_with_its_path(doc
 @settings(max_examples=60, deadline=None)
 @pytest.mark.parametrize("track", JSON_TRACKS)
 @given(document=documents, cut=st.integers(0, 200), noise=st.binary(max_size=3))
-def test_any_bytes_give_findings_and_no_exception(track: str, document: Any, cut: int, noise: bytes) -> None:
+def test_arbitrary_bytes_cause_findings_but_no_exception(track: str, document: Any, cut: int, noise: bytes) -> None:
     text = written(document).encode()
     whole = codes(track, text)
     assert not repeating(document) or whole["bad_json"]

@@ -1,4 +1,4 @@
-"""Retrieval in both directions on three images, and the defects of rankings."""
+"""Tests retrieval in both directions on three images, and the defects of rankings."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ def truth(tmp_path: Path, gallery: Any = None, **files: str) -> Path:
 
 
 def lists(images: dict[str, Any] | None = None, captions: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return rankings with only wrong answers, except for the queries that are given."""
+    """Return a ranking for each query. All answers are wrong, except in the rankings that are given as arguments."""
     return {
         "image_to_sentence": {image: [f"{WRONG[image]}#0"] for image in IMAGES} | (images or {}),
         "sentence_to_image": {caption: [WRONG[caption[0]]] for caption in CAPTIONS} | (captions or {}),

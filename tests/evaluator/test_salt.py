@@ -1,4 +1,4 @@
-"""The salt of a truth determines its split and its bootstrap draws; nobody can compute them without the salt."""
+"""The salt of a truth determines its split and its bootstrap draws; they cannot be computed without the salt."""
 
 import gzip
 import hmac
@@ -37,7 +37,7 @@ def names(count: int) -> list[str]:
 
 
 def answers(folder: Path, count: int, salt: str = "") -> Path:
-    """Write a truth with this number of images, all of class 7."""
+    """Write a truth with the given number of images, which are all of class 7."""
     folder.mkdir()
     (folder / "answers.json").write_text(json.dumps(dict.fromkeys(names(count), 7)))
     if salt:
@@ -46,14 +46,14 @@ def answers(folder: Path, count: int, salt: str = "") -> Path:
 
 
 def right(path: Path, images: list[str]) -> Path:
-    """Write a submission with correct answers for these images and no answers for the others."""
+    """Write a submission with correct answers for the given images and no answers for the others."""
     path.write_text("".join(f"{image},7,1,,,,,,,,\n" for image in images))
     return path
 
 
 @pytest.fixture(params=TRACKS)
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path, Path]:
-    """Return a track, a salted truth, and a submission."""
+    """Synthesize a challenge. Return the name of its track, its truth with a salt, and a submission."""
     synthesize(request.param, tmp_path / "made", images=24, qualities=(0.6,))
     truth = tmp_path / "made" / "truth"
     (truth / "salt.txt").write_text(SALT)
@@ -161,13 +161,18 @@ def test_stored_draws_have_a_name_for_each_salt_and_are_private(tmp_path: Path) 
     assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
 
 
-# Attacks by somebody who knows the program, one score, and everything that is published about a truth.
+# The attacker in the following tests knows the evaluator's code, one score with its interval, and everything that is
+# published about a truth.
 
 IMAGES, HITS = 12, 5
 
 
 def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
-    """Return every set of correct answers whose interval, drawn with published data only, equals the reported one."""
+    """Return the sets of images that an attacker cannot rule out as the correctly answered ones.
+
+    The attacker knows the published data only, and keeps each set that gives the reported interval with the draws that
+    follow from the published sha256.
+    """
     draws = Draws(published, 0, 0, IMAGES, REPLICATES)
     weights = np.concatenate([draws.block(number) for number in range(draws.blocks)], axis=1)[:, :REPLICATES]
     observed = report.splits["all"].metrics["top1"]
@@ -184,7 +189,7 @@ def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
 
 
 def attacked(tmp_path: Path, salts: list[str]) -> Iterator[tuple[bool, int]]:
-    """Yield, for each attack, whether the correct answers are among the candidates, and the number of candidates."""
+    """Yield, for each salt, whether the correct answers are among an attacker's candidates, and how many there are."""
     chance = np.random.default_rng(5)
     for number, salt in enumerate(salts):
         hits = tuple(sorted(chance.choice(IMAGES, HITS, replace=False).tolist()))
@@ -203,13 +208,19 @@ def test_an_interval_reveals_the_answers_of_an_unsalted_truth(tmp_path: Path) ->
 
 
 def test_an_interval_of_a_salted_truth_reveals_nothing_about_the_answers(tmp_path: Path) -> None:
-    """The attacker computes wrong draws, so the correct answers fit the interval no better than other answers."""
+    """The attacker computes wrong draws, so the correct answers do not match the interval better than other
+    answers.
+    """
     told = list(attacked(tmp_path, [f"{number:032x}" for number in range(1, 11)]))
     assert sum(is_found for is_found, _ in told) == 0
 
 
-def split_known_by_seed(truth: Path, tmp_path: Path) -> list[int]:
-    """Return every seed whose split would give the three public scores of files with known correct answers."""
+def possible_split_seeds(truth: Path, tmp_path: Path) -> list[int]:
+    """Return the seeds of the split that an attacker who does not know the salt cannot rule out.
+
+    The attacker submits three files whose correct answers are known, and keeps every seed whose unsalted split gives
+    the three public scores.
+    """
     images, share, chance = names(60), 0.3, np.random.default_rng(1)
     files = [sorted(chance.choice(60, 15, replace=False).tolist()) for _ in range(3)]
     told = [
@@ -235,16 +246,17 @@ def split_known_by_seed(truth: Path, tmp_path: Path) -> list[int]:
 
 
 def test_three_scores_reveal_the_split_of_an_unsalted_truth(tmp_path: Path) -> None:
-    assert split_known_by_seed(answers(tmp_path / "truth", 60), tmp_path) == [137]
+    assert possible_split_seeds(answers(tmp_path / "truth", 60), tmp_path) == [137]
 
 
 def test_three_scores_do_not_reveal_the_split_of_a_salted_truth(tmp_path: Path) -> None:
-    assert split_known_by_seed(answers(tmp_path / "truth", 60, SALT), tmp_path) == []
+    assert possible_split_seeds(answers(tmp_path / "truth", 60, SALT), tmp_path) == []
 
 
 def test_the_published_sha256_of_a_salted_truth_confirms_no_guess(tmp_path: Path) -> None:
     published = TruthFolder(answers(tmp_path / "truth", 3, SALT), TRACKS[OBJECTNET]).sha256
     guess = answers(tmp_path / "guess", 3)
     assert TruthFolder(guess, TRACKS[OBJECTNET]).sha256 != published
-    (guess / "salt.txt").write_text(f"{SALT}\n")  # once the salt is published, anybody can check the sha256
+    # When the salt is published, anyone can verify the sha256.
+    (guess / "salt.txt").write_text(f"{SALT}\n")
     assert TruthFolder(guess, TRACKS[OBJECTNET]).sha256 == published

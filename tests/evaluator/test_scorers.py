@@ -1,4 +1,4 @@
-"""The modules of each track implement what its entry in the catalogue declares."""
+"""The modules of each track implement everything that the track declares in the catalogue."""
 
 from importlib import import_module
 from inspect import signature
@@ -17,7 +17,9 @@ def test_every_declared_module_has_the_methods_of_its_protocol(name: str) -> Non
     track = TRACKS[name]
     expected = [(compiler_of(track).compile_truth, ["folder", "parameters"])]
     if track.modules.fast_path:
-        expected.append((fast_path_of(track).score, ["truth", "request", "parameters", "findings"]))
+        fast = fast_path_of(track)
+        expected.append((fast.score, ["truth", "request", "parameters", "findings"]))
+        expected.append((fast.check, ["truth", "submission", "parameters", "resources", "findings"]))
     if track.modules.explanation:
         explain = explainer_of(track).explain
         expected.append((explain, [*signature(scorer_of(name).evaluate).parameters]))
@@ -38,5 +40,5 @@ def test_a_track_without_candidates_refuses_to_write_them(tmp_path: Path) -> Non
 
 
 def test_an_unknown_track_is_refused_with_a_list_of_all_tracks() -> None:
-    with pytest.raises(InvalidParameters, match="mnist: no such track; the tracks are openimages-detection, "):
+    with pytest.raises(InvalidParameters, match="there is no track mnist; the tracks are openimages-detection, "):
         scorer_of("mnist")

@@ -1,4 +1,4 @@
-"""The rules of segmentation on an image of 4 × 4 pixels, the defects of masks, and a comparison with bitmaps."""
+"""Tests the rules of segmentation on an image of 4 × 4 pixels, the defects of masks, and a comparison with bitmaps."""
 
 import base64
 import zlib
@@ -30,7 +30,7 @@ Edges = tuple[int, int, int, int]
 
 
 def drawn(edges: Edges, side: int = SIDE) -> Pixels:
-    """Return the bitmap of a rectangle."""
+    """Return a bitmap in which a rectangle with the given edges is set."""
     pixels = np.zeros((side, side), np.uint8)
     pixels[edges[2] : edges[3], edges[0] : edges[1]] = 1
     return pixels
@@ -53,7 +53,7 @@ def box(edges: Edges, side: int = SIDE) -> str:
 
 
 def truth(tmp_path: Path, objects: Sequence[tuple[Edges, int, bool]], **files: str) -> Path:
-    """Write a truth folder in which image i has cats, given as (edges, 1 for a group, whether it has a mask)."""
+    """Write a truth folder in which image i has cats; each object is (edges, 1 for a group, whether it has a mask)."""
     folder = tmp_path / "truth"
     folder.mkdir(exist_ok=True)
     boxes = [f"i,cat,{box(edges)},{group}" for edges, group, _ in objects]
@@ -98,7 +98,7 @@ RULES = [
 
 
 @pytest.mark.parametrize(("objects", "found", "expected"), RULES)
-def test_matching_of_one_class(
+def test_detections_are_matched_by_masks(
     tmp_path: Path, objects: list[Any], found: list[Any], expected: tuple[float | None, int, float]
 ) -> None:
     row = scored(tmp_path, objects, found)
@@ -111,7 +111,7 @@ def test_a_group_without_weight_only_absorbs(tmp_path: Path) -> None:
 
 
 def test_masks_are_compared_in_single_precision(tmp_path: Path) -> None:
-    """In single precision, 7/10 is below the double 0.7, but it still reaches a threshold of 0.7."""
+    """In single precision, 7/10 is less than 0.7 in double precision, but it still reaches a threshold of 0.7."""
     wide = [(0.9, (0, 4, 0, 1))]
     row = scored(tmp_path, [((0, 3, 0, 1), 0, True)], wide, iou_threshold=0.75)
     assert row["ap"] == 1.0
@@ -131,7 +131,7 @@ def test_a_mask_belongs_to_the_box_with_equal_coordinates(tmp_path: Path) -> Non
     (folder / "boxes.csv").write_text(f"{BOXES}\ni,cat,0.0,0.50,0,1.0,0\ni,cat,0,0.5,0,1,0\n")
     path = submission(tmp_path, [f"i,4,4,cat,0.9,{mask(LEFT)}"])
     (row,) = score(ScoringRequest(TRACK, folder, path)).splits["all"].classes
-    assert (row["ap"], row["truths"]) == (1.0, 1.0)  # the mask belongs to one of the two equal boxes
+    assert (row["ap"], row["truths"]) == (1.0, 1.0)  # The mask belongs to one of two equal boxes.
 
 
 def test_a_mask_without_a_box_is_an_object_but_an_empty_mask_is_not(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_an_image_without_masks_in_the_truth_may_have_any_size(tmp_path: Path) -
 
 
 def compressed(lengths: list[int]) -> bytes:
-    """Encode run lengths as COCO compresses them, with five bits per character."""
+    """Encode run lengths in the compressed format of COCO, with five bits per character."""
     written = bytearray()
     for place, length in enumerate(lengths):
         rest = length - lengths[place - 2] if place > 2 else length
@@ -207,7 +207,7 @@ def compressed(lengths: list[int]) -> bytes:
     "lengths", [[0, 16], [0, 6, 0, 10], [0, 6, 0, 0, 0, 10], [0, 0, 0, 16, 0], [4, 0, 0, 4, 0, 4, 4], [16, 0]]
 )
 def test_empty_runs_do_not_change_the_score(tmp_path: Path, lengths: list[int]) -> None:
-    """Other tools may write empty runs. They must not make the comparison of two masks stop early."""
+    """Other tools may write empty runs, which must not make the comparison of two masks end too early."""
     pixels = np.repeat(np.arange(len(lengths)) % 2, lengths).astype(np.uint8).reshape(4, 4).T
     ways = packed(compressed(lengths)), text(pixels)
     reports = set()
@@ -241,7 +241,7 @@ def test_a_faulty_mask_in_the_truth_is_reported_with_its_location(tmp_path: Path
 def by_bitmaps(
     objects: list[tuple[Edges, bool, bool]], found: list[tuple[float, Edges]], side: int
 ) -> tuple[float, int, float]:
-    """Return AP, the number of entries and the number of hits, computed with bitmaps, one detection at a time."""
+    """Return the AP, the number of entries and the number of hits, computed with bitmaps, one detection at a time."""
     order = sorted(range(len(found)), key=lambda n: -found[n][0])
     state: dict[int, str] = {}
 
@@ -272,7 +272,7 @@ def by_bitmaps(
     return average_precision(values[:, 0], values[:, 1], truths), len(entries), sum(hit for _, hit in entries)
 
 
-side = 8  # a power of two, so that coordinates are exact
+side = 8  # With a power of two, coordinates divided by the side are exact in binary.
 edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     lambda t: (t[0], min(t[0] + t[1], side), t[2], min(t[2] + t[3], side))
 )
@@ -284,8 +284,8 @@ edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     found=st.lists(edges, max_size=8),
     chance=st.randoms(use_true_random=False),
 )
-def test_agrees_with_bitmaps(tmp_path: Path, objects: list[Any], found: list[Any], chance: Any) -> None:
-    confidences = chance.sample(range(1, 100), len(found))  # no ties: the official code does not define their order
+def test_scores_agree_with_bitmaps(tmp_path: Path, objects: list[Any], found: list[Any], chance: Any) -> None:
+    confidences = chance.sample(range(1, 100), len(found))  # The official code does not order ties.
     pairs = [(confidence / 100, each) for confidence, each in zip(confidences, found, strict=True)]
     folder = truth(tmp_path, [])
     rows = [(f"i,cat,{box(where, side)},{int(group)}", where, masked) for where, group, masked in objects]

@@ -1,8 +1,8 @@
-"""Intervals of shares near 0 and 1, where bootstrap replicates are all equal or have few distinct values.
+"""Tests intervals of proportions near 0 and 1, whose bootstrap replicates are all equal or have few distinct values.
 
-With 4,000 test sets of 300 images and 1,000 replicates, percentile intervals contained a true share of 0.998 in 44% of
-the test sets, and a true share of 0.99 in 88%. The intervals tested below contained these shares in 98% and 97%, and a
-true share of 0.9 in 94%, like percentile intervals.
+With 4,000 test sets of 300 images and 1,000 replicates, percentile intervals contained a true proportion of 0.998 in
+44% of the test sets, and a true proportion of 0.99 in 88%. The intervals tested below contained these proportions in
+98% and 97% of the test sets. Both kinds of intervals contained a true proportion of 0.9 in 94%.
 """
 
 import json
@@ -28,7 +28,10 @@ Rule = Callable[[Numbers, float], Interval | None]
 
 
 def covered(rng: np.random.Generator, share: float, rule: Rule) -> float:
-    """Return the fraction of test sets whose interval contains the true share; replicates are simulated as binomial."""
+    """Return the fraction of simulated test sets whose interval contains the true proportion ``share``.
+
+    Bootstrap replicates are drawn from a binomial distribution.
+    """
     found = 0
     for _ in range(SETS):
         observed = rng.binomial(IMAGES, share) / IMAGES
@@ -47,12 +50,12 @@ def test_percentiles_contain_a_share_of_0_998_in_fewer_than_half_of_all_test_set
 
 @pytest.mark.parametrize("share", [0.998, 0.002, 0.985, 0.97, 0.9, 0.5])
 def test_the_interval_of_a_share_contains_it_in_at_least_93_of_100_test_sets(share: float) -> None:
-    """The standard error of a fraction of 0.95 in 1,000 test sets is 0.007."""
+    """With 1,000 test sets, the standard error of a fraction of 0.95 is 0.007."""
     assert covered(np.random.default_rng(2), share, plain) >= 0.93
 
 
-def test_images_of_several_trials_count_by_their_effective_number() -> None:
-    """Each image has five trials that fail together, so 1,500 trials give no more information than 300."""
+def test_the_trials_of_an_image_count_by_their_effective_number() -> None:
+    """The five trials of an image always fail together, so 1,500 trials give no more information than 300 trials."""
     rng, together, apart = np.random.default_rng(3), [], 0
     for _ in range(SETS):
         missed = rng.binomial(IMAGES, 0.01)
@@ -72,9 +75,9 @@ def test_if_all_replicates_are_equal_the_width_depends_on_the_number_of_images(o
 
 
 def test_if_all_replicates_are_equal_an_interval_at_one_half_also_has_width() -> None:
-    """Half of the phrases of every image are found.
+    """Half of the phrases of every image are found, so every bootstrap sample has the same proportion.
 
-    So every bootstrap sample has the same share, but a test set of new images could have a different one.
+    In new images, the proportion could be different.
     """
     assert share_interval(np.full(100, 0.5), 0.5, MIDDLE, plain=True) == pytest.approx((0.404, 0.596), abs=0.001)
 
@@ -108,7 +111,7 @@ def test_a_wilson_interval_contains_its_share(share: float, size: float) -> None
     assert low < high
 
 
-# Intervals of the tracks' metrics.
+# The following tests compute intervals for the metrics of tracks.
 
 
 def answered(folder: Path, images: int, wrong: int) -> Any:
@@ -129,14 +132,14 @@ def test_a_perfect_accuracy_has_an_interval_of_some_width(tmp_path: Path) -> Non
         assert ends == wilson_interval(1.0, 300), name
 
 
-def test_one_wrong_answer_of_300_leaves_room_above(tmp_path: Path) -> None:
+def test_with_one_wrong_answer_of_300_the_interval_extends_above_the_score(tmp_path: Path) -> None:
     split = answered(tmp_path, 300, 1)
     assert split.intervals["top1"] == pytest.approx(wilson_interval(299 / 300, 300), abs=0.002)
 
 
 @pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if any(m.share for m in track.metrics)])
 def test_an_empty_and_a_perfect_file_have_intervals_of_some_width(track: str, tmp_path: Path) -> None:
-    """This holds for every metric that is declared as a share. Intervals of other metrics may have no width."""
+    """This applies to every metric that is declared as a proportion. Intervals of other metrics may have no width."""
     synthesize(track, tmp_path / "world", images=20, seed=1, qualities=[0.6])
     truth, file = tmp_path / "world" / "truth", tmp_path / f"submission.{TRACKS[track].form.suffix}"
     for write in (template, ceiling):

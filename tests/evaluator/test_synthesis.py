@@ -1,4 +1,4 @@
-"""Synthesized challenges: reproducible bytes, a truth without faults, and scores that rise with quality."""
+"""Synthesized challenges are reproducible byte for byte, their truths are valid, and scores rise with the quality."""
 
 import json
 from hashlib import sha256
@@ -16,7 +16,8 @@ from evaluator.synthesis.boxes import boxes_within, clipped, jittered, random_bo
 from evaluator.synthesis.random_stream import MILLION, RandomStream
 from evaluator.synthesis.text_columns import decimals, prediction_strings
 
-# Digests of challenges of 20 images with the default seeds. If one changes, the sha256 of the demo's truth changes too.
+# Digests of synthesized challenges with 20 images and the default seeds. If one changes, the sha256 of the demo's truth
+# changes too.
 DIGESTS = {
     "openimages-detection": "a3b1a81c6aead2ed",
     "openimages-relationships": "3bcadfbef6415271",
@@ -41,7 +42,7 @@ def headline(track: str, out: Path, name: str) -> float:
 
 
 def submissions(track: str, quality: str) -> list[str]:
-    """Return the names of the files with one synthesized submission, one per file layout."""
+    """Return the names of the files that contain one synthesized submission, one for each file layout."""
     form = TRACKS[track].form
     return [f"quality-{quality}{ending}.{form.suffix}" for ending in ("", "-long")[: len(form.shapes)]]
 
@@ -108,7 +109,7 @@ def test_a_different_seed_gives_a_different_truth(track: str, tmp_path: Path) ->
     synthesize(track, tmp_path / "a", images=5)
     synthesize(track, tmp_path / "b", images=5, seed=1)
     one, other = (set((tmp_path / name / "truth" / "images.csv").read_text().split()) for name in "ab")
-    assert len(one & other) == 1  # only the header line is equal
+    assert len(one & other) == 1  # Only the header line is equal.
 
 
 @pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if not synthesizer_of(track).single_scene])
@@ -127,7 +128,7 @@ def test_more_blocks_do_not_change_the_first_images(
 
 @every_track
 @pytest.mark.parametrize("quality", [0.0, 1.0])
-def test_extreme_qualities_and_a_single_image_work(track: str, quality: float, tmp_path: Path) -> None:
+def test_extreme_qualities_and_single_images_can_be_synthesized(track: str, quality: float, tmp_path: Path) -> None:
     synthesize(track, tmp_path, images=1, boxes_per_image=1, qualities=[quality])
     for name in submissions(track, f"{quality:.2f}"):
         assert not check(track, tmp_path / "submissions" / name, truth=tmp_path / "truth").total
@@ -140,12 +141,12 @@ def test_detection_has_groups_negative_labels_empty_images_and_unverified_classe
     labels = [line.split(",") for line in (truth / "image_labels.csv").read_text().splitlines()[1:]]
     assert {row[6] for row in boxes} == {"0", "1"}
     assert {row[2] for row in labels} == {"0", "1"}
-    assert {row[0] for row in boxes} < set((truth / "images.csv").read_text().split())  # some images have no boxes
+    assert {row[0] for row in boxes} < set((truth / "images.csv").read_text().split())  # Some images have no boxes.
     assert len((truth / "classes.csv").read_text().splitlines()) >= 25
     seen = {(row[0], row[1]) for row in boxes}
     denied = {(row[0], row[1]) for row in labels if row[2] == "0"}
     assert not seen & denied
-    assert seen - {(row[0], row[1]) for row in labels}  # some boxes have an unverified class
+    assert seen - {(row[0], row[1]) for row in labels}  # Some boxes are of a class that is not verified.
 
 
 def test_every_class_is_in_the_hierarchy_once_or_twice(tmp_path: Path) -> None:
@@ -175,7 +176,7 @@ def test_a_folder_with_other_files_is_not_changed(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
-def test_an_earlier_synthesis_is_replaced_as_a_whole(tmp_path: Path) -> None:
+def test_an_earlier_synthesis_is_replaced_completely(tmp_path: Path) -> None:
     out = tmp_path / "out"
     synthesize("openimages-detection", out, images=1, qualities=[0.1, 0.2])
     made = synthesize("openimages-relationships", out, images=1, qualities=[0.3])
@@ -190,7 +191,7 @@ def test_an_earlier_synthesis_with_an_added_file_is_not_replaced(tmp_path: Path)
         synthesize("openimages-detection", tmp_path, images=1)
 
 
-def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_failure_leaves_no_files_behind(tmp_path: Path) -> None:
     def full(stage: str, fraction: float) -> None:
         raise OSError("no space left")
 
@@ -199,7 +200,9 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_command_line_names_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_lists_the_files_that_it_has_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     words = ["synthesize", "openimages-detection", "--out", str(out), "--images", "3", "--quality", "0.9"]
     assert main([*words, "--quality", "0.9", "--quality", "0.25", "--boxes-per-image", "2"]) == 0
@@ -238,7 +241,7 @@ def test_boxes_stay_in_the_image_and_are_never_empty(make: object) -> None:
         assert (each[:, 2] < each[:, 3]).all()
 
 
-def test_decimals_read_back_as_the_same_millionths() -> None:
+def test_formatted_decimals_are_read_back_as_the_same_numbers() -> None:
     millionths = np.concatenate([np.arange(0, MILLION, 997), [MILLION]])
     assert [round(float(text) * MILLION) for text in decimals(millionths)] == millionths.tolist()
 

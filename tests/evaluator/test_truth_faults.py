@@ -23,7 +23,7 @@ GOOD = {
 
 
 def folder(tmp_path: Path, **changed: str | None) -> Path:
-    """Write a truth folder; ``boxes_csv=…`` replaces the content of `boxes.csv`, and None omits the file."""
+    """Write a truth folder. The argument ``boxes_csv=…`` replaces the content of `boxes.csv`; None omits the file."""
     truth = tmp_path / "truth"
     truth.mkdir()
     for name, content in (
@@ -121,7 +121,7 @@ def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
     assert {"truth_unknown_label", "truth_inverted_box", "truth_usage_incomplete"} <= codes
 
 
-def test_all_faults_are_counted_and_twenty_of_each_code_listed(tmp_path: Path) -> None:
+def test_all_faults_are_counted_and_the_first_twenty_of_each_code_are_listed(tmp_path: Path) -> None:
     rows = "".join(f"i{n},cow,0.1,x,0.1,0.5,0\n" for n in range(50))
     with pytest.raises(InvalidTruth) as caught:
         prepare(DETECTION, folder(tmp_path, boxes_csv=BOXES + rows), tmp_path / "t.podium")
@@ -138,7 +138,7 @@ def test_one_bad_number_hides_no_other_fault(tmp_path: Path) -> None:
     assert told == [("truth_bad_value", 2), ("truth_inverted_box", 3)]
 
 
-def test_a_misspelt_usage_is_not_a_missing_row(tmp_path: Path) -> None:
+def test_a_misspelt_usage_is_not_reported_as_a_missing_row(tmp_path: Path) -> None:
     usage = "ImageID,Usage\ni1,Publik\ni2,Public\ni3,Public\n"
     with pytest.raises(InvalidTruth) as caught:
         prepare(DETECTION, folder(tmp_path, usage_csv=usage), tmp_path / "t.podium")

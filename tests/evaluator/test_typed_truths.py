@@ -1,4 +1,4 @@
-"""The members of each truth class read what its compiler has written, and have the declared types."""
+"""The attributes of each truth class return the values stored in the prepared file, with the declared types."""
 
 from inspect import getmembers_static
 from typing import get_args

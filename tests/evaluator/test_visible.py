@@ -1,4 +1,4 @@
-"""Hidden characters from a submission are escaped in defects and notices."""
+"""Hidden characters in a submission are escaped in the messages of defects and notices."""
 
 import pytest
 

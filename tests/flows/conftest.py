@@ -1,4 +1,4 @@
-"""Fixtures for the real service in a temporary folder, with a challenge and a participant."""
+"""Fixtures that run the real service in a temporary folder, with a challenge and a participant."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ Start = Callable[..., Running]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Return a function that starts a service with these settings: `start(NAME=value)`.
+    """Return a function that starts a service with the given settings: `start(NAME=value)`.
 
     All processes are stopped at the end of the test.
     """
@@ -32,13 +32,13 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture(scope="module")
 def predictions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a challenge bundle and a submission `predictions.csv`, which is slow to score."""
+    """Return a folder with a challenge bundle and a submission `predictions.csv`, which takes a long time to score."""
     return make_bundle(tmp_path_factory.mktemp("bundle"), images=1500)
 
 
 @pytest.fixture(scope="module")
 def service(predictions: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Run a service with a challenge and a participant. Leases are short, so that it notices crashes in seconds."""
+    """Run a service with a challenge and a participant. Leases are short, so that crashes are noticed in seconds."""
     home = tmp_path_factory.mktemp("service") / "home"
     home.mkdir()
     short = {"LEASE_SECONDS": 3, "HEARTBEAT_SECONDS": 1, "SWEEP_SECONDS": 1, "RESEND_SECONDS": 2, "STOP_SECONDS": 1}

@@ -1,4 +1,4 @@
-"""Collects all output of a running service (linked pages, API responses, log files), and searches it for leaks."""
+"""Collects all output of a running service (linked pages, API responses, log files) and searches it for leaks."""
 
 import base64
 import gzip
@@ -17,29 +17,40 @@ from tests.flows.planted import Planted
 from tests.flows.running import Running
 
 LINK = re.compile(rb"""(?:href|action|hx-get|src)=["']([^"'#]+)""")
-NOT_FOLLOWED = re.compile(r"^/(static/|accounts/logout|admin/logout|admin/jsi18n|submissions/.*/(edit|cancel))")
+NOT_FOLLOWED = re.compile(
+    r"^/(static/|accounts/logout|accounts/data/export|admin/logout|admin/jsi18n|submissions/.*/(edit|cancel))"
+)
 IDENTIFIER = re.compile(r"/[0-9a-f-]{36}(?=/|$)|/\d+(?=/|$)")
 QUERIES_OF_A_KIND = 5
 ENCODED = re.compile(rb"[\w+/-]{24,}={0,2}")
 RUN = re.compile(r"[\w+/=]{9,}")
 URLSAFE = bytes.maketrans(b"+/", b"-_")
-KEY = 9  # minimum number of characters of a planted value
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+KEY = 9  # A planted value has at least this number of characters.
 DOT = re.compile(r"(?<=\d)\.(?=\d)")
 ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One output of the service: its address, whether an organizer received it, and its content."""
+class Output:
+    """An output of the service: its URL or path, whether an organizer received it, and its content."""
 
     place: str
     organizer: bool
     content: bytes
 
+    @property
+    def may_name_classes(self) -> bool:
+        """Whether this output may contain the class names of `classes.csv`.
+
+        Organizers may see these names, and check kits contain them.
+        """
+        return self.organizer or bool(re.search(r"/kit(\?|$)", self.place))
+
 
 @dataclass
 class Visitor:
-    """A user with the cookies of a browser and perhaps an API token; `ask` sends one request."""
+    """A user with the cookies of a browser and, if given, an API token. `ask` sends a request."""
 
     service: Running
     name: str
@@ -62,16 +73,25 @@ class Visitor:
             return answer.status, heads.encode() + b"\n" + answer.read()
 
     def log_in(self, password: str) -> "Visitor":
-        """Log in through the form, like a person."""
+        """Log in through the login form, as a person would."""
         self.ask("GET", "/accounts/login")
         form = {"csrfmiddlewaretoken": self.cookies["csrftoken"], "login": self.name, "password": password}
-        kind = {"Content-Type": "application/x-www-form-urlencoded"}
-        status, answer = self.ask("POST", "/accounts/login", urlencode(form), **kind)
+        status, answer = self.ask("POST", "/accounts/login", urlencode(form), **FORM)
         assert status == 302, answer
         return self
 
-    def crawl(self, seeds: Iterable[str]) -> Iterator[Said]:
-        """Visit these addresses and all pages that can be reached by links, each with only a few query strings."""
+    def confirm(self, password: str) -> None:
+        """Enter the password again, so that for some minutes the export of the person's data can be downloaded."""
+        self.ask("GET", "/accounts/again")
+        form = {"csrfmiddlewaretoken": self.cookies["csrftoken"], "password": password}
+        status, answer = self.ask("POST", "/accounts/again", urlencode(form), **FORM)
+        assert status == 302, answer
+
+    def crawl(self, seeds: Iterable[str]) -> Iterator[Output]:
+        """Visit the given URLs and all pages that are linked from them, and yield their contents.
+
+        Each page is visited with only a few query strings.
+        """
         waiting, seen, asked = deque(seeds), set[str](), Counter[str]()
         while waiting:
             address = waiting.popleft()
@@ -80,7 +100,7 @@ class Visitor:
             seen.add(address)
             status, content = self.ask("GET", address)
             assert status < 500, f"{address} answers {status} to {self.name}"
-            yield Said(f"{self.name}: {status} {address}", self.organizer, content)
+            yield Output(f"{self.name}: {status} {address}", self.organizer, content)
             for link in links(content, address):
                 kind = IDENTIFIER.sub("/…", urlsplit(link).path) if urlsplit(link).query else ""
                 asked[kind] += 1
@@ -95,35 +115,36 @@ def links(content: bytes, address: str) -> Iterator[str]:
             yield target.partition("#")[0]
 
 
-def files(service: Running) -> Iterator[Said]:
-    """Yield the files that the service has written, except truths, uploads and the database."""
+def files(service: Running) -> Iterator[Output]:
+    """Yield all files that the service has written, except truths and uploads."""
     secret = (service.home / "truths", service.home / "uploads")
-    yield Said("its output", False, service.output.read_bytes())
+    yield Output("its output", False, service.output.read_bytes())
     for path in sorted(service.home.rglob("*")):
         if path.is_file() and not any(path.is_relative_to(folder) for folder in secret):
-            yield Said(str(path.relative_to(service.home)), "sqlite3" in path.name, path.read_bytes())
+            yield Output(str(path.relative_to(service.home)), "sqlite3" in path.name, path.read_bytes())
 
 
 class Search:
-    """Finds planted values in outputs. Equal bytes are searched only once."""
+    """Finds planted values in outputs. Outputs with equal contents are searched only once."""
 
     def __init__(self, planted: Planted) -> None:
         self.planted = planted
         self.known: dict[tuple[bool, bytes], set[str]] = {}
-        self.starts: dict[str, set[str]] = {}  # the planted values by their first KEY characters
+        # Maps the first KEY characters of planted values to these values.
+        self.starts: dict[str, set[str]] = {}
         for value in planted.of(organizer=False):
             self.starts.setdefault(value.casefold()[:KEY], set()).add(value)
 
-    def leaks(self, said: Iterable[Said]) -> dict[str, set[str]]:
-        """Return the planted values that were shown to somebody without permission, by the address of the output."""
-        found = {one.place: self.values_in(one) for one in said}
+    def leaks(self, outputs: Iterable[Output]) -> dict[str, set[str]]:
+        """Return the planted values that somebody without permission received, by the URL or path of the output."""
+        found = {one.place: self.values_in(one) for one in outputs}
         return {place: values for place, values in found.items() if values}
 
-    def values_in(self, said: Said) -> set[str]:
-        key = said.organizer, said.content
+    def values_in(self, output: Output) -> set[str]:
+        key = output.may_name_classes, output.content
         if key not in self.known:
-            allowed = self.planted.named if said.organizer else set()
-            texts = list(spellings(said.content))
+            allowed = self.planted.named if output.may_name_classes else set()
+            texts = list(spellings(output.content))
             self.known[key] = {value for text in texts for value in (*self.values(text), *self.facts(text))} - allowed
         return self.known[key]
 
@@ -135,16 +156,16 @@ class Search:
                         yield value
 
     def facts(self, text: str) -> Iterator[str]:
-        """Yield the facts about images that a text reveals: an image name next to its usage or class."""
+        """Yield the facts about images that a text reveals: the name of an image next to its usage or class."""
         for image, facts in self.planted.facts.items():
             if image in text:
                 words = "|".join(re.escape(fact.casefold()) for fact in facts)
-                told = re.findall(rf"{re.escape(image)}\W{{1,12}}(?:usage\W{{1,6}})?({words})\b", text)
-                yield from (f"{image} {fact}" for fact in told)
+                facts = re.findall(rf"{re.escape(image)}\W{{1,12}}(?:usage\W{{1,6}})?({words})\b", text)
+                yield from (f"{image} {fact}" for fact in facts)
 
 
 def spellings(content: bytes) -> Iterator[str]:
-    """Yield the text of an output, raw and decoded, in lower case and with the decimal points removed from numbers."""
+    """Yield the text of an output, raw and decoded, in lower case and without the decimal points of numbers."""
     for unpacked in contents(content):
         raw = unpacked.decode("utf-8", "replace")
         escaped = ESCAPE.sub(lambda one: chr(int(one[1], 16)), raw).replace("\\/", "/").replace('\\"', '"')
@@ -154,7 +175,7 @@ def spellings(content: bytes) -> Iterator[str]:
 
 
 def contents(content: bytes) -> Iterator[bytes]:
-    """Yield these bytes and everything that can be unpacked from them by gzip, zip or base64."""
+    """Yield the given bytes and everything that can be unpacked from them by gzip, zip or base64."""
     yield content
     body = content.partition(b"\n\n")[2]
     for part in (content, body):

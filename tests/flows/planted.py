@@ -1,4 +1,6 @@
-"""Challenges whose truths contain unique planted values. If an output contains one, a truth has leaked."""
+"""Creates challenges whose ground truths contain unique planted values. If an output contains such a value, the
+ground truth has leaked.
+"""
 
 import json
 import random
@@ -29,11 +31,12 @@ DIGITS = 10
 
 @dataclass
 class Planted:
-    """The planted values. Nobody may see them, except that organizers may see `named` in results per class."""
+    """The planted values. Nobody may see the values in `hidden`; only organizers may see the values in `named`."""
 
     hidden: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
-    facts: dict[str, set[str]] = field(default_factory=dict)  # by image: its usage and its classes
+    # Maps each image to its usage (public or private) and its classes.
+    facts: dict[str, set[str]] = field(default_factory=dict)
 
     def of(self, organizer: bool) -> set[str]:
         return self.hidden if organizer else self.hidden | self.named
@@ -55,7 +58,7 @@ class Planting:
         return "".join(self.chance.choices("bcdfghkmpqrtvwxz", k=12))
 
     def plant(self) -> None:
-        """Change the files in place, and check that the submission contains none of the planted values."""
+        """Put planted values into the files of the truth, and check that the submission contains none of them."""
         self.plant_numbers()
         self.plant_masks()
         self.plant_texts()
@@ -67,7 +70,7 @@ class Planting:
         assert not [value for value in self.planted.of(False) if value in self.submission.replace(".", "")]
 
     def plant_numbers(self) -> None:
-        """Append digits to the coordinates of the truth. Equal numbers get the same digits in every file."""
+        """Append digits to the coordinates in the ground truth. Equal numbers get the same digits in every file."""
 
         def longer(found: re.Match[str]) -> str:
             more = f"{int(sha256(found[0].encode()).hexdigest(), 16):d}"[:DIGITS]
@@ -84,7 +87,9 @@ class Planting:
             self.truth["phrases.jsonl"] = PIXELS.sub(fractional, self.truth["phrases.jsonl"])
 
     def fraction(self, whole: str) -> str:
-        """Return random digits to append to a pixel coordinate as its decimals, and plant the resulting number."""
+        """Return random digits to append to an integer coordinate, and add the resulting number to the planted "
+        "values.
+        """
         digits = "".join(self.chance.choices("123456789", k=DIGITS))
         self.planted.hidden.add(f"{whole}{digits}"[: DIGITS + len(whole) - 1].lstrip("0"))
         return digits
@@ -105,7 +110,7 @@ class Planting:
             self.truth["phrases.jsonl"] = TEXT.sub(added, self.truth["phrases.jsonl"])
 
     def plant_class(self) -> None:
-        """Give a class of the truth a unique name, and remove that class from the submission."""
+        """Give one class in the ground truth a unique name, and remove this class from the submission."""
         if "image_labels.csv" not in self.truth:
             return
         old, new = self.leaf(), f"/m/{self.word()}"
@@ -118,7 +123,7 @@ class Planting:
             self.planted.facts.setdefault(image, set()).add(new)
 
     def leaf(self) -> str:
-        """Return a class that was verified to be in some image and has no subclasses."""
+        """Return a class that is verified as present in an image and has no subclasses."""
         tree = self.truth.get("hierarchy.json", "")
         for label in sorted(set(re.findall(r",(/m/\w+),1$", self.truth["image_labels.csv"], re.MULTILINE))):
             if not re.search(rf'"{re.escape(label)}",\s*"Subcategory"', tree):
@@ -141,7 +146,7 @@ class Planting:
 
 
 def plant_challenge(folder: Path) -> Planted:
-    """Write a bundle with a phase of every track to a folder, and a valid submission of each as `<slug>.submission`."""
+    """Write a bundle with a phase for every track, and a valid submission to each as `<slug>.submission`."""
     planted = Planted()
     (folder / "phases").mkdir(parents=True)
     for track in TRACKS.values():
@@ -156,7 +161,7 @@ def plant_challenge(folder: Path) -> Planted:
 
 
 def bad_files(track: Track, good: str) -> list[str]:
-    """Return defective versions of a valid submission file of the track, each with a different kind of defect."""
+    """Return copies of a valid submission, each with a different kind of defect."""
     if track.form.kind == "json":
         damaged = [
             good[:-20],

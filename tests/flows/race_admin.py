@@ -1,6 +1,6 @@
 """A program for a test: a phase is saved in the admin while a second transaction changes another column of its row.
 
-That transaction holds the row's lock until PostgreSQL reports that the admin waits for it.
+The second transaction holds the lock of the row until PostgreSQL reports that the admin waits for it.
 """
 
 import json
@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
-from tests.flows.race_quota import connection  # imported first, because it sets up Django
+from tests.flows.race_quota import connection  # This module must be imported first, because it sets up Django.
 
 # isort: split
 from django.contrib import admin
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def save(key: int, user: User) -> int:
-    """Submit the phase's form in the admin, and return the status of the response."""
+    """Submit the form of the phase in the admin, and return the status of the response."""
     request = RequestFactory(SERVER_NAME="localhost").post("/", FORM)
     request.user = user
     request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
@@ -58,7 +58,7 @@ def wait_for_lock() -> None:
     until = time.monotonic() + 60
     while time.monotonic() < until:
         with connection.cursor() as cursor:
-            # Within one transaction, PostgreSQL would otherwise return the same statistics each time.
+            # Without this statement, PostgreSQL returns the same statistics for a whole transaction.
             cursor.execute("SELECT pg_stat_clear_snapshot()")
             cursor.execute(WAITING)
             if cursor.fetchone()[0]:

@@ -1,42 +1,49 @@
-"""A program for test_board_race.py: eight threads change the leaderboards of one phase. Prints every inconsistency.
+"""A program for test_board_race.py: eight threads change the leaderboards of a phase, and any errors are printed.
 
-After a lost update, entries differ from the submissions. Locks in different orders cause deadlocks on PostgreSQL.
+After a lost update, entries differ from the submissions. If threads take locks in different orders, PostgreSQL reports
+a deadlock.
 """
 
 import json
 import os
 from typing import Any
 
-from tests.flows.race_quota import at_once  # imported first, because it sets up Django
+from tests.flows.race_quota import at_once  # This module must be imported first, because it sets up Django.
 
 # isort: split
 from django.core.management import call_command
 from django.db import connection
 
-from server.leaderboards.models import Entry
+from server.leaderboards.models import ComparedEntry, Entry
 from server.leaderboards.services.verification import verify
 from server.submissions import queue
 from server.submissions.models import Submission
+from tests.conftest import compare_boards
 from tests.server.leaderboards.random_history import History
+from worker.comparisons.verification import wrong_comparisons
 
 WRITERS, SEED = 8, 11
 EVENTS_EACH = int(os.environ.get("EVENTS_EACH", "25"))
 
 
 def nothing(*message: Any) -> None:
-    """Send no message; replaces `queue.enqueue`."""
+    """Replace `queue.enqueue` and send no message."""
 
 
 def main() -> None:
     call_command("migrate", verbosity=0)
     queue.enqueue = nothing
     history = History(SEED)
+    # A history creates submissions without the locks of an upload.
+    history.merge = history.delete_account = history.compare
     connection.close()
     answers = at_once(WRITERS, lambda number: write(history))
+    compare_boards()
     seen = {
         "vendor": connection.vendor,
         "writers": answers,
-        "wrong": list(verify(history.current())),
+        "wrong": [*verify(history.current()), *wrong_comparisons(history.current())],
+        "compared": ComparedEntry.objects.count(),
         "scored": Submission.objects.filter(status="scored").count(),
         "versions": Entry.objects.count(),
         "done": history.done,

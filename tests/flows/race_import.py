@@ -1,4 +1,4 @@
-"""A program for a test: bundles are imported while submissions of their phases are uploaded, scored and cancelled.
+"""A program for a test: bundles are imported while submissions to their phases are uploaded, scored and cancelled.
 
 An import locks phases, to which entries of the quota ledger refer, and a new truth removes baselines that are being
 scored. If two transactions waited for each other, PostgreSQL would end one of them with an error.
@@ -12,19 +12,20 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from tests.flows.race_quota import at_once, upload  # imported first, because it sets up Django
+from tests.flows.race_quota import at_once, upload  # This module must be imported first, because it sets up Django.
 
 # isort: split
 from django.core.files.base import ContentFile
 from django.core.management import call_command
 from django.db import connection, transaction
 
+from evaluator.bundle.mistakes import Mistakes
 from server.accounts.models import User
+from server.challenges.gate import tested_settings
 from server.challenges.models import Phase, Team
 from server.challenges.services import join
 from server.errors import Refused
 from server.organize.services import bundles, importing
-from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.new_files import NewFiles
 from server.organize.services.preparing import Prepared
 from server.submissions.models import Submission
@@ -62,15 +63,16 @@ def write_bundle(folder: Path) -> None:
 
 
 def imported(folder: Path, number: int, *, truth: str = "") -> str:
-    """Import a bundle like the command, but without child processes; the prepared truth is a fake."""
+    """Import a bundle as the command does, but with fake prepared truths, so that no child process is started."""
     (folder / "challenge.yaml").write_text(SHEET.format(number=f"{number}{truth}"))
     bundle, prepared = bundles.read(folder), {}
-    for slug in ("teams", "baselines"):
-        files = [folder / f"{slug}.{kind}" for kind in ("podium", "zip", "csv")]
+    for phase in bundle.phases:
+        slug, settings = phase.slug, tested_settings(phase.track, phase.parameters)
+        files = [folder / f"{slug}.{kind}" for kind in ("podium", "zip", "csv", "kit.json")]
         for file in files:
             file.write_text(slug)
         sha256 = (f"{number}{truth}" if slug == "baselines" else "").rjust(64, "0")
-        prepared[slug] = Prepared(sha256, 1, *files, private=False)
+        prepared[slug] = Prepared(sha256, 1, *files, private=False, gate={"settings": settings, "green": True})
     with transaction.atomic(), NewFiles() as files_of_it:
         importing.write(bundle, prepared, Mistakes(), files=files_of_it, by=None)
     return "imported"
@@ -103,7 +105,7 @@ def claimed(submission: Submission) -> Submission:
 
 
 def end(submission: Submission, *, reject: bool) -> str:
-    """Reject or score a submission, like a worker. Before or after the import, this must not raise an error."""
+    """Reject or score a submission, as a worker does. This must raise no error, before or after the import."""
     if reject:
         lifecycle.reject(submission, findings=FINDINGS)
     else:
@@ -114,7 +116,7 @@ def end(submission: Submission, *, reject: bool) -> str:
 
 
 def cancel(submission: Submission, user: User) -> str:
-    with suppress(Refused):  # refused if the import has already removed the submission
+    with suppress(Refused):  # The request is refused if the import has already removed the submission.
         lifecycle.cancel(submission=submission, by=user)
     return "cancelled"
 

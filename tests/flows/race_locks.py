@@ -1,6 +1,7 @@
-"""A program for a test: one team uploads, changes and cancels at the same time. Prints how often each result occurred.
+"""A program for a test: a team uploads, changes and cancels submissions at the same time.
 
-If locks were taken in different orders, PostgreSQL would end the deadlock with an error in one of the threads.
+The program prints how often each result occurred. If locks were taken in different orders, PostgreSQL would end the
+deadlock with an error in one of the threads.
 """
 
 import json
@@ -10,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from struct import pack
 
-from tests.flows.race_quota import at_once, upload  # imported first, because it sets up Django
+from tests.flows.race_quota import at_once, upload  # This module must be imported first, because it sets up Django.
 
 # isort: split
 from django.core.files.base import ContentFile
@@ -33,7 +34,7 @@ def main() -> None:
     phase = Phase.objects.create(
         challenge=challenge, slug="main", title="Main", track="openimages-detection", quota_per_day=1000, finals=1000
     )
-    Phase.objects.update(attempts_per_day=1000)
+    Phase.objects.update(attempts_per_day=1000, gate_exempt=True)
     Truth.objects.create(phase=phase, version=1, sha256="0" * 64, active=True)
     user = User.objects.create_user("ada", "ada@example.org")
     team = join(user=user, challenge=challenge, accept_rules=True).team
@@ -59,7 +60,7 @@ def main() -> None:
 
 
 def change(submission: Submission, user: User) -> str:
-    """Set the note and the final choice of a submission in one transaction, like the API."""
+    """Set the note and the final choice of a submission in a single transaction, as the API does."""
     with transaction.atomic():
         choices.set_note(submission=submission, by=user, note="this one")
         choices.set_final(submission=submission, by=user, final=True)
@@ -67,7 +68,7 @@ def change(submission: Submission, user: User) -> str:
 
 
 def compare(rerun: Rerun) -> str:
-    """Claim a rerun and record its replicates, like the task `rerun`."""
+    """Claim a rerun and record its replicates, as the task `rerun` does."""
     claimed = leases.claim(Rerun, rerun.pk)
     split = {"headline": "mAP", "metrics": {"mAP": rerun.pk / 1000}, "intervals": {}}
     report = {"signature": "race", "splits": {"public": split}}

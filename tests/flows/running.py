@@ -23,7 +23,7 @@ import psycopg
 from django.conf import settings
 
 ENOUGH_SECONDS = 40.0
-START_SECONDS = 120.0  # the service itself gives up after 60 s with a message
+START_SECONDS = 120.0  # A service that is not ready after 60 s stops with a message. Tests wait longer than that.
 TRIES = 20
 NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "PODIUM_URL")
 
@@ -91,7 +91,7 @@ class Running:
         self.process.wait(ENOUGH_SECONDS)
 
     def stop(self) -> None:
-        """Stop all processes: continue frozen ones, terminate the supervisor, then kill the processes that are left."""
+        """Stop all processes: resume frozen ones, terminate the supervisor, and kill the processes that are left."""
         try:
             self.signal_all("", signal.SIGCONT)
             if self.process.poll() is None:
@@ -100,7 +100,7 @@ class Running:
             self.signal_all("", signal.SIGKILL)
 
     def processes(self, words: str = "") -> list[int]:
-        """Return the ids of this service's processes whose command line contains these words, supervisor included."""
+        """Return the ids of the service's processes whose command line contains `words`, including the supervisor."""
         return sorted(
             int(process.name)
             for process in Path("/proc").glob("[0-9]*")
@@ -122,7 +122,7 @@ class Running:
         return found
 
     def freeze(self, words: str = "celery -A") -> list[int]:
-        """Freeze the processes with these words at a moment when none of them holds the database's write lock."""
+        """Freeze the processes whose command line contains `words`, while none of them holds the write lock."""
         for _ in range(TRIES):
             frozen = self.signal_all(words, signal.SIGSTOP)
             if self.can_be_written():
@@ -131,7 +131,7 @@ class Running:
         raise AssertionError(f"in each of {TRIES} attempts, the database was being written when {words} was stopped")
 
     def rows(self, query: str, *values: Any, seconds: float = 30) -> list[tuple[Any, ...]]:
-        """Return the rows of a database query. Wait at most this many seconds for SQLite's lock."""
+        """Return the rows of a database query. Wait at most `seconds` for SQLite's lock."""
         if url := self.environment.get("DATABASE_URL"):
             with psycopg.connect(url) as connection:
                 return connection.execute(query.replace("?", "%s"), values).fetchall()
@@ -163,13 +163,13 @@ class Running:
         return self.upload(gzip.compress(content, 1, mtime=time.time_ns() % 2**32), "predictions.csv.gz")
 
     def submit(self, content: bytes) -> str:
-        """Upload the content like `upload_anew`, and return the id of the submission."""
+        """Upload the content as `upload_anew` does, and return the id of the submission."""
         status, answer = self.upload_anew(content)
         assert status == 201, answer
         return str(answer["id"])
 
     def asked_by(self, number: int) -> "Running":
-        """Return a copy of this object that sends requests as the user with this number."""
+        """Return a copy of this object that sends requests as the user with the given number."""
         other = copy(self)
         other.token = self.tokens[number]
         return other
@@ -189,7 +189,7 @@ class Running:
         return dict(wait_for(look))
 
     def worker(self) -> tuple[int, list[int]]:
-        """Return the ids of Celery's main process and its pool processes.
+        """Return the id of Celery's main process, and those of its pool processes.
 
         The main process is a child of the supervisor. It need not have the lowest id, because process ids wrap around.
         """
@@ -207,7 +207,7 @@ class Running:
         return Counter(dict(self.rows(query, seconds=seconds)))
 
     def column(self, name: str, identifier: str) -> Any:
-        """Return the value in this column of a submission's row."""
+        """Return the value of a column, or of an SQL expression, in the row of a submission."""
         query = f"SELECT {name} FROM submissions_submission WHERE id = ?"
         return self.rows(query, identifier.replace("-", ""))[0][0]
 
@@ -216,7 +216,9 @@ class Running:
         return int(self.rows(query, identifier.replace("-", ""))[0][0])
 
     def frozen_while_scoring(self, content: bytes) -> str:
-        """Upload until the pool processes could be frozen during a scoring. Return the id of that submission."""
+        """Upload files until the pool processes are frozen while they score one, and return the id of that
+        submission.
+        """
         for _ in range(TRIES):
             identifier = self.submit(content)
             wait_for(partial(self.has_begun, identifier), every=0.002)
@@ -228,11 +230,11 @@ class Running:
         raise AssertionError(f"each of {TRIES} submissions was scored before it could be stopped")
 
     def has_begun(self, identifier: str) -> bool:
-        """Return whether the scoring of a submission has reported its first stage, or has ended."""
-        return bool(self.column("stage != '' OR finished_at IS NOT NULL", identifier))
+        """Return whether a worker has claimed a submission."""
+        return bool(self.column("status != 'queued'", identifier))
 
     def can_be_written(self) -> bool:
-        """Return whether SQLite's write lock is free; always true with PostgreSQL, which has no such lock."""
+        """Return whether SQLite's write lock is free. This is always true with PostgreSQL, which has no such lock."""
         if "DATABASE_URL" in self.environment:
             return True
         with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=1)) as database:

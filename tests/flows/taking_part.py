@@ -1,4 +1,4 @@
-"""Creates a challenge and participants in a running service."""
+"""Creates a challenge and its participants in a running service."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ for name in sys.argv[1:]:
     print(issue_token(user=user, name="flows", scope="submit", days=1)[1])
 """
 
-SALT = "0123456789abcdef" * 2  # fixed, so that tests can compute the intervals of the service
+SALT = "0123456789abcdef" * 2  # The salt is fixed, so that tests can compute the intervals of the service.
 CHALLENGE = """
 slug: flows
 title: Flows
@@ -42,7 +42,7 @@ def make_bundle(folder: Path, *, images: int) -> Path:
 
 
 def open_challenge(service: Running, bundle: Path, *people: str) -> None:
-    """Import the bundle and let these people join. The service object then sends requests as the first of them."""
+    """Import the bundle and make the given users join. The service object sends requests as the first user."""
     imported = service.run("manage.py", "import_challenge", str(bundle))
     assert imported.returncode == 0, imported.stdout + imported.stderr
     joined = service.run("-c", JOIN, *people)

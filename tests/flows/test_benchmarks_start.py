@@ -1,4 +1,4 @@
-"""`make bench` can start all of its processes."""
+"""Every program that `make bench` runs starts without an error."""
 
 import os
 import subprocess
@@ -12,11 +12,12 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 PROGRAMS = sorted(path.stem for path in BENCHMARKS.glob("*.py") if 'if __name__ == "__main__":' in path.read_text())
 
 
-def test_the_benchmark_is_one_of_the_programs() -> None:
+def test_the_list_of_programs_contains_the_benchmark() -> None:
     assert "bench" in PROGRAMS
 
 
-@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "peer"])  # `peer` needs hotcoco
+# The program `peer` is left out, because it needs hotcoco.
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "peer"])
 def test_a_program_of_the_benchmark_can_be_imported_in_a_new_process(name: str) -> None:
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
     command = [sys.executable, "-c", f"import tests.benchmarks.{name}"]

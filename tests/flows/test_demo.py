@@ -21,7 +21,10 @@ Demo = Callable[..., "subprocess.Popen[str]"]
 
 @pytest.fixture
 def demo(tmp_path: Path, socket_enabled: None) -> Iterator[Demo]:
-    """Return a function that starts `manage.py demo` with a temporary state folder. Stop the processes at the end."""
+    """Yield a function that starts `manage.py demo` with a temporary state folder.
+
+    Its processes are stopped at the end.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
@@ -60,7 +63,7 @@ def counts(home: Path) -> dict[str, int]:
 
 
 def left_running(home: Path) -> list[str]:
-    """Return the command lines of all running processes that use this state folder."""
+    """Return the command lines of all running processes that use the given state folder."""
     mark = f"PODIUM_HOME={home}".encode()
     alive = []
     for process in Path("/proc").glob("[0-9]*"):
@@ -77,7 +80,8 @@ def test_the_demo_can_be_interrupted_finished_and_run_again(demo: Demo, tmp_path
     interrupted = demo()
     assert interrupted.stdout is not None
     for line in interrupted.stdout:
-        if "demo-detection" in line:  # one challenge has been created and the other has not
+        # At the time when this line is printed, only one of the two challenges exists.
+        if "demo-relationships" in line:
             break
     interrupted.send_signal(signal.SIGINT)
     finished(interrupted)

@@ -1,4 +1,4 @@
-"""No page, API response, log file or export contains any part of a truth, whatever the outcome of a scoring."""
+"""No page, API response, log file or export contains any part of a truth, whatever the outcome of scoring."""
 
 import base64
 import gzip
@@ -14,7 +14,8 @@ from urllib.parse import quote
 import pytest
 
 from evaluator.catalog import TRACKS
-from tests.flows.crawling import Said, Search, Visitor, files
+from tests.flows.asking import log_in_program, unusable_requests, upload_in_parts
+from tests.flows.crawling import Output, Search, Visitor, files
 from tests.flows.planted import Planted, bad_files, plant_challenge
 from tests.flows.running import Running, wait_for
 from tests.server.access_table import TABLE
@@ -28,35 +29,41 @@ from server.accounts.models import User
 from server.accounts.services import issue_token
 from server.challenges.models import Challenge
 from server.challenges.services import join, join_team
+from server.teams.services import invitations, merging
 people = {name: User.objects.create_user(name, f"{name}@example.org", sys.argv[1]) for name in
-          ("ada", "mate", "rival", "olga", "root")}
+          ("ada", "mate", "rival", "eve", "olga", "root")}
 people["root"].is_staff = people["root"].is_superuser = True
 people["root"].save()
 challenge = Challenge.objects.get(slug="flows")
 challenge.organizers.add(people["olga"])
 team = join(user=people["ada"], challenge=challenge, accept_rules=True).team
 join_team(user=people["mate"], team=team, accept_rules=True)
-join(user=people["rival"], challenge=challenge, accept_rules=True)
+rival = join(user=people["rival"], challenge=challenge, accept_rules=True).team
+invitations.invite_by_link(team=team, by=people["ada"])
+merging.propose(team=rival, other=team, by=people["rival"])
 for user in people.values():
     print(issue_token(user=user, name="flows", scope="organize", days=1)[1])
 """
 NUMBER, FACT = "0.38271946158", '{"image": "0e826654f2ebe2a6", "usage": "Private"}'
 PHASE = "challenges/flows/phases/openimages-classification"
+TEAMS = {"ada": "ada", "mate": "ada", "rival": "rival"}
 QUESTIONS = ("", "?split=all", "?split=private&format=csv")
 
 
 class Run:
-    """A service in which every outcome of a scoring has occurred, and its users."""
+    """A service in which every possible outcome of scoring has occurred, and the users of the service."""
 
     def __init__(self, service: Running, planted: Planted) -> None:
         self.service, self.planted = service, planted
         self.visitors = [Visitor(service, "nobody")]
-        self.told: list[Said] = []
+        self.outputs: list[Output] = []
+        self.uploads: dict[str, set[bytes]] = {"ada": set(), "rival": set()}  # The uploaded files of each team.
+        self.downloads = 0
 
     def add_people(self) -> None:
         made = self.service.run("-c", PEOPLE, PASSWORD)
-        self.told.append(Said("making people", False, made.stderr.encode()))
-        for name, token in zip(("ada", "mate", "rival", "olga", "root"), made.stdout.split(), strict=True):
+        self.outputs.append(Output("making people", False, made.stderr.encode()))
+        for name, token in zip(("ada", "mate", "rival", "eve", "olga", "root"), made.stdout.split(), strict=True):
             organizer = name in ("olga", "root")
             self.visitors.append(Visitor(self.service, name, token, organizer).log_in(PASSWORD))
 
@@ -64,17 +71,28 @@ class Run:
         return next(visitor for visitor in self.visitors if visitor.name == name)
 
     def submit(self, name: str, phase: str, content: bytes) -> None:
+        self.uploads[TEAMS[name]].add(content)
         self.post(name, f"/api/v1/challenges/flows/phases/{phase}/submissions", content)
 
     def post(self, name: str, path: str, content: bytes, *, expected: tuple[int, ...] = (201,)) -> None:
         self.service.token = self.of(name).token
         status, answer = self.service.post_file(path, content, "some.csv")
         assert status in expected, answer
-        self.told.append(Said(f"{name}: POST {path}", self.of(name).organizer, json.dumps(answer).encode()))
+        self.outputs.append(Output(f"{name}: POST {path}", self.of(name).organizer, json.dumps(answer).encode()))
+
+    def upload_in_parts(self, phase: str, content: str) -> None:
+        self.uploads["ada"].add(content.encode())
+        self.outputs += upload_in_parts(self.of("ada"), self.of("rival"), phase, content)
+
+    def send_unusable_requests(self) -> None:
+        ((submission,),) = self.service.rows("SELECT id FROM submissions_submission WHERE status = 'rejected' LIMIT 1")
+        for visitor in map(self.of, ("nobody", "ada", "eve")):
+            self.outputs += unusable_requests(visitor, "openimages-detection", str(submission))
+        self.outputs += log_in_program(self.of("ada"))
 
     def manage(self, *words: str) -> None:
         ended = self.service.run("manage.py", *words)
-        self.told.append(Said(f"manage.py {words[0]}", True, (ended.stdout + ended.stderr).encode()))
+        self.outputs.append(Output(f"manage.py {words[0]}", True, (ended.stdout + ended.stderr).encode()))
 
     def wait(self) -> None:
         """Wait until everything is scored and all intervals are computed, except for jobs that wait for their files."""
@@ -89,12 +107,15 @@ class Run:
         )
 
     def seeds(self, visitor: Visitor) -> Iterator[str]:
-        """Yield the addresses of all routes for existing objects, from which the crawl of a visitor starts."""
+        """Yield the URLs of all routes for existing objects, at which the crawl of a visitor starts."""
         every = 1 if visitor.name in ("ada", "olga") else 10
         submissions = [str(row[0]) for row in self.service.rows("SELECT id FROM submissions_submission")][::every]
         for route in (route for route, methods in TABLE.items() if "GET" in methods and "(?P" not in route):
             if route.startswith("admin/") and "<" in route:
-                continue  # the crawl visits these pages by links from lists
+                continue  # The crawl reaches these pages through links in lists.
+            if route == "accounts/data/export":
+                # `exported` reads this export without the uploaded files, which were made from the ground truth.
+                continue
             phased = "phases" in route or not route.startswith("api/")
             for phase in TRACKS if phased and "<slug" in route else [""]:
                 address = "/" + route.partition("?")[0].replace("<slug:slug>", "flows").replace("<slug:phase>", phase)
@@ -104,11 +125,35 @@ class Run:
                     page = "" if full.startswith("/api/") or not phase else f"phase={phase}"
                     yield from (full + joined(question, page) for question in asks)
 
-    def crawl(self) -> Iterator[Said]:
-        yield from self.told
+    def crawl(self) -> Iterator[Output]:
+        yield from self.outputs
         for visitor in self.visitors:
-            yield from visitor.crawl(self.seeds(visitor))
+            if visitor.token:
+                yield exported(visitor)
+            yield from (one for one in visitor.crawl(self.seeds(visitor)) if not self.is_own_upload(one))
         yield from files(self.service)
+
+    def is_own_upload(self, output: Output) -> bool:
+        """Return whether an output is the download of a file that the team of the person has uploaded.
+
+        These files are not searched, because they were made from the ground truth.
+        """
+        name, _, address = output.place.partition(": ")
+        content = output.content.partition(b"\n\n")[2]
+        found = "/file" in address and content in self.uploads.get(TEAMS.get(name, ""), set())
+        self.downloads += found
+        return found
+
+
+def exported(visitor: Visitor) -> Output:
+    """Return the export of a person's data, without the uploaded files."""
+    visitor.confirm(PASSWORD)
+    status, content = visitor.ask("GET", "/accounts/data/export")
+    assert status == 200
+    with zipfile.ZipFile(io.BytesIO(content.partition(b"\n\n")[2])) as archive:
+        names = [name for name in archive.namelist() if not name.startswith("submissions/")]
+        documents = b"\n".join(archive.read(name) for name in names)
+    return Output(f"{visitor.name}: export", visitor.organizer, documents)
 
 
 def joined(question: str, more: str) -> str:
@@ -116,7 +161,7 @@ def joined(question: str, more: str) -> str:
 
 
 def zipped(folder: Path, **changes: Callable[[str], str]) -> bytes:
-    """Return a truth folder as a zip. `changes` maps names of files, without suffix, to functions that change them."""
+    """Return a truth folder as a zip file. `changes` maps names of files to functions of their texts."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for path in sorted(folder.iterdir()):
@@ -131,9 +176,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     planted = plant_challenge(folder)
     home = tmp_path_factory.mktemp("leaks") / "home"
     home.mkdir()
-    service = Running(home, SWEEP_SECONDS=1, LEASE_SECONDS=3, HEARTBEAT_SECONDS=1, INTERVAL_REPLICATES=20).start()
+    service = Running(home, SWEEP_SECONDS=1, LEASE_SECONDS=3, HEARTBEAT_SECONDS=1, INTERVAL_REPLICATES=20)
     try:
-        yield full_run(Run(service, planted), folder)
+        yield full_run(Run(service.start(), planted), folder)
     finally:
         service.stop()
 
@@ -148,17 +193,19 @@ def full_run(run: Run, folder: Path) -> Run:
         run.post("ada", f"/api/v1/challenges/flows/phases/{name}/submissions", good.encode(), expected=(409,))
         for bad in bad_files(track, good):
             run.submit("ada", name, bad.encode())
+        run.upload_in_parts(name, f"{good}\n\n")
     run.wait()
     rescore(run, folder / "phases" / "openimages-detection" / "truth")
     break_truths(run, folder)
     for words in (("verify_audit",), ("rescore", "flows", "objectnet", "--preview"), ("sweep",)):
         run.manage(*words)
     run.wait()
+    run.send_unusable_requests()
     return run
 
 
 def rescore(run: Run, truth: Path) -> None:
-    """Upload a truth with a fault, which is refused, then a valid one, and rescore all submissions against that."""
+    """Upload a truth with a fault, which is refused. Then upload a valid one and rescore all submissions against it."""
     phase = "/api/v1/challenges/flows/phases/openimages-detection"
     faulty = zipped(truth, boxes=lambda text: text.replace(",0.", ",zero.", 3))
     run.service.token = run.of("olga").token
@@ -168,7 +215,7 @@ def rescore(run: Run, truth: Path) -> None:
         run.wait()
         status, answer = run.service.ask("POST", path, b"{}", **{"Content-Type": "application/json"})
         assert status in (200, 409), answer
-        run.told.append(Said(f"olga: POST {path}", True, json.dumps(answer).encode()))
+        run.outputs.append(Output(f"olga: POST {path}", True, json.dumps(answer).encode()))
     run.wait()
 
 
@@ -189,18 +236,22 @@ def test_no_output_contains_a_part_of_a_truth(run: Run) -> None:
     statuses = run.service.statuses()
     assert statuses["scored"] >= 2 * len(TRACKS)
     assert statuses["rejected"] > 5 * len(TRACKS)
-    assert statuses["queued"] >= 2  # These wait for the damaged truths.
+    assert statuses["queued"] >= 2  # Submissions wait for the damaged truths.
     assert len(run.planted.hidden) > 1000
-    said = list(run.crawl())
-    assert len(said) > 2000
-    assert Search(run.planted).leaks(said) == {}
+    outputs = list(run.crawl())
+    assert len(outputs) > 2000
+    assert run.downloads > len(TRACKS)
+    assert Search(run.planted).leaks(outputs) == {}
     salts = {salt.strip() for (salt,) in run.service.rows("SELECT salt FROM challenges_phase")}
     assert len(salts) == len(TRACKS)
-    assert set(Search(Planted(hidden=salts)).leaks(said)) <= {"podium.sqlite3", "podium.sqlite3-wal"}
+    assert set(Search(Planted(hidden=salts)).leaks(outputs)) <= {"podium.sqlite3", "podium.sqlite3-wal"}
 
 
-def test_a_leak_is_found_on_every_page_and_in_every_file_that_has_it(run: Run) -> None:
-    """Check that the search works: a value in a note and in a log line is located on each page and in each file."""
+def test_a_leak_is_found_on_every_page_and_in_every_file_that_contains_it(run: Run) -> None:
+    """A value is planted in a note and in a log line.
+
+    The search must find it on each page and in each file that contains it.
+    """
     leak = Planted(hidden={NUMBER.replace("0.", "")})
     ada = run.of("ada")
     submission = json.loads(ada.ask("GET", f"/api/v1/{PHASE}/submissions")[1].partition(b"\n\n")[2])["results"][0]["id"]
@@ -208,10 +259,11 @@ def test_a_leak_is_found_on_every_page_and_in_every_file_that_has_it(run: Run) -
     assert ada.ask("PATCH", f"/api/v1/submissions/{submission}", note, **{"Content-Type": "application/json"})[0] == 200
     with (run.service.home / "logs" / "sweeper.log").open("a") as log:
         log.write(f"box {NUMBER}\n")
-    said = [*ada.crawl(["/", f"/api/v1/{PHASE}/submissions"]), *files(run.service)]
-    found = {re.sub("phase=.*", "", place) for place in Search(leak).leaks(said)}
+    of_the_phase = f"/challenges/flows/submissions?phase={PHASE.rpartition('/')[2]}"
+    outputs = [*ada.crawl(["/", of_the_phase, f"/api/v1/{PHASE}/submissions"]), *files(run.service)]
+    found = {place.partition("?")[0] for place in Search(leak).leaks(outputs)}
     assert found >= {
-        "ada: 200 /challenges/flows/submissions?",
+        "ada: 200 /challenges/flows/submissions",
         f"ada: 200 /submissions/{submission}/",
         f"ada: 200 /api/v1/{PHASE}/submissions",
         "logs/sweeper.log",
@@ -231,16 +283,16 @@ SPELLINGS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("told", [NUMBER, "38.27194615 %", "3.827194615e-01", "bcdfghkmpqrt", "eAEB+/z9Qkd==", FACT])
+@pytest.mark.parametrize("value", [NUMBER, "38.27194615 %", "3.827194615e-01", "bcdfghkmpqrt", "eAEB+/z9Qkd==", FACT])
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_a_value_is_located_in_every_spelling_and_encoding(spelling: str, told: str) -> None:
+def test_a_value_is_located_in_every_spelling_and_encoding(spelling: str, value: str) -> None:
     values = {"3827194615", "bcdfghkmpqrt", "eAEB+/z9Qkd=="}
     planted = Planted(hidden=values, facts={"0e826654f2ebe2a6": {"Private"}})
-    said = Said("a page", False, SPELLINGS[spelling](f"before {told} after, and more".encode()))
-    assert Search(planted).leaks([said]) != {}
+    output = Output("a page", False, SPELLINGS[spelling](f"before {value} after, and more".encode()))
+    assert Search(planted).leaks([output]) != {}
 
 
 def test_values_for_organizers_are_leaks_in_outputs_for_others() -> None:
     planted = Planted(named={"bcdfghkmpqrt"})
-    said = [Said(name, name == "olga", b"/m/bcdfghkmpqrt") for name in ("olga", "ada")]
-    assert set(Search(planted).leaks(said)) == {"ada"}
+    outputs = [Output(name, name == "olga", b"/m/bcdfghkmpqrt") for name in ("olga", "ada")]
+    assert set(Search(planted).leaks(outputs)) == {"ada"}

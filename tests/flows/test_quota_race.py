@@ -1,4 +1,6 @@
-"""Parallel uploads cannot exceed the quota, parallel workers cannot claim the same submission, nothing deadlocks."""
+"""Parallel uploads cannot exceed the quota, parallel workers never claim the same submission, and no deadlock
+occurs.
+"""
 
 import json
 import os
@@ -56,7 +58,7 @@ def test_parallel_uploads_share_the_quota_on_postgresql(tmp_path: Path, postgres
 
 
 @pytest.mark.services
-def test_uploads_changes_cancels_and_comparisons_of_a_team_do_not_lock_each_other_out(
+def test_concurrent_uploads_changes_cancellations_and_comparisons_of_a_team_cause_no_deadlock(
     tmp_path: Path, postgres: str
 ) -> None:
     seen = race("race_locks.py", tmp_path, DATABASE_URL=postgres, TEAM_EVALUATIONS_AT_ONCE="100")
@@ -64,12 +66,12 @@ def test_uploads_changes_cancels_and_comparisons_of_a_team_do_not_lock_each_othe
 
 
 @pytest.mark.services
-def test_imports_and_the_submissions_of_their_phases_do_not_lock_each_other_out(tmp_path: Path, postgres: str) -> None:
+def test_concurrent_imports_and_submissions_to_their_phases_cause_no_deadlock(tmp_path: Path, postgres: str) -> None:
     seen = race("race_import.py", tmp_path, DATABASE_URL=postgres, TEAM_EVALUATIONS_AT_ONCE="100")
     assert seen == {"imported": 4, "taken": 20, "ended": 80, "cancelled": 40}
 
 
 @pytest.mark.services
-def test_a_phase_that_is_saved_in_the_admin_keeps_what_a_service_writes_meanwhile(tmp_path, postgres):
+def test_saving_a_phase_in_the_admin_keeps_what_a_service_writes_meanwhile(tmp_path, postgres):
     seen = race("race_admin.py", tmp_path, DATABASE_URL=postgres)
     assert seen == {"status": 302, "signature": "rescored", "quota": 7}

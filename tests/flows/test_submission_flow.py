@@ -1,4 +1,4 @@
-"""A submission goes from upload to rank with real processes, even if some of them are killed."""
+"""A file goes from the upload to a rank with real processes, even if some of them are killed."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def content(predictions: Path) -> bytes:
 
 @pytest.fixture(autouse=True)
 def thawed(service: Running) -> Iterator[None]:
-    """Continue all frozen processes at the end of each test."""
+    """Resume all frozen processes at the end of each test."""
     yield
     service.signal_all("", signal.SIGCONT)
 
@@ -36,7 +36,7 @@ def quota(service: Any) -> dict[str, Any]:
     return dict(answer)
 
 
-def test_uploaded_file_gets_the_score_of_the_command_line_and_a_place(
+def test_an_uploaded_file_gets_a_rank_and_the_same_score_as_on_the_command_line(
     service: Running, predictions: Path, content: bytes, tmp_path: Path
 ) -> None:
     scored = service.ended(service.submit(content))
@@ -54,7 +54,7 @@ def test_uploaded_file_gets_the_score_of_the_command_line_and_a_place(
     assert (status, first["rank"], first["team"], first["score"]) == (200, 1, "ada", scored["scores"]["public"]["mAP"])
 
 
-def test_broken_file_is_rejected_with_the_location_and_costs_nothing(service: Running) -> None:
+def test_a_broken_file_is_rejected_with_the_location_and_uses_no_quota(service: Running) -> None:
     before = quota(service)["used"]
     rejected = service.ended(service.submit(b"ImageId,PredictionString\nimage,/m/0jbk nan 0 0 1 1\n"))
     assert (rejected["status"], rejected["fault"]) == ("rejected", "participant")
@@ -63,13 +63,13 @@ def test_broken_file_is_rejected_with_the_location_and_costs_nothing(service: Ru
 
 
 def is_told_to_end(process: int) -> bool:
-    """Return whether this frozen process has a pending SIGTERM."""
+    """Return whether the given frozen process has a pending SIGTERM."""
     status = Path(f"/proc/{process}/status").read_text()
     pending = next(line for line in status.splitlines() if line.startswith("ShdPnd:"))
     return bool(int(pending.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
-def test_submission_is_scored_once_although_its_worker_was_killed(service: Running, content: bytes) -> None:
+def test_a_submission_is_scored_once_even_if_its_worker_was_killed(service: Running, content: bytes) -> None:
     submission = service.frozen_while_scoring(content)
     others = [service.submit(content) for _ in range(3)]
     service.signal_all("celery -A worker", signal.SIGKILL)
@@ -79,8 +79,9 @@ def test_submission_is_scored_once_although_its_worker_was_killed(service: Runni
 
 
 def test_stopping_a_worker_requeues_jobs_that_it_cannot_finish_in_time(service: Running, content: bytes) -> None:
-    service.freeze("sweep --forever")  # so that the sweeper cannot put the submission back
-    submission = service.frozen_while_scoring(content)  # stands for a scoring that takes longer than STOP_SECONDS
+    service.freeze("sweep --forever")  # The frozen sweeper cannot put the submission back in the queue.
+    # The frozen scoring takes longer than STOP_SECONDS.
+    submission = service.frozen_while_scoring(content)
     first, pool = service.worker()
     os.kill(first, signal.SIGTERM)
     wait_for(lambda: all(is_told_to_end(process) for process in pool))
@@ -104,12 +105,12 @@ def test_messages_that_the_broker_lost_are_resent(service: Running, content: byt
     assert [service.evaluations(one) for one in submissions] == [1, 1, 1]
 
 
-def test_upload_is_taken_while_the_broker_is_away_and_scored_when_it_is_back(service: Running, content: bytes) -> None:
+def test_an_upload_is_accepted_while_the_broker_is_down_and_scored_afterwards(service: Running, content: bytes) -> None:
     assert service.signal_all("redis-server", signal.SIGKILL)
     assert service.ended(service.submit(content))["status"] == "scored"
 
 
-def test_cancelled_submission_is_not_scored(service: Running, content: bytes) -> None:
+def test_a_cancelled_submission_is_not_scored(service: Running, content: bytes) -> None:
     service.freeze()
     submission = service.submit(content)
     before = quota(service)["used"]
@@ -121,6 +122,7 @@ def test_cancelled_submission_is_not_scored(service: Running, content: bytes) ->
     assert (service.submission(submission)["status"], service.evaluations(submission)) == ("cancelled", 0)
 
 
-def test_everything_is_ready_soon(service: Running) -> None:
-    wait_for(lambda: service.ask("GET", "/readyz")[0] == 200)  # a previous test may just have killed a process
+def test_the_service_is_ready_soon(service: Running) -> None:
+    # A process that was killed by a previous test may not be ready again yet.
+    wait_for(lambda: service.ask("GET", "/readyz")[0] == 200)
     assert service.ask("GET", "/healthz") == (200, "ok")

@@ -1,6 +1,6 @@
 """Runs `make fuzz`: random numbers and damaged files for the kernels and the server, and the cost of hostile files.
 
-Prints a table; the exit status is 1 if an implementation answers incorrectly or a file costs too much.
+It prints a table. The exit status is 1 if an implementation gives a wrong result or a file costs too much.
 
 For example, `--tokens 0 --files 1000 --first 123` changes the number of cases and the first seed. A part with 0 cases
 is skipped: `--tokens 0 --checked 0 --uploads 0 --costs 0 --files 1 --first SEED` repeats the test of one file.
@@ -24,16 +24,16 @@ from tests.fuzz import costs, files
 from tests.fuzz.children import Outcome, tried
 
 SHOWN = 20
-QUIET_SECONDS = 20.0  # between two lines of progress if the output is not a terminal
+QUIET_SECONDS = 20.0  # The time between two lines of progress if the output is not a terminal.
 MEMORY = Path("/dev/shm")
 LOAD = "from evaluator.scoring import load_kernels; load_kernels()"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of the fuzz test.
+    """A part of the fuzz test.
 
-    `job` is written `module:function`; the function is called with each seed, and one seed makes `size` cases.
+    `job` is written `module:function`. The function is called with each seed, and makes `size` cases from a seed.
     """
 
     name: str
@@ -55,13 +55,13 @@ PARTS = [
 
 @contextmanager
 def scratch() -> Iterator[str]:
-    """Yield a temporary folder, in memory if possible; it is removed at the end, with the files of child processes."""
+    """Yield a temporary folder, in memory if possible. It is removed at the end, with the files of child processes."""
     with TemporaryDirectory(prefix="podium-fuzz-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
         yield folder
 
 
 def attempted(part: Part, cases: int, first: int, processes: int) -> tuple[Outcome, float]:
-    """Run one part with a progress bar; return its outcome and its duration in seconds."""
+    """Run one part with a progress bar, and return its outcome and its duration in seconds."""
     with scratch() as folder:
         environment = {**part.environment, "TMPDIR": folder}
         subprocess.run([sys.executable, "-c", LOAD], check=True, env={**os.environ, **part.environment})

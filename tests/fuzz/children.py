@@ -1,4 +1,4 @@
-"""Tries seeds in child processes. A seed that crashes or hangs is identified, and the others are still tried."""
+"""Runs fuzz cases in child processes. A seed whose cases crash or hang is reported, and the other seeds still run."""
 
 import multiprocessing
 import os
@@ -13,7 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 REPORT_SECONDS, POLL_SECONDS = 0.5, 1.0
-MAX_SECONDS = 120.0  # time limit for one seed
+MAX_SECONDS = 120.0  # The time limit for the cases of one seed, in seconds.
 SPAWN = multiprocessing.get_context("spawn")
 
 Answers = Callable[[int], tuple[Counter[str], list[str]]]
@@ -21,7 +21,7 @@ Answers = Callable[[int], tuple[Counter[str], list[str]]]
 
 @dataclass(slots=True)
 class Outcome:
-    """The results so far: number of seeds tried, cases by kind, failures, and seeds that crashed a process."""
+    """The results so far: the number of finished seeds, cases by kind, failures, and seeds that crashed a process."""
 
     seeds: int = 0
     counts: Counter[str] = field(default_factory=Counter)
@@ -30,7 +30,7 @@ class Outcome:
 
 
 def attempt(job: Answers, seed: int) -> tuple[Counter[str], list[str]]:
-    """Try one seed; return the number of cases of each kind, and the failures. An exception is a failure."""
+    """Run the cases of one seed. Return the number of cases of each kind, and the failures, including exceptions."""
     try:
         return job(seed)
     except Exception as error:
@@ -38,7 +38,7 @@ def attempt(job: Answers, seed: int) -> tuple[Counter[str], list[str]]:
 
 
 def work(name: str, seeds: Sequence[int], current: Any, results: Connection) -> None:
-    """Try seeds in a child process, and send the results to the parent at intervals."""
+    """Run the cases of several seeds in a child process, and regularly send the results to the parent process."""
     module, _, function = name.partition(":")
     job = getattr(import_module(module), function)
     counts, failures, tried, reported_at = Counter[str](), list[str](), 0, monotonic()
@@ -52,7 +52,7 @@ def work(name: str, seeds: Sequence[int], current: Any, results: Connection) -> 
 
 
 class Child:
-    """One child process and the seeds that it tries."""
+    """A child process and the seeds whose cases it runs."""
 
     def __init__(self, name: str, seeds: Sequence[int]) -> None:
         self.name, self.seeds = name, seeds
@@ -64,7 +64,7 @@ class Child:
         self.reported, self.seen, self.waited, self.looked = 0, -1, 0.0, monotonic()
 
     def receive(self, outcome: Outcome) -> bool:
-        """Add the results received so far to ``outcome``; return False once the process has ended."""
+        """Add the results received so far to ``outcome``. Return False if the process has ended."""
         try:
             while self.results.poll():
                 tried, counts, failures = self.results.recv()
@@ -87,7 +87,9 @@ class Child:
             self.process.kill()
 
     def remaining(self, outcome: Outcome) -> Sequence[int]:
-        """Return the seeds that a crashed child has not tried; report the seed that crashed it as a failure."""
+        """Return the seeds that a crashed child process has not tried, and add the seed that crashed it to the
+        failures.
+        """
         if self.process.exitcode == 0:
             return []
         code, seed = self.process.exitcode or 0, self.current.value
@@ -104,7 +106,7 @@ class Child:
 def tried(
     name: str, seeds: Sequence[int], *, processes: int, environment: Mapping[str, str] | None = None
 ) -> Iterator[Outcome]:
-    """Call ``module:function`` with every seed, in several processes; yield the outcome so far at intervals.
+    """Call ``module:function`` with every seed, in several processes, and regularly yield the outcome so far.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Measures the cost of hostile files: CPU time per MiB for each kind of file in each track, compared with legal files.
+"""Measures the CPU time per MiB for each kind of hostile file in each track, in comparison with legal files.
 
-`python -m tests.fuzz.costs [--track NAME] [--only WORDS]` prints the table; it is part of `make fuzz`.
+`python -m tests.fuzz.costs [--track NAME] [--only WORDS]` prints the table, which is part of `make fuzz`.
 """
 
 import gzip
@@ -27,9 +27,9 @@ from evaluator.synthesis import synthesize
 from tests.fuzz import crowded, hostile
 from tests.fuzz.hostile import SIZE, Good, Maker
 
-MAX_RATIO = 3.0  # maximum ratio to the CPU time of the slowest legal file
-REPETITIONS = 4  # a file near the limit is measured again, because measurements are noisy
-MAX_EXTRA_BYTES = 1 << 30  # maximum growth of peak memory while a file is scored
+MAX_RATIO = 3.0  # The CPU time per MiB may be at most this many times that of the slowest legal file.
+REPETITIONS = 4  # Number of additional measurements of a file that is near the limit, because measurements are noisy.
+MAX_EXTRA_BYTES = 1 << 30  # Scoring a file may increase peak memory by at most this amount.
 IMAGES = {"objectnet": 14_000, "openimages-segmentation": 700, "openimages-classification": 2_500}
 USUAL_IMAGES = 1_000
 FORK = multiprocessing.get_context("fork")
@@ -38,7 +38,7 @@ NUMBER = re.compile(rb"(?<=[ ,])[0-9]+\.[0-9]+(?=[ ,\n])")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of one file: CPU seconds per MiB, growth of peak memory in bytes, and the result of scoring it."""
+    """The cost of a file: CPU seconds per MiB, growth of peak memory in bytes, and the result of scoring it."""
 
     name: str
     legal: bool
@@ -48,7 +48,7 @@ class Cost:
 
 
 def written(good: Good, rows: Iterable[bytes]) -> bytes:
-    """Return a file with the header of the good file and these rows."""
+    """Return a file with the header of the good file and the given rows."""
     return b"\n".join([*([good.header] if good.header else []), *rows, b""])
 
 
@@ -63,7 +63,7 @@ def grown(good: Good, change: Callable[[bytes], bytes]) -> bytes:
 
 
 def negated(good: Good, line: bytes) -> bytes:
-    """Return a row with negative confidences, which are legal but require the reference implementation."""
+    """Return a row with negative confidences, which are valid but require the reference implementation."""
     kinds = [column.name for column in (good.form.tokens if good.strings else good.form.columns)]
     index = next(index for index, name in enumerate(kinds) if name in ("Score", "Confidence", "Conf"))
     start, comma, text = line.rpartition(b",") if good.strings else (b"", b"", line)
@@ -76,7 +76,7 @@ def negated(good: Good, line: bytes) -> bytes:
 
 
 def striped(good: Good, line: bytes) -> bytes:
-    """Return a row with one mask that has as many runs as the image allows."""
+    """Return a row with a mask that has as many runs as the image allows."""
     image, width, height, *rest = (cell.decode() for cell in line.split(b","))
     text = crowded.striped(int(width) * int(height))
     label = rest[0].partition(" ")[0]
@@ -85,7 +85,10 @@ def striped(good: Good, line: bytes) -> bytes:
 
 
 def legal(good: Good) -> dict[str, Maker]:
-    """Return functions that make accepted files, by name; the first returns the good file unchanged."""
+    """Return functions by name, each of which makes a file that is accepted.
+
+    The first returns the good file unchanged.
+    """
     found: dict[str, Maker] = {"as it is": lambda good: good.content, "gzipped in pieces of 2 KiB": pieces}
     if good.form.kind == "json":
         compact = lambda good: json.dumps(json.loads(good.content), separators=(",", ":")).encode()  # noqa: E731
@@ -114,7 +117,7 @@ def pieces(good: Good) -> bytes:
 
 
 def shapes_of(good: Good) -> dict[str, Maker]:
-    """Return functions that make hostile files for a track, by name."""
+    """Return functions by name, each of which makes a hostile file for the track of the good file."""
     if good.form.kind == "json":
         return hostile.JSON
     return hostile.CSV | (hostile.MASKS if good.form.columns[-1].kind == "mask" else {})
@@ -142,7 +145,7 @@ def challenges(track: str, folder: Path) -> Iterator[tuple[str, Path, Good]]:
 
 
 def good_of(track: Track, text: bytes) -> Good:
-    """Split a file into header and rows."""
+    """Split a submission into its header and its rows."""
     form = track.form
     rows = text.rstrip(b"\n").split(b"\n") if form.kind != "json" else [text]
     header = rows.pop(0) if form.kind == "table" else b""
@@ -150,7 +153,7 @@ def good_of(track: Track, text: bytes) -> Good:
 
 
 def measured(track: str, truth: Path, path: Path) -> tuple[float, int, str]:
-    """Score a file in a child process; return the CPU seconds, the growth of peak memory, and the result."""
+    """Score a file in a child process. Return the CPU seconds, the growth of peak memory, and the result."""
     receiver, sender = FORK.Pipe(duplex=False)
     child = FORK.Process(target=_scored, args=(track, truth, path, sender))
     child.start()
@@ -189,7 +192,9 @@ def cost(name: str, content: bytes, *, track: str, truth: Path, is_legal: bool) 
 
 
 def costs(track: str, truth: Path, good: Good, only: str = "") -> list[Cost]:
-    """Return the costs for one track and layout: of the good file, then of other legal files, then of hostile files."""
+    """Return the costs for one track and layout: of the good file, of other legal files, and of hostile files, in
+    this order.
+    """
     run = partial(cost, track=track, truth=truth)
     found = [run(name, maker(good), is_legal=True) for name, maker in legal(good).items()]
     slowest = max(each.seconds for each in found)
@@ -220,7 +225,7 @@ def table(title: str, found: list[Cost]) -> tuple[str, list[str]]:
 
 
 def report(tracks: list[str], only: str = "") -> list[str]:
-    """Print the table of all costs; return a message for each file that costs too much."""
+    """Print the table of all costs, and return a message for each file that costs too much."""
     load_kernels()
     wrong = []
     with TemporaryDirectory(prefix="podium-costs-") as folder:

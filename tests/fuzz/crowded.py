@@ -1,4 +1,4 @@
-"""Large images with many objects of one class: the truth for which masks with many runs are most expensive to score."""
+"""A truth with many large objects of one class in each image, for which masks with many runs are expensive to score."""
 
 import base64
 import zlib
@@ -15,7 +15,9 @@ IMAGES, OBJECTS, LABEL = ("a", "b"), 100, "/m/x"
 WIDTH, HEIGHT = 1024, 768
 BOX = "XMin,XMax,YMin,YMax,IsGroupOf"
 HEADER = "ImageID,ImageWidth,ImageHeight,LabelName,Score,Mask"
-PIECE = 5_000  # bytes compressed at a time: scoring rejects masks that compress by more than 200 to 1
+# The number of bytes compressed at a time is limited, because scoring rejects masks that compress by more than 200 to
+# 1.
+PIECE = 5_000
 
 
 def write_truth(folder: Path) -> None:
@@ -37,7 +39,7 @@ def write(path: Path, header: str, rows: list[str]) -> None:
 
 
 def rectangles() -> Iterator[tuple[str, str]]:
-    """Yield each object's box, with its group-of flag, and its mask."""
+    """Yield the box of each object, including its group-of flag, and its mask."""
     for number in range(OBJECTS):
         left, top = number * 37 % (WIDTH - 200), 50 + number
         pixels = np.zeros((HEIGHT, WIDTH), np.uint8, order="F")
@@ -61,7 +63,7 @@ def striped(pixels: int) -> str:
 
 
 def costly(size: int) -> bytes:
-    """Return a valid submission of at most this many bytes whose scoring takes as long as possible."""
+    """Return a valid submission of at most ``size`` bytes whose scoring takes as long as possible."""
     text = striped(WIDTH * HEIGHT)
     count = (size - len(HEADER)) // (len(text) + 40)
     rows = [f"{IMAGES[0]},{WIDTH},{HEIGHT},{LABEL},0.{number:06},{text}" for number in range(count)]

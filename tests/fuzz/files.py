@@ -24,7 +24,7 @@ from tests.evaluator.kernels import cases
 from tests.fuzz import mutations
 from tests.fuzz.guarded import BEYOND_BYTES, guarded
 
-TRUTHS = 60  # for each track
+TRUTHS = 60  # The number of truths that are made for each track.
 KEPT = Path("build/fuzz")
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
@@ -48,10 +48,10 @@ class Case:
     Attributes
     ----------
     borders : (int, int, int)
-        Sizes in bytes: of a block of the fast path, of the end of a block that is searched for blank lines, and of a
-        batch of the reader that the reference implementation uses.
+        Three sizes in bytes: the size of a block of the fast path; how much at the end of a block is searched for blank
+        lines; and the size of a batch that the reference implementation reads.
     reference_bytes : int
-        The size of that batch when only the reference implementation scores the file. No size may change the answer.
+        The size of such a batch when the reference implementation alone scores the file. No size may change the result.
     """
 
     seed: int
@@ -89,7 +89,7 @@ def drawn(seed: int) -> Case:
         limits(chance, plain, size),
         chance.choice([1, 1, 2, 3]),
         (size, chance.choice([1, 10, blocks.LOOK_BACK_BYTES]), batch),
-        # How much of a damaged gzip file can be read depends on the size of a batch.
+        # The size of a batch determines how much of a damaged gzip file can be read.
         batch if content.startswith(lines.GZIP_MAGIC) else reference_batch,
     )
 
@@ -110,13 +110,13 @@ def limits(chance: random.Random, plain: bytes, size: int) -> Limits:
 
 @cache
 def folder() -> TemporaryDirectory[str]:
-    """Return the temporary folder of this process for truths and for the file being scored."""
+    """Return the temporary folder of this process, for ground truths and for the file that is scored."""
     return TemporaryDirectory(prefix="podium-fuzz-")
 
 
 @cache
 def truth(track: str, number: int) -> Path:
-    """Return the prepared truth with this number, for a track."""
+    """Return the prepared truth of a track with the given number."""
     path = Path(folder().name) / f"{track}-{number}"
     prepare(track, cases.TRUTHS[track](random.Random(number), path), path.with_suffix(".podium"))
     return path.with_suffix(".podium")
@@ -137,9 +137,9 @@ def borders(block: int, look_back: int, batch: int) -> Iterator[None]:
 
 @contextmanager
 def guarded_blocks() -> Iterator[None]:
-    """Copy every block that kernels read into guarded memory.
+    """Copy every block that kernels read into memory that ends with a guard page.
 
-    With NUMBA_BOUNDSCHECK=1, an access beyond the array raises an error before it reaches the forbidden page.
+    With NUMBA_BOUNDSCHECK=1, an access beyond the array raises an error before it reaches the guard page.
     """
 
     def over(read: Callable[..., None]) -> Callable[..., None]:
@@ -153,9 +153,10 @@ def guarded_blocks() -> Iterator[None]:
 
 
 def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
-    """Score a file twice; return how it was scored first, that answer, and the answer of the reference implementation.
+    """Score a file normally and with the reference implementation.
 
-    For every third file, the findings of `check` are compared as well.
+    Return the name of the implementation that was used the first time, and both results. For every third file, the
+    findings of `check` are compared too.
     """
     path = Path(folder().name) / "submission"
     path.write_bytes(case.content)
@@ -179,7 +180,7 @@ def checked_alone(case: Case, truth: Path, path: Path) -> dict[str, Any]:
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:
-    """Score the file made from a seed with both implementations; return counts by result, and any difference."""
+    """Score the file made from a seed with both implementations. Return counts by result, and any difference."""
     case = drawn(seed)
     try:
         way, fast, reference = both(case)
@@ -193,7 +194,7 @@ def answers(seed: int) -> tuple[Counter[str], list[str]]:
 
 
 def keep(case: Case) -> Path:
-    """Save a failing case and its settings to a folder; return the path of the file."""
+    """Save a failing case and its settings to a folder, and return the path of the file."""
     KEPT.mkdir(parents=True, exist_ok=True)
     path = KEPT / f"{case.seed}.csv"
     path.write_bytes(case.content)

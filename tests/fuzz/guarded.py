@@ -1,4 +1,4 @@
-"""Memory that is followed by a forbidden page: a process that reads beyond the end is killed by a signal."""
+"""Memory that is followed by a guard page: a process that reads beyond its end is killed by a signal."""
 
 import ctypes
 import mmap
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
 
-BEYOND_BYTES = 64  # number of bytes after the last line that kernels may read
+BEYOND_BYTES = 64  # Kernels may read this number of bytes after the last line.
 PAGE = mmap.PAGESIZE
 NO_ACCESS = 0
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Guarded:
-    """Some pages of memory followed by a page without access rights."""
+    """Several pages of memory followed by a guard page, which has no access rights."""
 
     def __init__(self, size: int) -> None:
         self.size = -(-size // PAGE) * PAGE
@@ -27,7 +27,7 @@ class Guarded:
         self.bytes = np.frombuffer(self.memory, np.uint8, self.size)
 
     def holding(self, data: Bytes) -> Bytes:
-        """Copy ``data`` so that it ends where the forbidden page begins; return the copy."""
+        """Return a copy of ``data`` that ends directly before the guard page."""
         self.bytes[self.size - len(data) :] = data
         return self.bytes[self.size - len(data) :]
 
@@ -36,7 +36,7 @@ OWN = local()
 
 
 def guarded(data: Bytes) -> Bytes:
-    """Copy ``data`` to this thread's guarded memory, which grows when needed; return the copy."""
+    """Return a copy of ``data`` in the guarded memory of this thread, which grows when needed."""
     if len(data) > getattr(OWN, "size", 0):
         OWN.guarded = Guarded(max(2 * len(data), 1 << 16))
         OWN.size = OWN.guarded.size

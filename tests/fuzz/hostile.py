@@ -31,7 +31,7 @@ class Good:
 
     @property
     def content(self) -> bytes:
-        """The bytes of the file."""
+        """The content of the file in bytes."""
         return b"".join(line + b"\n" for line in (self.header, *self.rows) if line)
 
     @property
@@ -50,11 +50,11 @@ class Good:
 
     @property
     def width(self) -> int:
-        """Number of columns, or of tokens in a prediction string, that one prediction takes."""
+        """The number of columns of a prediction, or of tokens in a prediction string."""
         return len(self.form.tokens) if self.strings else len(self.form.columns)
 
     def with_rows(self, rows: Iterable[bytes], end: bytes = b"\n") -> bytes:
-        """Return a file with this header and these rows, which are repeated until it has ``SIZE`` bytes."""
+        """Return a file with the header of this one and the given rows, repeated until it has ``SIZE`` bytes."""
         drawn, body, size = list(rows), [], len(self.header)
         while size < SIZE:
             body += drawn
@@ -87,7 +87,7 @@ def lines(line: bytes, end: bytes = b"\n") -> Maker:
 
 
 def numbered(template: str, good: Good) -> bytes:
-    """Return a file whose lines are a template with consecutive numbers filled in."""
+    """Return a file whose lines are made from a template, with consecutive numbers."""
     return good.with_rows(template.format(number).encode() for number in range(SIZE // len(template)))
 
 
@@ -98,7 +98,7 @@ def sparse(good: Good) -> bytes:
 
 
 def members(piece: bytes) -> Maker:
-    """Return a maker of gzip files of many small members, about ``SIZE`` bytes when compressed."""
+    """Return a maker of gzip files of many small members, which have about ``SIZE`` bytes when compressed."""
     packed = gzip.compress(piece, mtime=0)
     return lambda good: gzip.compress(good.content, mtime=0) + packed * (SIZE // len(packed))
 
@@ -145,7 +145,7 @@ CSV: dict[str, Maker] = {
 
 
 def document(piece: str, start: str = "[", end: str = "]") -> Maker:
-    """Return a maker of JSON documents in which one piece is repeated."""
+    """Return a maker of JSON documents in which ``piece`` is repeated."""
     return lambda good: (start + ",".join([piece] * (SIZE // (len(piece) + 1))) + end).encode()
 
 

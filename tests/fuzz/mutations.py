@@ -1,4 +1,4 @@
-"""Mutations of a submission; each takes the bytes of a file and returns changed bytes, which may still be valid."""
+"""Mutations of a submission. Each takes the bytes of a file and returns changed bytes, which may still be valid."""
 
 import gzip
 import random
@@ -41,7 +41,7 @@ def cut(chance: random.Random, data: bytes) -> bytes:
 
 
 def swapped_token(chance: random.Random, data: bytes) -> bytes:
-    """Replace a token with a number, a text or another token of the file."""
+    """Replace a token with a random number, an unexpected text or another token of the file."""
     found = list(TOKEN.finditer(data))
     if not found:
         return data
@@ -51,7 +51,7 @@ def swapped_token(chance: random.Random, data: bytes) -> bytes:
 
 
 def other_numbers(chance: random.Random, data: bytes) -> bytes:
-    """Replace some numbers with random ones."""
+    """Replace some of the numbers with random numbers."""
     share = chance.choice([0.01, 0.1, 1.0])
 
     def other(found: re.Match[bytes]) -> bytes:
@@ -78,7 +78,7 @@ def other_text(chance: random.Random, one: bytes, other: bytes) -> bytes:
 
 
 def spaced(chance: random.Random, data: bytes) -> bytes:
-    """Insert blanks around tokens and cells."""
+    """Insert blanks before or after tokens and cells."""
     gap = chance.choice([b" ", b"\t", b"  ", b" \t"])
     share, mark = chance.random() ** 3, chance.choice([rb"[ ,]", rb",", rb" ", rb"\n"])
 
@@ -89,7 +89,7 @@ def spaced(chance: random.Random, data: bytes) -> bytes:
 
 
 def shuffled_lines(chance: random.Random, data: bytes) -> bytes:
-    """Shuffle the lines and repeat some of them. This is harmless if every row is one prediction."""
+    """Shuffle the lines and repeat some of them. The file remains valid if every row is one prediction."""
     header, newline, rest = data.partition(b"\n")
     lines = rest.removesuffix(b"\n").split(b"\n")
     lines += chance.choices(lines, k=chance.choice([0, 1, 3]))
@@ -98,7 +98,7 @@ def shuffled_lines(chance: random.Random, data: bytes) -> bytes:
 
 
 def moved_lines(chance: random.Random, data: bytes) -> bytes:
-    """Repeat, delete, swap, join or split lines."""
+    """Repeat, delete, exchange, join or split lines."""
     lines = data.split(b"\n")
     one, other = chance.randrange(len(lines)), chance.randrange(len(lines))
     kind = chance.randrange(5)
@@ -126,7 +126,7 @@ def blank_lines(chance: random.Random, data: bytes) -> bytes:
 
 
 def line_ends(chance: random.Random, data: bytes) -> bytes:
-    """Replace some or all line endings with others."""
+    """Replace some or all line endings with other ones."""
     end, share = chance.choice(ENDS), chance.choice([1.0, 1.0, 0.1])
     return re.sub(rb"\r?\n", lambda found: end if chance.random() < share else found.group(), data)
 
@@ -180,7 +180,7 @@ def spliced(chance: random.Random, data: bytes) -> bytes:
 
 
 def edited(chance: random.Random, data: bytes) -> bytes:
-    """Change the file as editors do: a byte order mark, blank lines at the end, or no last line ending."""
+    """Change the file as editors do: add a byte order mark or blank lines, or remove the last line ending."""
     mark = chance.choice([b"", b"\xef\xbb\xbf"])
     return mark + data.removeprefix(mark).rstrip(b"\n") + chance.choice([b"", b"\n", b"\n\n", b" \n \n", b"\r\n"])
 
@@ -200,7 +200,7 @@ def mutated(chance: random.Random, data: bytes) -> bytes:
 
 
 def zipped(chance: random.Random, data: bytes) -> bytes:
-    """Gzip a file as two members, and sometimes damage the result."""
+    """Compress a file as two gzip members, and sometimes damage the result."""
     at = chance.choice([len(data), chance.randint(0, len(data)), chance.randint(0, min(len(data), 40))])
     packed = b"".join(gzip.compress(piece, chance.choice([0, 1, 9]), mtime=0) for piece in (data[:at], data[at:]))
     packed += chance.choice([b"", b"", bytes(chance.randint(1, 600)), b"\x1f\x8b", b"garbage"])

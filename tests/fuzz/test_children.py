@@ -1,4 +1,4 @@
-"""A process that crashes or hangs is reported with its seed, and all other seeds are still tried."""
+"""A process that crashes or hangs is reported with its seed, and the cases of all other seeds still run."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def hanging(seed: int) -> tuple[Counter[str], list[str]]:
 
 
 def reading_out_of_bounds(seed: int) -> tuple[Counter[str], list[str]]:
-    """Let a kernel read a number. For seed 1, the bytes after the number that kernels may read are missing."""
+    """Make a kernel read a number. For seed 1, memory ends after the number, so that reading ahead crashes."""
     from evaluator.kernels.text.decimals import numbers_between_blanks
     from tests.fuzz.guarded import BEYOND_BYTES, guarded
 

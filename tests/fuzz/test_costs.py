@@ -1,4 +1,4 @@
-"""The table that shows the costs of hostile files."""
+"""Tests the table that shows the costs of hostile files."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.fuzz.costs import Cost
 LEGAL = [Cost("as it is", True, 0.1, 0, "fast path"), Cost("slow", True, 0.5, 0, "reference implementation")]
 
 
-def test_a_file_that_takes_over_three_times_the_slowest_legal_file_costs_too_much() -> None:
+def test_a_file_that_takes_over_three_times_as_long_as_legal_files_costs_too_much() -> None:
     found = [*LEGAL, Cost("fine", False, 1.4, 0, "rejected"), Cost("bad", False, 1.6, 0, "rejected")]
     text, wrong = costs.table("a track", found)
     assert "legal: slow" in text

@@ -1,4 +1,4 @@
-"""Runs a small part of `make fuzz`: damaged files."""
+"""Runs a small part of `make fuzz` with damaged files."""
 
 from collections import Counter
 from itertools import count

@@ -1,4 +1,4 @@
-"""Runs a small part of `make fuzz`: numbers."""
+"""Runs a small part of `make fuzz` with numbers."""
 
 from collections import Counter
 

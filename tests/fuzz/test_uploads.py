@@ -1,4 +1,4 @@
-"""A thousand damaged files, from upload to score or rejection."""
+"""Uploads a thousand damaged files, each of which must be scored or rejected."""
 
 from collections import Counter
 

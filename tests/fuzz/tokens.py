@@ -1,4 +1,4 @@
-"""Makes decimal numbers that are difficult to parse; compares how kernels and reference implementation read them."""
+"""Makes decimal numbers that are difficult to parse, and compares how both implementations read them."""
 
 import random
 from array import array
@@ -13,7 +13,7 @@ from evaluator.catalog import Limits
 from evaluator.files.numbers import invalid_indices, number_defect, parse
 from evaluator.kernels.text.decimals import numbers_between_blanks
 
-BATCH = 1_000  # number of tokens made from one seed
+BATCH = 1_000  # The number of tokens that are made from one seed.
 LIMITS = Limits()
 EXACT = Context(prec=70)
 TWO = {power: EXACT.power(2, power) for power in range(-1075, 972)}
@@ -26,12 +26,16 @@ EDGES = [2**53, 2**63, 2**64, 10**15, 10**16, 10**18, 10**19, 10**20, 2**1024 - 
 
 
 def score(chance: random.Random) -> str:
-    """Return a confidence or coordinate with one to nine digits after the point."""
+    """Return a confidence or coordinate with one to nine digits after the decimal point."""
     return f"{chance.random():.{chance.randint(1, 9)}f}"
 
 
 def fraction(chance: random.Random) -> str:
-    """Return one digit and a fraction, of a length at which the kernels change to a different algorithm."""
+    """Return a number with one digit before the point.
+
+    The number of digits after the point is often close to a limit at which the kernels switch to a different
+    algorithm.
+    """
     text = f"{chance.choice(DIGITS)}.{digits(chance, chance.choice([0, 1, 7, 8, 9, 13, 14, 15, 16, 17, 18, 19, 20]))}"
     return text + chance.choice(["", "", "", "0", "e0", "E-1", "e+22", "e-22", "e23"])
 
@@ -100,7 +104,7 @@ def long(chance: random.Random) -> str:
 
 
 def padded(chance: random.Random) -> str:
-    """Return a number with many leading or trailing zeros, or with no other digits."""
+    """Return a number with many leading or trailing zeros, or one that consists of zeros only."""
     zeros = "0" * chance.choice([1, 7, 8, 9, 15, 19, 30, 45])
     forms = [f"{zeros}{score(chance)}", f"0.{zeros}{digits(chance, 15)}", f"{digits(chance, 3)}{zeros}.{zeros}"]
     forms += [f".{zeros}5e{len(zeros)}", f"-{zeros}", f"0.{zeros}e{chance.randint(-999, 999)}"]
@@ -123,7 +127,8 @@ def damaged(chance: random.Random) -> str:
 
 
 Kind = Callable[[random.Random], str]
-SOUND: list[Kind] = [score, fraction, printed, halfway, subnormal, padded]  # nearly always valid
+# Texts of these kinds are nearly always valid.
+SOUND: list[Kind] = [score, fraction, printed, halfway, subnormal, padded]
 KINDS: list[Kind] = [*SOUND, any_decimal, largest, long, short, damaged]
 
 
@@ -138,7 +143,7 @@ def read(texts: list[str]) -> tuple[list[float], list[bool]]:
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:
-    """Read the tokens made from a seed with all implementations; return counts by kind, and the differences."""
+    """Read the tokens made from a seed with all implementations. Return counts by kind, and the differences."""
     chance = random.Random(seed)
     kinds = chance.choices(KINDS, k=BATCH)
     texts = [kind(chance) for kind in kinds]

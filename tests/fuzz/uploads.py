@@ -1,4 +1,4 @@
-"""Submits damaged files: each one is accepted and claimed, and then either scored or rejected."""
+"""Submits damaged files, each of which must be accepted and claimed, and then either scored or rejected."""
 
 import os
 import random
@@ -10,7 +10,8 @@ from typing import Any
 import django
 from django.apps import apps
 
-if not apps.ready:  # not pytest, but a child process of `make fuzz`: use a separate database
+# In a child process of `make fuzz`, which does not run pytest, a separate database is used.
+if not apps.ready:
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     os.environ["DATABASE_URL"] = f"sqlite:///{mkdtemp()}/fuzz.sqlite3"
     django.setup()
@@ -28,7 +29,7 @@ from tests.conftest import InlineHeartbeat, Make
 from tests.fuzz import files
 from worker import tasks
 
-PHASES = 8  # for each track
+PHASES = 8  # The number of phases that are created for each track.
 ANY_NUMBER = 1_000_000
 NAMES = [
     "mine.csv",
@@ -66,14 +67,14 @@ class Site:
         return Phase.objects.get(pk=phase.pk)
 
     def answers(self, seed: int) -> tuple[Counter[str], list[str]]:
-        """Submit and score the file made from a seed; return counts by status and defect code, and failures."""
+        """Submit and score the file made from a seed. Return counts by status and defect code, and failures."""
         case, chance = files.drawn(seed), random.Random(seed)
         phase = chance.choice(self.phases[case.track])
         file = ContentFile(case.content, chance.choice(NAMES))
         try:
             submission = intake.submit(user=self.user, team=self.teams[phase], phase=phase, file=file)
         except Refused as refusal:
-            if refusal.code != "duplicate_file":  # two seeds may make equal files
+            if refusal.code != "duplicate_file":  # Two seeds may make equal files.
                 raise
             return Counter([refusal.code]), []
         tasks.evaluate(str(submission.pk))
@@ -82,7 +83,7 @@ class Site:
 
 
 def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
-    """Return the status and defect codes of a submission as counts, and an inconsistent result as a failure."""
+    """Return the status and the defect codes of a submission as counts, and an inconsistent result as a failure."""
     scores = Score.objects.filter(evaluation__submission=submission).count()
     total, codes = submission.problems.get("total", 0), submission.problems.get("counts", {})
     sound = {Status.SCORED: scores > 0 == total, Status.REJECTED: total > 0 == scores}.get(submission.status, False)
@@ -92,7 +93,7 @@ def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
 
 @cache
 def site() -> Site:
-    """Return the service of this process; the first call creates it."""
+    """Return the service of this process, which the first call creates."""
     call_command("migrate", verbosity=0)
     unannounced: Any = lambda kind, key: None  # noqa: E731
     queue.enqueue, tasks.Heartbeat = unannounced, InlineHeartbeat  # type: ignore[misc]

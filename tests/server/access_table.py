@@ -1,90 +1,186 @@
-"""The expected HTTP status of each page and API route, by method and role of the user.
+"""The expected HTTP status of each page and API route, for each method and role of the user.
 
-A method that is not listed for a route is refused for every role.
+A method that is not listed for a route must be refused for every role.
 """
 
-ROLES = ("nobody", "stranger", "member", "mate", "rival", "organizer", "foreign", "staff", "superuser")
-GROUPS = {
-    **{role: (role,) for role in ROLES},
-    "team": ("member", "mate"),  # the team of the submission
-    "teams": ("member", "mate", "rival"),  # all participants
-    "organizers": (
-        "organizer",
-        "staff",
-        "superuser",
-    ),  # "foreign", who organizes a different challenge, has no rights in this one
-    "employees": ("staff", "superuser"),  # "staff" has no permissions in the admin
-}
-Answers = dict[str, int]
-Methods = dict[str, Answers]
+from tests.server.access_roles import GROUPS, OTHERS, ROLES, Answers, Methods, door, model, who
 
+__all__ = ["GROUPS", "ROLES", "Answers"]
 
-def who(rest: int, **groups: int) -> Answers:
-    """Return the status for each role: `who(404, nobody=302, team=200)`.
-
-    The first status is for roles that are in no given group. Later groups override earlier ones.
-    """
-    named = {role: status for group, status in groups.items() for role in GROUPS[group]}
-    return {role: named.get(role, rest) for role in ROLES}
-
-
+ALL = ("GET", "POST", "PUT", "PATCH", "DELETE")
 CHALLENGE = "challenges/<slug:slug>/"
+ORGANIZED = "organize/challenges/<slug:slug>"
+ORGANIZED_PAGES = ("", "/live", "/submissions", "/submissions.csv", "/truths/<int:version>")
+REQUEUE = ("submissions/requeue", "submissions/<uuid:pk>/requeue")
 SUBMISSION = "submissions/<uuid:pk>/"
 PAGES: dict[str, Methods] = {
     "healthz": {"GET": who(200)},
-    "readyz": {"GET": who(503)},  # not ready: no worker runs in these tests
+    "readyz": {"GET": who(503)},  # No worker runs in these tests, so the service is not ready.
     "": {"GET": who(200)},
+    "podium.zip": {"GET": who(200)},
+    "help/": {"GET": who(200)},
+    "help/<slug:name>": {"GET": who(200)},
+    "help/schema/challenge.json": {"GET": who(200)},
+    # Organizers of any challenge may import others. The submitted form has no file.
+    "organize/import": {
+        "GET": who(403, nobody=302, organizers=200, foreign=200),
+        "POST": who(403, nobody=302, organizers=422, foreign=422),
+    },
+    "organize/": {"GET": who(403, nobody=302, organizers=200, foreign=200)},
+    "robots.txt": {"GET": who(200)},
+    "sitemap.xml": {"GET": who(200)},
+    # The requests contain neither a version nor a file, and no rescoring has been started. The submission is scored.
+    **{
+        f"{ORGANIZED}/phases/<slug:phase>/{action}": {"POST": who(403, nobody=302, organizers=status)}
+        for status, actions in ((302, REQUEUE), (404, ("apply", "discard")), (422, ("truth", "rescore")))
+        for action in actions
+    },
+    **{
+        f"{ORGANIZED}{page}": {"GET": who(403, nobody=302, organizers=200)}
+        for page in ("", *(f"/phases/<slug:phase>{one}" for one in ORGANIZED_PAGES))
+    },
+    ORGANIZED + "/phases/<slug:phase>/live/panel": {"GET": who(403, nobody=401, organizers=200)},
+    # The form has no reason.
+    ORGANIZED + "/phases/<slug:phase>/teams/<int:team>": {
+        "GET": who(403, nobody=302, organizers=200),
+        "POST": who(403, nobody=302, organizers=422),
+    },
+    ORGANIZED + "/phases/<slug:phase>/preview": {"GET": who(403, nobody=302, organizers=404)},
+    # The stored ground truth of this challenge is an empty file.
+    ORGANIZED + "/export": {"POST": who(403, nobody=302, organizers=422)},
     CHALLENGE: {"GET": who(200)},
     CHALLENGE + "data": {"GET": who(200)},
     CHALLENGE + "data/sample": {"GET": who(200)},
     CHALLENGE + "data/candidates": {"GET": who(200)},
+    CHALLENGE + "data/kit": {"GET": who(200)},
+    CHALLENGE + "changes": {"GET": who(200)},
     CHALLENGE + "rules": {"GET": who(200)},
     CHALLENGE + "join": {"POST": who(302, organizers=403)},
-    CHALLENGE + "team": {"GET": who(403, nobody=302, teams=200)},
-    CHALLENGE + "submit": {
+    CHALLENGE + "announcements": {"GET": who(200), "POST": who(403, organizers=422)},  # The form is empty.
+    CHALLENGE + "organizers": {
+        "GET": who(403, nobody=302, organizers=200),
+        "POST": who(403, nobody=302, organizers=302),
+    },
+    CHALLENGE + "team": {"GET": who(200, nobody=302, organizers=403)},
+    # The captains are the users with the roles "member" and "rival". The submitted forms of these routes are empty.
+    CHALLENGE + "team/rename": {"POST": who(403, nobody=302, member=422, rival=422)},
+    CHALLENGE + "team/profile": {"POST": who(403, nobody=302, member=302, rival=302)},
+    CHALLENGE + "team/shown": {"POST": who(403, nobody=302, teams=302)},
+    CHALLENGE + "team/leave": {
         "GET": who(403, nobody=302, teams=200),
-        "POST": who(403, nobody=302, teams=422),  # the form has no file
+        "POST": who(403, nobody=302, member=409, mate=302, rival=302),  # A captain with other members cannot leave.
+    },
+    # The member of these two addresses is the user with the role "mate".
+    CHALLENGE + "team/members/<int:member>/remove": {
+        "GET": who(403, nobody=302, member=200, rival=404),
+        "POST": who(403, nobody=302, member=409, rival=404),  # The team has submitted.
+    },
+    CHALLENGE + "team/members/<int:member>/captain": {
+        "GET": who(403, nobody=302, member=200, rival=404),
+        "POST": who(403, nobody=302, member=302, rival=404),
+    },
+    CHALLENGE + "team/invite": {"POST": who(403, nobody=302, member=422, rival=422)},
+    CHALLENGE + "team/link": {"POST": who(403, nobody=302, member=200, rival=200)},
+    CHALLENGE + "team/ask": {"POST": who(422, nobody=302, organizers=403)},
+    CHALLENGE + "team/merge": {
+        "GET": who(403, nobody=302, member=422, rival=422),
+        "POST": who(403, nobody=302, member=422, rival=422),
+    },
+    CHALLENGE + "team/merges/<int:proposal>": {
+        "GET": who(403, nobody=302, member=200, rival=200),
+        "POST": who(403, nobody=302, member=302, rival=302),
+    },
+    # The user with the role "stranger" is invited by the team of the user with the role "member".
+    CHALLENGE + "invitations/<int:invitation>": {
+        "GET": who(404, nobody=302, stranger=200, member=302),
+        "POST": who(404, nobody=302, stranger=302, member=302),
+    },
+    CHALLENGE + "teams/<int:team>": {"GET": who(200)},
+    "invitation": {"GET": who(404), "POST": who(404)},  # There is no cookie with a token.
+    "invitations/<slug:token>": {"GET": who(302)},
+    CHALLENGE + "submit": {
+        "GET": who(200, nobody=302, organizers=403),
+        "POST": who(403, nobody=302, teams=422),  # The submitted form has no file and no consent to the rules.
     },
     CHALLENGE + "submissions": {"GET": who(403, nobody=302, teams=200)},
     CHALLENGE + "compare": {"GET": who(403, nobody=302, teams=200)},
     CHALLENGE + "leaderboard": {"GET": who(200)},
     CHALLENGE + "leaderboard?split=private": {"GET": who(403, organizers=200)},
     CHALLENGE + "leaderboard?split=all": {"GET": who(403, organizers=200)},
+    CHALLENGE + "leaderboard/history": {"GET": who(200)},
+    CHALLENGE + "leaderboard/history?split=private": {"GET": who(403, organizers=200)},
+    CHALLENGE + "leaderboard/history?split=all&chart=rank": {"GET": who(403, organizers=200)},
     CHALLENGE + "leaderboard/compare": {"GET": who(200)},
     CHALLENGE + "leaderboard/compare?split=private": {"GET": who(403, organizers=200)},
     CHALLENGE + "leaderboard.csv": {"GET": who(200)},
     CHALLENGE + "leaderboard.csv?split=private": {"GET": who(403, organizers=200)},
     CHALLENGE + "leaderboard.csv?split=all": {"GET": who(403, organizers=200)},
+    # The phase is still open, so only organizers can read the results.
+    CHALLENGE + "results.json": {"GET": who(403, organizers=200)},
+    CHALLENGE + "results.csv": {"GET": who(403, organizers=200)},
     CHALLENGE + "?phase=none": {"GET": who(404)},
     SUBMISSION: {"GET": who(404, nobody=302, team=200, organizers=200)},
+    SUBMISSION + "report/<slug:tab>": {"GET": who(404, nobody=302, team=200, organizers=200)},
     SUBMISSION + "panel": {"GET": who(404, nobody=401, team=200, organizers=200)},
     SUBMISSION + "report.json": {"GET": who(404, nobody=302, team=200, organizers=200)},
-    SUBMISSION + "classes.csv": {"GET": who(404, nobody=302)},  # the phase of these tests shows no results per class
+    # The phase of these tests shows no results per class.
+    SUBMISSION + "classes.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "curves.csv": {"GET": who(404, nobody=302)},
+    SUBMISSION + "file": {"GET": who(404, nobody=302, team=200, organizers=403)},
     SUBMISSION + "cancel": {"POST": who(404, nobody=302, team=302, organizers=302)},
+    # The submission was not rejected, so its file cannot be submitted again.
+    SUBMISSION + "submit-anyway": {"POST": who(404, nobody=302, team=422, organizers=422)},
     SUBMISSION + "edit": {"POST": who(404, nobody=302, team=302, organizers=403)},
     "accounts/": {"GET": who(200, nobody=302)},
     "accounts/signup": {
         **{method: who(302, nobody=200) for method in ("GET", "POST")},
-        **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},  # redirects to the previous page
+        # These methods redirect to the previous page.
+        **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},
     },
     "accounts/login": {
         **{method: who(302, nobody=200) for method in ("GET", "POST")},
-        **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},  # redirects to the previous page
+        # These methods redirect to the previous page.
+        **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},
     },
     "accounts/logout": {"POST": who(302)},
     "accounts/confirm": {"GET": who(200)},
-    "accounts/confirm/<str:key>": {"GET": who(200), "POST": who(404)},  # the link is invalid
+    "accounts/confirm/<str:key>": {"GET": who(200), "POST": who(404)},  # The link is invalid.
+    "accounts/device": {"GET": who(200, nobody=302), "POST": who(404, nobody=302)},  # The code is missing.
     "accounts/tokens": {"POST": who(422, nobody=302)},
     "accounts/tokens/<int:pk>/revoke": {"POST": who(404, nobody=302, member=302)},
+    "accounts/profile": {"GET": who(200, nobody=302), "POST": who(302)},
+    "accounts/security": {"GET": who(200, nobody=302)},
+    "accounts/security/devices/<int:pk>/sign-out": {"POST": who(404, nobody=302, member=302)},
+    "accounts/security/devices/sign-out": {"POST": who(302)},
+    # These pages ask for the password first, for every method.
+    **dict.fromkeys(
+        (
+            *("accounts/two-factor/activate", "accounts/two-factor/codes/new"),
+            *("accounts/two-factor/login", "accounts/two-factor/confirm"),
+        ),
+        dict.fromkeys(ALL, who(302)),
+    ),
+    # Nobody in these tests has turned two-factor authentication on.
+    "accounts/two-factor/deactivate": {method: who(404, nobody=302) for method in ALL},
+    "accounts/two-factor/codes": {method: who(404 if method == "GET" else 405, nobody=302) for method in ALL},
+    "accounts/two-factor/codes/download": {method: who(404, nobody=302) for method in ALL},
+    "accounts/again": {method: who(200 if method in ("GET", "POST") else 405, nobody=302) for method in ALL},
+    "accounts/notices": {"GET": who(200, nobody=302)},
+    "accounts/notices/read": {"POST": who(302)},
+    "accounts/notices/mails": {"POST": who(302)},
+    "accounts/data": {"GET": who(200, nobody=302)},
+    "accounts/data/export": {"GET": who(302)},
+    "accounts/data/delete": {"GET": who(302), "POST": who(302)},
+    "unsubscribe/<str:token>": {"GET": who(404), "POST": who(404)},  # The token is invalid.
     "accounts/password": {"GET": who(200, nobody=302), "POST": who(200, nobody=302)},
     "accounts/password/first": {
         "GET": who(302),
         "POST": who(302),
-    },  # users who already have a password are redirected to the page that changes it
+        # Users who already have a password are redirected to the page that changes it.
+    },
     "accounts/password/forgotten": {"GET": who(200), "POST": who(200)},
     "accounts/password/sent": {"GET": who(200)},
-    # the link is invalid; the error page is shown for every method
+    # The link is invalid, and its error page is shown for every method.
     "accounts/password/new/<str:uidb36>/<str:key>": {
         method: who(200) for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
     },
@@ -95,28 +191,62 @@ API_CHALLENGE = "api/v1/challenges/<slug:slug>"
 API_PHASE = API_CHALLENGE + "/phases/<slug:phase>"
 API_SUBMISSION = "api/v1/submissions/<uuid:submission_id>"
 API: dict[str, Methods] = {
-    "api/v1/challenges": {"GET": who(200)},
+    "api/v1/challenges": {
+        "GET": who(200),
+        # The submitted form has no file. Organizers of any challenge may import others.
+        "POST": who(403, nobody=401, organizers=422, foreign=422),
+    },
     API_CHALLENGE: {"GET": who(200)},
+    # The stored ground truth of this challenge is an empty file.
+    API_CHALLENGE + "/export": {"POST": who(403, nobody=401, organizers=422)},
     API_CHALLENGE + "/join": {"POST": who(201, nobody=401, teams=200, organizers=403)},
     API_CHALLENGE + "/join-requests": {"GET": who(403, nobody=401, organizers=200)},
-    API_CHALLENGE + "/join-requests/<int:request_id>": {"POST": who(403, nobody=401, organizers=422)},  # an empty form
+    # The submitted form is empty.
+    API_CHALLENGE + "/join-requests/<int:request_id>": {"POST": who(403, nobody=401, organizers=422)},
+    API_CHALLENGE + "/team": {
+        "GET": who(403, nobody=401, teams=200),
+        "PATCH": who(403, nobody=401, teams=422),  # The body has an unknown field.
+    },
+    API_CHALLENGE + "/team/members/<str:username>": {
+        # The name is that of the user with the role "mate", whose team has submitted.
+        "DELETE": who(403, nobody=401, member=409, mate=204, rival=404)
+    },
+    API_CHALLENGE + "/team/invitations": {"POST": who(403, nobody=401, member=201, rival=201)},
+    API_CHALLENGE + "/team/merges": {"POST": who(403, nobody=401, teams=422)},  # The body is empty.
+    API_CHALLENGE + "/team/merges/<int:merge_id>": {
+        "GET": who(403, nobody=401, teams=200),
+        "POST": who(403, nobody=401, teams=422),
+    },
+    API_CHALLENGE + "/teams/<int:team_id>": {"GET": who(200)},
+    API_CHALLENGE + "/invitations": {"GET": who(200, nobody=401), "POST": who(422, nobody=401)},
+    API_CHALLENGE + "/invitations/<int:invitation_id>": {"POST": who(404, nobody=401, stranger=422, member=422)},
+    "api/v1/invitations": {"POST": who(422, nobody=401)},
     API_PHASE + "/quota": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/quota/statement": {"GET": who(403, nobody=401, teams=200)},
+    API_PHASE + "/kit": {"GET": who(200)},
+    API_PHASE + "/template": {"GET": who(200)},
+    API_PHASE + "/candidates": {"GET": who(200)},
     API_PHASE + "/submissions": {
         "GET": who(403, nobody=401, teams=200),
-        "POST": who(403, nobody=401, teams=422),  # the form has no file
+        "POST": who(403, nobody=401, teams=422),  # The submitted form has no file.
     },
+    API_PHASE + "/uploads": {"POST": who(403, nobody=401, teams=412)},  # The header Tus-Resumable is missing.
     API_PHASE + "/leaderboard": {"GET": who(200)},
+    API_PHASE + "/leaderboard/history": {"GET": who(200)},
+    API_PHASE + "/leaderboard/history?split=private": {"GET": who(403, organizers=200)},
     API_PHASE + "/leaderboard?split=private": {"GET": who(403, organizers=200)},
     API_PHASE + "/leaderboard?split=all&format=csv": {"GET": who(403, organizers=200)},
     API_PHASE + "/truths": {
         "GET": who(403, nobody=401, organizers=200),
-        "POST": who(403, nobody=401, organizers=422),  # the form has no file
+        "POST": who(403, nobody=401, organizers=422),  # The submitted form has no file.
     },
+    API_PHASE + "/changes": {"GET": who(200)},
     API_PHASE + "/rescore": {
-        "GET": who(403, nobody=401, organizers=404),  # no rescoring has been started
+        "GET": who(403, nobody=401, organizers=404),  # No rescoring has been started.
         "POST": who(403, nobody=401, organizers=200),
     },
+    API_PHASE + "/results": {"GET": who(403, organizers=200)},
+    API_PHASE + "/results?format=csv": {"GET": who(403, organizers=200)},
     API_PHASE + "/rescore/apply": {"POST": who(403, nobody=401, organizers=404)},
     API_PHASE + "/rescore/discard": {"POST": who(403, nobody=401, organizers=404)},
     API_SUBMISSION: {
@@ -124,37 +254,27 @@ API: dict[str, Methods] = {
         "PATCH": who(404, nobody=401, team=200, organizers=403),
     },
     API_SUBMISSION + "/report": {"GET": who(404, nobody=401, team=200, organizers=200)},
+    API_SUBMISSION + "/file": {"GET": who(404, nobody=401, team=200, organizers=403)},
     API_SUBMISSION + "/cancel": {"POST": who(404, nobody=401, team=200, organizers=200)},
+    # The upload belongs to the user with the role "member".
+    "api/v1/uploads/<uuid:upload_id>": {
+        "GET": who(404, nobody=401, member=200),
+        "PATCH": who(404, nobody=401, member=412),  # The header Tus-Resumable is missing.
+        "DELETE": who(404, nobody=401, member=204),
+    },
+    "api/v1/device/code": {"POST": who(422)},  # The submitted form is empty.
+    "api/v1/device/token": {"POST": who(422)},
+    "api/v1/me": {"GET": who(200, nobody=401)},
+    "api/v1/me/token": {"DELETE": who(204, nobody=401)},
+    "api/v1/signing-key": {"GET": who(200)},
     "api/v1/schema": {"GET": who(200)},
     "api/v1/docs": {"GET": who(200)},
     r"api/v1/^[\s\S]*$": {},
 }
 
 
-OTHERS = ("PUT", "PATCH", "DELETE")
-
-
-def door(staff: int, superuser: int | None = None) -> Methods:
-    """Return the statuses of an admin page. Users who are not staff are redirected to the login by every method."""
-    answers = who(302, staff=staff, superuser=staff if superuser is None else superuser)
-    return dict.fromkeys(("GET", "POST", "PUT", "PATCH", "DELETE"), answers)
-
-
-def model(name: str, *, add: int = 403, change: int = 403) -> dict[str, Methods]:
-    """Return the statuses of all admin pages of a model: superusers may read, staff without permissions are refused."""
-    read = door(403, 200)
-    return {
-        f"admin/{name}/": read,
-        f"admin/{name}/add/": door(403, add),
-        f"admin/{name}/<path:object_id>/history/": read,
-        f"admin/{name}/<path:object_id>/delete/": door(403),
-        f"admin/{name}/<path:object_id>/change/": {**read, "POST": door(403, change)["POST"]},
-        f"admin/{name}/<path:object_id>/": door(302),
-    }
-
-
 ADMIN: dict[str, Methods] = {
-    # redirects to the login page, or to the admin
+    # This page redirects to the login page or, for staff, to the admin.
     "admin/login/": {method: who(403, nobody=302, employees=302) for method in ("GET", "POST", *OTHERS)},
     "admin/password_change/": {method: who(302) for method in ("GET", "POST", "PUT", "PATCH", "DELETE")},
     "admin/": door(200),
@@ -166,19 +286,14 @@ ADMIN: dict[str, Methods] = {
     "admin/accounts/user/<id>/password/": door(403, 200),
     "admin/^(?P<app_label>": door(404, 200),
     "admin/(?P<url>.*)$": door(404),
-    **model("audit/entry"),
     **model("accounts/user", add=200, change=200),
-    **model("account/emailaddress"),
-    **model("accounts/apitoken"),
+    # Nobody may add or change these rows.
+    **model("audit/entry") | model("account/emailaddress") | model("accounts/apitoken"),
+    **model("challenges/truth") | model("challenges/membership") | model("challenges/joinrequest"),
+    **model("submissions/submission") | model("submissions/evaluation") | model("submissions/quotaentry"),
     **model("challenges/challenge", change=200),
     **model("challenges/phase", change=200),
-    **model("challenges/truth"),
     **model("challenges/team", change=200),
-    **model("challenges/membership"),
-    **model("challenges/joinrequest"),
-    **model("submissions/submission"),
-    **model("submissions/evaluation"),
-    **model("submissions/quotaentry"),
 }
 
 TABLE = PAGES | API | ADMIN

@@ -1,4 +1,4 @@
-"""Fixtures for scored submissions: they write the rows that a worker would have written."""
+"""Fixtures for scored submissions. They write the rows that a worker would write."""
 
 import json
 import struct
@@ -25,7 +25,7 @@ Scored = Callable[..., Submission]
 
 
 def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fields: Any) -> Evaluation:
-    """Create an evaluation with these scores by split and metric. `fields` override the default values."""
+    """Create an evaluation with the given scores by split and metric; `fields` override the default values."""
     interval = fields.pop("interval", (None, None))
     evaluation = Evaluation.objects.create(
         **{
@@ -49,13 +49,13 @@ def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fie
 
 
 def refresh_boards() -> None:
-    """Rebuild all leaderboards, after rows were written without the services."""
+    """Rebuild all leaderboards. Call it after rows were written without the services."""
     for phase in Phase.objects.all():
         rebuild(phase)
 
 
 def backdate(evaluation: Evaluation, at: datetime) -> None:
-    """Change the times of an evaluation, and of what leaderboards show since, as if it had been recorded earlier."""
+    """Set all times of an evaluation and of its leaderboard entries to `at`, as if it had been recorded then."""
     Evaluation.objects.filter(pk=evaluation.pk).update(created_at=at)
     BoardTerms.objects.filter(phase=evaluation.submission.phase, since__gt=at).update(since=at)
     for entry in evaluation.entries.all():
@@ -93,7 +93,7 @@ def scored(make: Make) -> Scored:
 
 
 def explain(submission: Submission, content: dict[str, Any]) -> None:
-    """Store this explanation for every split of the submission."""
+    """Store the given explanation for every split of the submission."""
     packed = zlib.compress(json.dumps(content).encode())
     for split in ("public", "private", "all"):
         Explanation.objects.create(evaluation=submission.evaluations.get(), split=split, content=packed)
@@ -101,14 +101,15 @@ def explain(submission: Submission, content: dict[str, Any]) -> None:
 
 @pytest.fixture(autouse=True)
 def fresh_counts() -> None:
-    """Reset the request limits, and what is kept of leaderboards, before each test."""
+    """Reset the request limits and the cache of leaderboards before each test."""
     caches["requests"].clear()
     caches["boards"].clear()
+    caches["history"].clear()
 
 
 @pytest.fixture(autouse=True)
 def no_images_in_empty_truths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do not read truths whose file is empty, such as those of `make.phase`, when two truths are compared."""
+    """When two truths are compared, do not read empty files, which are the truths that `make.phase` creates."""
     compare = truths.newly_public
 
     def newly_public(active: Truth, later: Truth | Path) -> int:
@@ -126,7 +127,7 @@ def api(db: None) -> Api:
 
 @pytest.fixture
 def replicated(scored: Scored) -> Callable[..., Submission]:
-    """Return a function that creates a scored submission with public replicates: `replicated(phase, [0.4, 0.6])`.
+    """Return a function that creates a scored submission with the given replicates: `replicated(phase, [0.4, 0.6])`.
 
     The public score is the mean of the replicates.
     """

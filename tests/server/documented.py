@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from server.accounts.models import ApiToken, User
 from server.accounts.services import issue_token
 
-Answer = Any  # Django's test response, whose `json` method is missing in the type stubs
+Answer = Any  # This is Django's test response; its `json` method is missing in the type stubs.
 
 
 @cache
@@ -21,7 +21,7 @@ def schema() -> dict[str, Any]:
 
 
 def operation(method: str, path: str) -> dict[str, Any] | None:
-    """Return the operation that the schema documents for this method and path, or None."""
+    """Return the operation that the schema documents for the given method and path, or None."""
     for template, operations in schema()["paths"].items():
         if re.fullmatch(re.sub(r"\{\w+\}", r"[^/]+", template), path):
             found: dict[str, Any] | None = operations.get(method.lower())
@@ -30,7 +30,7 @@ def operation(method: str, path: str) -> dict[str, Any] | None:
 
 
 def content_of(answer: Answer) -> bytes:
-    """Return the body of a response, also of a streamed one."""
+    """Return the whole body of a response, even if it is streamed."""
     return b"".join(answer.streaming_content) if answer.streaming else bytes(answer.content)
 
 
@@ -38,8 +38,11 @@ def assert_documented(method: str, path: str, answer: Answer) -> None:
     documented = operation(method, path.partition("?")[0])
     if documented is None:
         return
-    status, media = str(answer.status_code), answer.headers["Content-Type"].partition(";")[0]
+    status, media = str(answer.status_code), answer.headers.get("Content-Type", "").partition(";")[0]
     assert status in documented["responses"], f"{method} {path}: {status} is not documented: {answer.content!r}"
+    if answer.status_code == 204:
+        assert not answer.content
+        return
     content = documented["responses"][status]["content"]
     assert media in content, f"{method} {path}: {media} is not documented for {status}"
     if media.endswith("json"):
@@ -48,10 +51,10 @@ def assert_documented(method: str, path: str, answer: Answer) -> None:
 
 
 class Api:
-    """A client for the API. `api.get("challenges", user=user)` sends a request with a token of this user."""
+    """A client for the API. `api.get("challenges", user=user)` sends a request with a token of the user."""
 
     def __init__(self) -> None:
-        schema()  # Generate and cache the schema before a test replaces a view.
+        schema()  # This generates and caches the schema before a test replaces a view.
         self.secrets: dict[tuple[int, str], str] = {}
 
     def secret(self, user: User, scope: str = ApiToken.Scope.SUBMIT) -> str:
@@ -83,9 +86,17 @@ class Api:
         return self.ask(method, path, data=data, **{"content_type": "application/json", **options})
 
     def upload(
-        self, path: str, *, file: bytes | None, name: str = "p.csv", note: str = "", reveal: str = "", **options: Any
+        self,
+        path: str,
+        *,
+        file: bytes | None,
+        name: str = "p.csv",
+        note: str = "",
+        reveal: str = "",
+        force: str = "",
+        **options: Any,
     ) -> Answer:
-        texts = {"note": note, "reveal": reveal}
+        texts = {"note": note, "reveal": reveal, "force": force}
         parts = [part(f'name="{field}"'.encode(), text.encode()) for field, text in texts.items() if text]
         if file is not None:
             parts.append(part(f'name="file"; filename="{name}"'.encode(), file))

@@ -1,4 +1,4 @@
-"""Parses the HTML of a page for tests: its elements and its visible text, without a browser."""
+"""Parses the HTML of a page for tests, without a browser, into its elements and its visible text."""
 
 from html.parser import HTMLParser
 from typing import Any
@@ -8,7 +8,7 @@ Element = tuple[str, dict[str, str]]
 
 
 class Page(HTMLParser):
-    """The parsed page of a response; `context` is the context with which its templates were rendered."""
+    """The parsed page of a response. `context` is the context with which its templates were rendered."""
 
     def __init__(self, response: Any) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class Page(HTMLParser):
             self._words.append(data)
 
     def all(self, tag: str, **attributes: str) -> list[dict[str, str]]:
-        """Return the attributes of all matching elements. `class_` matches any one of an element's classes."""
+        """Return the attributes of all elements that match. `class_` matches any of the classes of an element."""
         word = attributes.pop("class_", None)
         return [
             found

@@ -21,7 +21,7 @@ LARGE = 3 * 2**20
 
 
 class Application:
-    """A WSGI application that responds with or without reading the request body, and counts its calls."""
+    """A WSGI application that counts its calls. Some of its paths respond without reading the request body."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -67,7 +67,7 @@ def serving(application: Any, monkeypatch: pytest.MonkeyPatch, **configured: Any
 
 
 def connect(port: int, address: str = "127.0.0.1") -> Any:
-    """Return a connection to the port, made from this local address."""
+    """Connect to the given port from the given local address, and return the connection."""
     return closing(socket.create_connection(("127.0.0.1", port), timeout=10, source_address=(address, 0)))
 
 
@@ -77,7 +77,7 @@ def request(path: str = "/", length: int = 0, *headers: str) -> bytes:
 
 
 def answer(client: socket.socket) -> tuple[int, bytes]:
-    """Read one complete response, and return its status and body."""
+    """Read one complete response from a connection, and return its status and body."""
     head = b""
     while b"\r\n\r\n" not in head:
         data = client.recv(1)

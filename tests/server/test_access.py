@@ -1,13 +1,14 @@
-"""Every route responds to every method and role of a user with the status in `access_table.py`."""
+"""Every route responds with the status in `access_table.py`, for every method and every role of the user."""
 
 import json
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.apps import apps
 from django.core.files.base import ContentFile
 from django.db import transaction
@@ -17,7 +18,9 @@ from django.urls import URLResolver, get_resolver
 from server.accounts.models import ApiToken
 from server.accounts.services import confirm_own_address, issue_token
 from server.challenges.models import JoinRequest
-from server.submissions.services import quota
+from server.clock import database_now
+from server.submissions.services import quota, resumable
+from server.teams.models import Invitation, MergeProposal
 from tests.conftest import InlineQueue, Make
 from tests.server.access_table import API, GROUPS, PAGES, ROLES, TABLE, Answers
 from tests.server.conftest import Scored
@@ -30,14 +33,15 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 REFUSALS = {401, 403, 404, 405}
-# Request bodies: forms for pages, JSON for the API. Requests to all other routes have no fields.
+# Request bodies are forms for pages and JSON for the API. Requests to all other routes have no fields.
 BODIES: dict[str, dict[str, Any]] = {"join": {"accept_rules": True}, "edit": {"note": "x"}, "PATCH": {"note": "x"}}
+MULTIPART = ("submissions", "truths", "v1/challenges")  # The ends of the URLs that accept forms with files.
 QUERY = re.compile(r"(?<!\()\?.*")
 APP_LABELS = "(?P<app_label>"
 
 
 def routes(patterns: Any, before: str = "") -> Iterator[str]:
-    """Yield every route in Django's URL configuration."""
+    """Yield every route in the URL configuration of the service."""
     for pattern in patterns:
         route = f"{before}{pattern.pattern}"
         if isinstance(pattern, URLResolver):
@@ -47,7 +51,7 @@ def routes(patterns: Any, before: str = "") -> Iterator[str]:
 
 
 class World:
-    """A challenge with a submission that has private scores, and a user of every role."""
+    """A challenge with a submission that has private scores, and a user for every role."""
 
     def __init__(self, make: Make, scored: Scored, *, visibility: str = "public") -> None:
         self.people = {role: make.user(username=role) for role in ROLES[1:]}
@@ -64,19 +68,32 @@ class World:
             sample_submission=ContentFile(b"ImageId\n", "s.csv"),
             candidates=ContentFile(b"{}", "c.json"),
         )
+        phase.truths.get().kit.save("kit.json", ContentFile(b"{}"))
         team = make.team(challenge, self.people["member"], self.people["mate"])
-        make.team(challenge, self.people["rival"])
+        rivals = make.team(challenge, self.people["rival"])
         self.scored = scored(phase, 0.5, private=0.4, team=team)
         quota.charge(self.scored, now=datetime.now(UTC))
         self.queued = make.submission(phase, team)
         self.request = JoinRequest.objects.create(
             challenge=challenge, user=make.user(), rules_accepted_at=datetime.now(UTC)
         )
+        self.upload = resumable.begin(user=self.people["member"], team=team, phase=phase, length=1)
+        weeks = {"created_at": database_now(), "expires_at": database_now() + timedelta(days=14)}
+        self.team_rows = {
+            "team": team.pk,
+            "member": team.memberships.get(user=self.people["mate"]).pk,
+            "invitation": Invitation.objects.create(
+                team=team, kind=Invitation.Kind.PERSON, user=self.people["stranger"], **weeks
+            ).pk,
+            "proposal": MergeProposal.objects.create(team=rivals, other=team, **weeks).pk,
+            "token": "a",
+        }
         self.token, _ = issue_token(user=self.people["member"], name="x", scope="read", days=1)
+        self.device = UserSession.objects.create(user=self.people["member"], session_key="k", ip="192.0.2.1")
         self.clients = {role: Client(raise_request_exception=False) for role in ROLES}
 
     def authorize(self, *, api: bool) -> dict[str, dict[str, str]]:
-        """Log in all users: by session for pages, by token for the API. Return the request headers of each role."""
+        """Log in all users, by session for pages and by token for the API. Return the request headers of each role."""
         if not api:
             for role, person in self.people.items():
                 self.clients[role].force_login(person)
@@ -88,16 +105,32 @@ class World:
     def address(self, route: str) -> str:
         """Return the URL of a route, with parameters that refer to existing rows."""
         submission = self.queued if "cancel" in route else self.scored
-        names = {"slug": "c", "phase": "main", "submission_id": submission.pk, "uidb36": "1", "key": "bad"}
+        names = {
+            "slug": "c",
+            "phase": "main",
+            "submission_id": submission.pk,
+            "upload_id": self.upload.id,
+            "name": "organizer",
+            "version": 1,
+            "uidb36": "1",
+            "tab": "errors",
+            "key": "bad",
+            "token": "bad",
+            **self.team_rows,
+            **{f"{name}_id": key for name, key in self.team_rows.items()},
+            "merge_id": self.team_rows["proposal"],
+            "username": "mate",
+        }
         if found := re.match(r"admin/(\w+)/(\w+)/<", route):
             names |= dict.fromkeys(("object_id", "id"), apps.get_model(found[1], found[2]).objects.latest("pk").pk)
-        names |= {"pk": self.token.pk if "tokens" in route else submission.pk}
+        own = {"tokens": self.token.pk, "devices": self.device.pk}
+        names |= {"pk": next((pk for name, pk in own.items() if name in route), submission.pk)}
         names |= {"request_id": self.request.pk, "content_type_id": 1, "object_id": names.get("object_id", 1)}
         route = route.replace(f"^{APP_LABELS}", "challenges/").replace("(?P<url>.*)$", "x").replace(r"^[\s\S]*$", "x")
         return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(names[found[1]]), route)
 
     def answers(self, route: str, methods: tuple[str, ...] = METHODS) -> dict[str, Answers]:
-        """Return the status for every method and role. Changes are rolled back after each request."""
+        """Return the status of the response for every method and role. The changes of each request are rolled back."""
         api = route.startswith("api/")
         headers, address = self.authorize(api=api), self.address(route)
         return {
@@ -109,7 +142,7 @@ class World:
         body = BODIES.get(address.rpartition("/")[2]) or BODIES.get(method, {})
         client = self.clients[role]
         with transaction.atomic():
-            if api and address.endswith(("submissions", "truths")):
+            if api and address.endswith(MULTIPART):
                 form = {"data": b"--b--\r\n", "content_type": "multipart/form-data; boundary=b"}
                 answer = client.generic(method, address, headers=headers, **form)
             elif api:
@@ -125,7 +158,7 @@ class World:
 
 
 def assert_safe(answer: Any) -> None:
-    """Check the headers of any response and the HTML of a page. Read the response to its end to close its files."""
+    """Check the headers of a response and, if it is a page, its HTML. Reading the whole response closes its files."""
     content, policy = b"".join(answer), answer.headers["Content-Security-Policy"]
     assert "default-src 'self'" in policy
     assert "unsafe" not in policy
@@ -146,7 +179,7 @@ def test_every_response_has_the_status_of_the_table(route: str, world: World) ->
     assert listed == TABLE[route]
     others = {status for method in set(METHODS) - set(listed) for status in found[method].values()}
     if route.startswith("accounts/password"):
-        others -= {302}  # users without a session are redirected to the login whatever the method
+        others -= {302}  # Users without a session are redirected to the login page for every method.
     assert others <= REFUSALS
 
 

@@ -1,4 +1,4 @@
-"""A deadline is over when its millisecond has passed: 12:00:00.250 is still in time until 12:00:00.251."""
+"""A deadline includes its whole millisecond: a deadline of 12:00:00.250 has passed at 12:00:00.251."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -20,7 +20,7 @@ MOMENTS = [*((moment, False) for moment in IN_TIME), *((moment, True) for moment
 
 
 @pytest.mark.parametrize(("now", "over"), MOMENTS)
-def test_deadline_is_over_after_its_millisecond(now: datetime, over: bool) -> None:
+def test_a_deadline_is_over_after_its_millisecond(now: datetime, over: bool) -> None:
     assert is_over(DEADLINE, now) == over
 
 
@@ -29,12 +29,12 @@ def test_deadlines_in_milliseconds_and_microseconds_agree(now: datetime, over: b
     assert is_over(DEADLINE.replace(microsecond=250_000), now) == over
 
 
-def test_no_deadline_is_never_over() -> None:
+def test_without_a_deadline_nothing_is_ever_over() -> None:
     assert not is_over(None, DEADLINE)
 
 
 @pytest.mark.parametrize(("now", "over"), MOMENTS)
-def test_phase_registration_and_pages_have_the_same_deadline_rule(make: Make, now: datetime, over: bool) -> None:
+def test_phases_registration_and_pages_have_the_same_deadline_rule(make: Make, now: datetime, over: bool) -> None:
     challenge = make.challenge(opens_at=DEADLINE - timedelta(days=1), closes_at=DEADLINE)
     phase = make.phase(challenge, closes_at=DEADLINE)
     refused = []
@@ -50,7 +50,9 @@ def test_phase_registration_and_pages_have_the_same_deadline_rule(make: Make, no
 
 
 @pytest.mark.usefixtures("inline_queue")
-def test_file_received_in_the_deadlines_own_millisecond_is_in_time(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_received_in_the_deadlines_own_millisecond_is_in_time(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     phase = make.phase(closes_at=DEADLINE, opens_at=DEADLINE - timedelta(days=1))
     team = make.team(phase.challenge)
     monkeypatch.setattr(intake, "database_now", lambda: DEADLINE.replace(microsecond=250_999))

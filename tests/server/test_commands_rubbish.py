@@ -1,4 +1,4 @@
-"""No argument of a management command causes a traceback; invalid ones are refused with a one-line message."""
+"""No argument to a management command causes a traceback. Invalid arguments are refused with a one-line message."""
 
 import argparse
 import errno
@@ -14,13 +14,13 @@ from django.core.management import CommandError, call_command, get_commands, loa
 from django.db import transaction
 from pytest_django import Settings
 
+from evaluator.bundle import InvalidBundle, opened
 from server.challenges.models import Phase
-from server.organize.services.bundles import InvalidBundle, opened
 
-ENDLESS = {"demo", "up"}  # with valid arguments, these commands start the service and do not end
-OF_LOGS = {"verify_audit"}  # its arguments are log files; they are covered in audit/test_log.py
+ENDLESS = {"demo", "up"}  # With valid arguments, these commands start the service and do not end.
+OF_LOGS = {"verify_audit"}  # The arguments of this command are log files, which are tested in audit/test_log.py.
 COMMANDS = sorted(name for name, app in get_commands().items() if str(app).startswith("server."))
-BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")  # how Python decodes an argument that is not UTF-8
+BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")  # Python decodes an argument that is not UTF-8 in this way.
 LONG = "a" * 5000
 RUBBISH = (BYTES, "a\0b", "", " ", "-1", str(10**24), LONG, "a" * 10**5, "\u202e", "%", "/dev/null")
 
@@ -38,7 +38,7 @@ def filler(action: argparse.Action) -> str:
 
 
 def calls(name: str) -> Iterator[list[str]]:
-    """Yield argument lists in which one argument is rubbish and all others are valid."""
+    """Yield lists of arguments in which one argument is invalid and all others are valid."""
     found = arguments(name)
     needed = [action for action in found if not action.option_strings and action.nargs != "*"]
     asks = {"--noinput"} & {option for action in found for option in action.option_strings}
@@ -53,14 +53,15 @@ def calls(name: str) -> Iterator[list[str]]:
                 yield [f"{action.option_strings[0]}={rubbish}", *rest]
 
 
-# Some rubbish is accepted: "--" only ends the options, and these options take any text.
+# Some of the values are valid: "--" only ends the options, and the following options accept any text.
 FREE_TEXTS = {("token", "--name"), ("createsuperuser", "--username")}
 
 
 def is_accepted(name: str, words: list[str]) -> bool:
-    """Return whether a command accepts these arguments. Any exception but a refusal fails the test.
+    """Return whether a command accepts the given arguments.
 
-    Changes are rolled back, because later calls could refer to new rows.
+    An exception other than a refusal fails the test. Changes are rolled back; otherwise, later calls could refer to
+    new rows.
     """
     try:
         with transaction.atomic():
@@ -77,7 +78,7 @@ def may_be_accepted(name: str, words: list[str]) -> bool:
     return "--" in words or any((name, word.partition("=")[0]) in FREE_TEXTS for word in words)
 
 
-# Valid arguments refer to this phase and this user.
+# The valid arguments refer to this phase and this user.
 pytestmark = [
     pytest.mark.phase(challenge={"slug": "animals"}, slug="animals"),
     pytest.mark.member(username="animals", email="animals@example.org"),
@@ -85,7 +86,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("name", sorted({*COMMANDS} - ENDLESS - OF_LOGS))
-def test_rubbish_is_refused_without_a_traceback(
+def test_invalid_arguments_are_refused_without_a_traceback(
     name: str, phase: Phase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -110,7 +111,7 @@ def test_text_that_is_not_utf_8_is_refused(name: str, db: None) -> None:
 def test_a_path_that_is_too_long_is_unreadable(tmp_path: Path, phase: Phase) -> None:
     for path in (LONG, f"{tmp_path}/{LONG}"):
         said = StringIO()
-        with pytest.raises(CommandError, match="1 mistake in the bundle; nothing was imported") as refused:
+        with pytest.raises(CommandError, match="1 error in the bundle; nothing was imported") as refused:
             call_command("import_challenge", path, stderr=said)
         assert refused.value.returncode == 1
         assert "unreadable cannot be read: File name too long" in said.getvalue()
@@ -133,7 +134,7 @@ def test_a_file_that_fails_while_it_is_read_is_unreadable(
     path = tmp_path / "bundle"
     if packed:
         path.write_bytes(b"PK")
-        monkeypatch.setattr("server.organize.services.bundles.unpacking.ZipFile", failing(errno.EIO))
+        monkeypatch.setattr("evaluator.bundle.unpacking.ZipFile", failing(errno.EIO))
     else:
         path.mkdir()
         (path / "challenge.yaml").write_text("slug: animals\n")
@@ -145,13 +146,13 @@ def test_a_file_that_fails_while_it_is_read_is_unreadable(
 
 def test_a_full_disk_is_not_the_fault_of_a_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "challenge.yaml").write_text("slug: animals\n")
-    monkeypatch.setattr("server.organize.services.bundles.copying._copy_file", failing(errno.ENOSPC))
+    monkeypatch.setattr("evaluator.bundle.copying._copy_file", failing(errno.ENOSPC))
     with pytest.raises(OSError, match="No space"), opened(tmp_path):
         pass
 
 
 def failing(number: int) -> Any:
-    """Return a function that raises the OSError with this number."""
+    """Return a function that raises the OSError with the given number."""
 
     def fail(*words: Any, **options: Any) -> None:
         raise OSError(number, os.strerror(number))

@@ -1,4 +1,4 @@
-"""No query string causes a server error on any route."""
+"""On every route, no query string causes a server error."""
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,8 @@ from tests.conftest import Make
 from tests.server.conftest import Scored
 from tests.server.test_access import APP_LABELS, routes
 
-OF_LISTS = ("q", "o", "p", "e", "all", "_to_field", "_changelist_filters", "at__year", "nonsense")  # admin
+# The lists in the admin read these parameters.
+OF_LISTS = ("q", "o", "p", "e", "all", "_to_field", "_changelist_filters", "at__year", "nonsense")
 TIMES = (
     *("0001-01-01T00:00", "0001-01-01T00:00:00+14:00", "0000-01-01", "9999-12-31T23:59", "9999-12-31T23:59:59-14:00"),
     *("2026-01-01T00:00:00+24:00", "10000-01-01"),
@@ -35,7 +36,7 @@ KNOWN = {
 
 
 def addresses() -> list[str]:
-    """Return the URL of every route whose parameters have a value in KNOWN, except the logout."""
+    """Return the URLs of all routes whose parameters have a value in KNOWN, except that of the logout."""
     found = []
     for route in routes(get_resolver().url_patterns):
         path = "/" + route.replace("<path:object_id>", "<str:object_id>").removesuffix("$").replace("^", "")
@@ -60,15 +61,15 @@ def superuser(make: Make, scored: Scored) -> User:
 
 @pytest.fixture
 def names_read(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Return a set that collects the name of every query parameter that a view reads."""
+    """Record the names of the query parameters that views read, and return the set of these names."""
     names: set[str] = set()
 
     def noted(method: str) -> None:
         original = getattr(MultiValueDict, method)
 
-        def look_up(self: MultiValueDict[str, Any], key: Any, *more: Any) -> Any:
+        def look_up(self: MultiValueDict[str, Any], key: Any, *more: Any, **options: Any) -> Any:
             names.add(key)
-            return original(self, key, *more)
+            return original(self, key, *more, **options)
 
         monkeypatch.setattr(QueryDict, method, look_up)
 
@@ -78,12 +79,14 @@ def names_read(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 @pytest.mark.parametrize("path", addresses())
-def test_no_query_is_a_server_error(path: str, superuser: User, names_read: set[str], settings: Settings) -> None:
+def test_no_query_string_causes_a_server_error(
+    path: str, superuser: User, names_read: set[str], settings: Settings
+) -> None:
     settings.API_REQUESTS_PER_MINUTE = 10**9
     client = Client(raise_request_exception=False)
     client.force_login(superuser)
     with closing(client.get(path)) as answer:
-        usual = answer.status_code  # 503 for readyz, because no worker runs in this test
+        usual = answer.status_code  # The status of readyz is 503, because no worker runs in this test.
     values = (*TIMES, *TEXTS)
     pairs = [(name, value) for name in sorted(names_read) for value in values]
     if path.startswith("/admin/"):

@@ -1,4 +1,4 @@
-"""GET requests to pages and the API do not write to the database; in SQLite they would wait for other writers."""
+"""GET requests do not write to the database, because writing to SQLite would have to wait for other writers."""
 
 import sqlite3
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ READS = ("SELECT", "PRAGMA", "WITH")
 
 
 class Written:
-    """Collects all SQL statements that do not only read, including those that begin a transaction."""
+    """Collects all SQL statements that write or begin a transaction."""
 
     def __init__(self) -> None:
         self.statements: list[str] = []

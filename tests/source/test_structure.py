@@ -1,4 +1,4 @@
-"""Each rule is implemented once; files and folders keep within their limits."""
+"""Each rule is implemented once, and files and folders do not exceed their size limits."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ def server_files() -> list[Path]:
 
 
 def test_at_most_ten_files_are_very_short() -> None:
-    """Package markers, migrations and templates are not counted: a template may be a small element of several pages."""
+    """Package markers, migrations and templates are not counted, because a template may be a small element of pages."""
     counted = [path for path in files("*.py", "*.js", "*.css") if "migrations" not in path.parts]
     short = [path for path in counted if path.name != "__init__.py" and lines_of(path) < SHORT_LINES]
     assert len(short) <= SHORT_FILES_LIMIT, short
@@ -36,12 +36,12 @@ def test_folders_of_tracks_and_kernels_have_at_most_twelve_entries() -> None:
 
 
 def is_truth_class(node: ast.ClassDef) -> bool:
-    """Return whether a class is a truth class, or a descriptor that reads members of truths."""
+    """Return whether a class holds ground truth, or is a descriptor that reads attributes of such a class."""
     return node.name.endswith("Truth") or node.name.startswith("Stored")
 
 
 def accesses_by_key(node: ast.AST, *, inside: bool = False) -> list[str]:
-    """Return all accesses to a truth by key, such as `truth.arrays["boxes"]`, outside the truth classes."""
+    """Return all accesses to a ground truth by key, such as `truth.arrays["boxes"]`, outside the truth classes."""
     found = []
     for child in ast.iter_child_nodes(node):
         within = inside or (isinstance(child, ast.ClassDef) and is_truth_class(child))
@@ -65,15 +65,15 @@ def test_a_truth_is_read_by_its_members_outside_its_class() -> None:
     assert {path: keys for path, keys in found.items() if keys} == {}
 
 
-def test_what_a_ladder_shows_is_one_condition() -> None:
-    """The condition is `is_visible` in `server/submissions/models/evaluation.py`; every query uses it."""
+def test_what_ladder_feedback_shows_is_decided_by_one_condition() -> None:
+    """Only `is_visible` in `server/submissions/models/evaluation.py` decides which scores a ladder phase shows."""
     condition = re.compile(r"published\s*=\s*(models\.)?F\(")
     found = Counter(str(path) for path in server_files() for _ in condition.findall((ROOT / path).read_text()))
     assert found == {"server/submissions/models/evaluation.py": 1}
 
 
 def test_leases_are_written_by_one_module() -> None:
-    """Only `leases.py` changes the two columns of a lease; other modules may only filter by them."""
+    """Only `leases.py` changes the two columns of a lease. Other modules may only filter by them."""
     written = re.compile(r"(\"lease_(?:token|until)\"\s*:|update\([^)]*lease_(?:token|until)\s*=)")
     assert {str(path) for path in server_files() if written.search((ROOT / path).read_text())} == {LEASES}
 

@@ -1,4 +1,4 @@
-"""Tests are typed, and share their fixtures."""
+"""The arguments of test functions are annotated with types, and tests share their fixtures."""
 
 import ast
 from collections import Counter
@@ -16,7 +16,7 @@ def arguments(function: FunctionNode) -> list[ast.arg]:
 
 
 def test_at_most_a_tenth_of_the_arguments_of_test_functions_is_untyped() -> None:
-    """An argument annotated with `Any`, or without an annotation, counts as untyped."""
+    """An argument that is annotated with `Any`, or that has no annotation, counts as untyped."""
     types = [
         one.annotation and ast.unparse(one.annotation)
         for _, function in functions("tests")

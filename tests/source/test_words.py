@@ -1,4 +1,4 @@
-"""No text of the project contains a word that CONTRIBUTING.md lists as replaced."""
+"""No text contains a word that CONTRIBUTING.md lists as replaced, and words are separated by spaces."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.source.tree import ROOT, files
 TABLE = Path("CONTRIBUTING.md")
 ROW = re.compile(r"^\| (?P<word>[^|]+) \| (?P<means>[^|]+) \| (?P<old>[^|]+) \|$", re.MULTILINE)
 TEXTS = ("*.py", "*.md", "*.html", "*.txt", "*.js", "*.css", "*.yml", "*.toml", "Makefile", ".env.example")
-# Names that Django defines are allowed.
+# These names are defined by Django and are allowed.
 ALLOWED = re.compile(r"\.streaming(_content)?\b")
 
 
@@ -26,7 +26,7 @@ def old_words() -> list[str]:
 
 
 def pattern_of(words: list[str]) -> re.Pattern[str]:
-    """Return a pattern that matches these words as whole words.
+    """Return a pattern that matches each of the given words as a whole word.
 
     Words in backticks must match exactly. Other words match in upper and lower case, and across line breaks.
     """
@@ -65,10 +65,19 @@ def test_no_text_has_an_old_word() -> None:
     pattern, mine = pattern_of(words), Path(__file__).relative_to(ROOT)
     found = []
     for path in files(*TEXTS):
-        if "migrations" in path.parts or path == mine:  # migrations must not be edited
+        if "migrations" in path.parts or path == mine:  # Migrations must not be edited, so they may contain such words.
             continue
         text = (ROOT / path).read_text()
         if path == TABLE:
             text = text.replace(table(), "\n" * table().count("\n"))
         found += [f"{path}:{line}: {word!r}" for line, word in found_in(text, pattern)]
     assert found == []
+
+
+ATTACHED = re.compile(r"</(?:a|code|strong|em)>\w|[\w.,:;]<(?:a|code|strong|em)[ >]")
+
+
+def test_links_and_code_are_separated_from_words_by_a_space() -> None:
+    assert ATTACHED.search('an <a href="#">API token</a>or a login')
+    texts = {path: (ROOT / path).read_text() for path in files("server/templates/*.html")}
+    assert [(path, match.group()) for path, text in texts.items() for match in ATTACHED.finditer(text)] == []

@@ -1,4 +1,4 @@
-"""The files of the project, and their syntax trees."""
+"""Lists the files of the project and parses their syntax trees."""
 
 import ast
 import os
@@ -23,7 +23,7 @@ def every_file() -> tuple[Path, ...]:
 
 
 def files(*patterns: str) -> list[Path]:
-    """Return the files that match at least one pattern; `*` also matches slashes."""
+    """Return the files that match at least one of the patterns, in which `*` also matches slashes."""
     return [path for path in every_file() if any(fnmatch(path.as_posix(), pattern) for pattern in patterns)]
 
 

@@ -1,4 +1,7 @@
-"""The worker restores a prepared truth that is damaged or was prepared by another version. No submission fails."""
+"""The worker restores a prepared truth that is damaged or was prepared by another version of the evaluator.
+
+No submission fails because of such a truth.
+"""
 
 import random
 from collections.abc import Callable
@@ -28,7 +31,7 @@ title: Flows
 phases:
   - {slug: main, title: Main, track: openimages-detection, split: {public: 0.5}}
 """
-# A fixed salt. With a random one, no image would be public in 1 of 4,096 runs, and the import would be refused.
+# The salt is fixed. With a random salt, no image would be public in 1 of 4,096 runs, and the import would be refused.
 SALT = "0123456789abcdef" * 2
 FILE = "made/submissions/quality-0.60.csv"
 
@@ -77,7 +80,7 @@ pytestmark = pytest.mark.usefixtures("inline_queue")
 
 
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.9])
-def test_a_flipped_bit_is_repaired_and_the_submission_scored_in_the_same_go(
+def test_a_flipped_bit_is_repaired_and_the_submission_is_scored_in_the_same_attempt(
     phase: Phase, submit: Callable[[], Submission], part: float
 ) -> None:
     expected = scores(evaluated(submit()))
@@ -91,7 +94,7 @@ def test_a_flipped_bit_is_repaired_and_the_submission_scored_in_the_same_go(
     assert not list(Path(configured.FILE_UPLOAD_TEMP_DIR).iterdir())
 
 
-def test_a_truth_prepared_by_the_version_before_is_prepared_again(
+def test_a_truth_prepared_by_the_previous_version_is_prepared_again(
     phase: Phase, submit: Callable[[], Submission]
 ) -> None:
     path = prepared_file(phase)
@@ -113,7 +116,7 @@ def active_file(phase: Phase) -> Path:
     return Path(phase.truths.get(active=True).prepared.path)
 
 
-def test_a_sound_file_of_another_truth_is_never_scored_against(
+def test_a_valid_file_of_another_truth_is_never_used_for_scoring(
     phase: Phase, submit: Callable[[], Submission], tmp_path: Path
 ) -> None:
     expected = scores(evaluated(submit()))
@@ -126,7 +129,7 @@ def test_a_sound_file_of_another_truth_is_never_scored_against(
     assert {one.signature for one in Evaluation.objects.all()} == {phase.signature}
 
 
-def test_a_file_of_another_track_is_replaced_and_no_organizer_blamed(
+def test_a_file_of_another_track_is_replaced_and_not_reported_as_the_organizers_fault(
     phase: Phase, submit: Callable[[], Submission], tmp_path: Path
 ) -> None:
     synthesize("objectnet", tmp_path / "other", images=12, qualities=(0.6,))
@@ -165,7 +168,7 @@ def test_damage_that_cannot_be_repaired_is_the_platforms_fault(
     assert phase.salt.strip() not in caplog.text
 
 
-def test_another_truth_is_never_put_in_its_place(
+def test_a_damaged_truth_is_never_replaced_by_a_different_truth(
     phase: Phase, submit: Callable[[], Submission], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """If the stored source belongs to a different truth, the damaged file is not replaced."""
@@ -200,14 +203,14 @@ def test_a_repair_that_does_not_end_counts_as_an_attempt(
 def test_a_worker_that_waited_for_another_finds_the_truth_undamaged(
     phase: Phase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second worker does not restore the truth again, which would replace the file while the first one uses it."""
+    """The second worker does not restore the truth again, because the first worker already uses the restored file."""
     truth, path = phase.truths.get(), prepared_file(phase)
     monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("the truth was prepared again"))
     restore(truth, DamagedTruth(path.name, "is damaged"))
 
 
 def test_restoring_a_truth_twice_does_no_harm(phase: Phase) -> None:
-    """Several workers may detect the same damage at the same time, and each may restore the truth."""
+    """Several workers may detect the same damage at the same time, and each of them may restore the truth."""
     truth, path = phase.truths.get(), prepared_file(phase)
     sound, before = path.read_bytes(), set(path.parent.iterdir())
     chance = random.Random(1)

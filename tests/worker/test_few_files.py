@@ -1,4 +1,4 @@
-"""A worker of an installation with few files stops only if their folder is missing, or several of them."""
+"""The worker of an installation with few files stops only if several files or their whole folder are missing."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.conftest import Make
 from tests.worker.test_storage_check import evaluate, hide, outcomes, upload, worker
 from worker.storage_check import STOPPED
 
-__all__ = ["worker"]  # a fixture
+__all__ = ["worker"]  # pytest uses this imported fixture.
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -21,7 +21,7 @@ def test_a_single_lost_file_does_not_stop_the_worker_of_a_small_installation(mak
     assert Submission.objects.filter(status=Status.SCORED).count() == count - 1
 
 
-def test_a_missing_folder_stops_the_worker_though_there_is_only_one_file(make: Make) -> None:
+def test_a_missing_folder_stops_the_worker_even_if_there_is_only_one_file(make: Make) -> None:
     hide(upload(make.submission(make.phase())).parent)
     evaluate()
     assert (STOPPED[0], outcomes()) == (1, {("queued", 0, "")})

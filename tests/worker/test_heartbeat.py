@@ -14,7 +14,7 @@ ENOUGH_SECONDS = 10.0
 
 
 class Calls:
-    """Collects the calls that would renew the lease, and determines their result."""
+    """Replaces the function that renews the lease: it records its calls and returns the given results."""
 
     def __init__(self) -> None:
         self.beats: list[tuple[str, float]] = []
@@ -69,7 +69,7 @@ def test_frequent_progress_is_reported_only_sometimes(
     calls: Calls, beating: Heartbeat, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.HEARTBEAT_SECONDS = 1000
-    monkeypatch.setattr(heartbeat, "MIN_BEAT_SECONDS", 1000)
+    monkeypatch.setattr(heartbeat, "MIN_BEAT_SECONDS", 0.5)
     with beating:
         beating.progress("checking", 0.0)
         wait_for(lambda: calls.beats)
@@ -78,7 +78,15 @@ def test_frequent_progress_is_reported_only_sometimes(
     assert len(calls.beats) == 1
 
 
-def test_lost_lease_ends_the_scoring_at_its_next_step(calls: Calls, beating: Heartbeat) -> None:
+def test_a_short_scoring_run_reports_no_progress(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heartbeat, "MIN_BEAT_SECONDS", 1000)
+    beating = Heartbeat("a submission", calls.beat)
+    with beating:
+        beating.progress("checking", 0.0)
+    assert (calls.beats, beating.is_alive()) == ([], False)
+
+
+def test_a_lost_lease_ends_the_scoring_run_at_its_next_step(calls: Calls, beating: Heartbeat) -> None:
     calls.lease_is_held = False
     with beating:
         wait_for(beating.lost.is_set)
@@ -86,7 +94,7 @@ def test_lost_lease_ends_the_scoring_at_its_next_step(calls: Calls, beating: Hea
             beating.progress("scoring", 0.5)
 
 
-def test_it_waits_while_the_database_is_unavailable(calls: Calls, beating: Heartbeat) -> None:
+def test_the_heartbeat_waits_while_the_database_is_unavailable(calls: Calls, beating: Heartbeat) -> None:
     calls.outages = 2
     with beating:
         wait_for(lambda: calls.beats)
@@ -94,7 +102,7 @@ def test_it_waits_while_the_database_is_unavailable(calls: Calls, beating: Heart
     assert (calls.outages, beating.lost.is_set(), calls.beats[0]) == (0, False, ("", 0.0))
 
 
-def test_it_ends_with_the_scoring_even_if_that_raises(beating: Heartbeat, calls: Calls) -> None:
+def test_the_heartbeat_ends_with_the_scoring_run_even_after_an_exception(beating: Heartbeat, calls: Calls) -> None:
     with pytest.raises(ZeroDivisionError), beating:
         raise ZeroDivisionError
     assert not beating.is_alive()

@@ -39,7 +39,7 @@ def slots(count: int) -> str:
     return subprocess.run(words, cwd=settings.BASE_DIR, capture_output=True, text=True, check=True).stdout
 
 
-def test_last_process_is_reserved_for_small_files_and_slots_of_killed_processes_are_freed() -> None:
+def test_the_last_process_is_reserved_for_small_files_and_slots_of_killed_processes_are_freed() -> None:
     assert slots(1) == "1 0 1\n"
 
 
@@ -47,17 +47,17 @@ def test_as_many_large_files_as_are_allowed_are_scored_at_once() -> None:
     assert slots(2) == "1 1 1\n"
 
 
-def test_worker_for_small_files_takes_no_large_file() -> None:
+def test_the_process_for_small_files_takes_no_large_file() -> None:
     assert slots(0) == "0 0 0\n"
 
 
-def test_file_of_the_slots_is_closed_when_its_process_ends() -> None:
+def test_the_file_of_the_slots_is_closed_when_its_process_ends() -> None:
     words = [sys.executable, "-W", "always::ResourceWarning", "-c", "import worker.large_files"]
     ended = subprocess.run(words, cwd=settings.BASE_DIR, capture_output=True, text=True, check=True)
     assert ended.stderr == ""
 
 
-def test_slot_can_be_released_before_the_end() -> None:
+def test_a_slot_can_be_released_before_the_end() -> None:
     with LargeFileSlot() as slot:
         assert slot.is_held
         slot.release()

@@ -1,4 +1,4 @@
-"""The limits of time and memory apply to what one scoring uses, and to nothing else in the process."""
+"""The limits on time and memory apply only to the time and memory that an individual scoring run uses."""
 
 import signal
 import subprocess
@@ -33,15 +33,15 @@ def under_limit(deed: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([sys.executable, "-c", code], cwd=settings.BASE_DIR, capture_output=True, text=True)
 
 
-def test_allocation_beyond_the_limit_is_a_memory_error() -> None:
+def test_an_allocation_beyond_the_limit_is_a_memory_error() -> None:
     assert "MemoryError" in under_limit("numpy.ones(2**27)").stderr
 
 
-def test_allocation_within_the_limit_is_granted() -> None:
+def test_an_allocation_within_the_limit_is_granted() -> None:
     assert under_limit("numpy.ones(2**24)").stdout == "done\n"
 
 
-def test_file_that_is_mapped_for_reading_does_not_count(tmp_path: Path) -> None:
+def test_a_file_that_is_mapped_for_reading_does_not_count(tmp_path: Path) -> None:
     large = tmp_path / "large"
     with large.open("wb") as file:
         file.truncate(2**30)
@@ -49,16 +49,16 @@ def test_file_that_is_mapped_for_reading_does_not_count(tmp_path: Path) -> None:
     assert under_limit(deed).stdout == "done\n"
 
 
-def test_waiting_time_does_not_count(settings: Settings) -> None:
+def test_time_spent_waiting_does_not_count(settings: Settings) -> None:
     settings.EVALUATION_SECONDS = 0.2
     with limits.limited():
         time.sleep(0.6)
         left = time_left()
-    assert 0.1 < left < 0.3  # the kernel rounds timers up to its ticks
+    assert 0.1 < left < 0.3  # The kernel rounds timers up to a multiple of its tick.
 
 
 def time_left() -> float:
-    """Return the CPU seconds that are left until the limit; 0 without a limit."""
+    """Return how many CPU seconds are left until the limit; 0 means that there is no limit."""
     return signal.getitimer(signal.ITIMER_PROF)[0]
 
 
@@ -68,13 +68,13 @@ def spin(seconds: float) -> None:
         pass
 
 
-def test_computing_beyond_the_limit_ends_the_scoring(settings: Settings) -> None:
+def test_computing_beyond_the_limit_ends_the_scoring_run(settings: Settings) -> None:
     settings.EVALUATION_SECONDS = 0.2
     with pytest.raises(OutOfTime), limits.limited():
         spin(30)
 
 
-def test_small_file_never_has_more_time_than_a_large_one(settings: Settings) -> None:
+def test_a_small_file_never_has_more_time_than_a_large_one(settings: Settings) -> None:
     settings.SMALL_FILE_CPU_SECONDS = 0.2
     with pytest.raises(OutOfTime), limits.limited(small=True):
         spin(30)
@@ -89,20 +89,22 @@ def swallow_once() -> None:
     spin(30)
 
 
-def test_end_of_time_cannot_be_swallowed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scorer_that_swallows_the_first_time_limit_error_is_stopped(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.EVALUATION_SECONDS = 0.1
     monkeypatch.setattr(limits, "REPEAT_SECONDS", 0.1)
     with pytest.raises(OutOfTime), limits.limited():
         swallow_once()
 
 
-def test_time_of_one_scoring_is_not_counted_for_the_next(settings: Settings) -> None:
+def test_the_time_of_one_scoring_run_is_not_counted_for_the_next(settings: Settings) -> None:
     settings.EVALUATION_SECONDS = 0.3
     for _ in range(3):
         with limits.limited():
             assert time_left() > 0.2
             spin(0.15)
-    assert time_left() == 0  # outside the block there is no limit
+    assert time_left() == 0  # Outside the block, there is no limit.
     assert signal.getsignal(signal.SIGPROF) is not limits.raise_out_of_time
 
 
@@ -112,5 +114,5 @@ def test_file_limits_are_those_of_the_settings(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize(("error", "word"), [(MemoryError(), "memory"), (OutOfTime(), "minutes of computing time")])
-def test_sentence_names_the_limit_that_was_reached(error, word) -> None:
+def test_the_message_names_the_limit_that_was_reached(error, word) -> None:
     assert word in limits.exceeded_text(error)

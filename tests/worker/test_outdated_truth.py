@@ -18,7 +18,7 @@ from server.submissions.models import Evaluation, Rerun, Submission
 from tests.worker.test_damaged_truth import FILE, SHEET, evaluated, phase, submit
 from worker.truths import restore
 
-__all__ = ["phase", "submit"]  # fixtures
+__all__ = ["phase", "submit"]  # pytest uses these imported fixtures.
 pytestmark = pytest.mark.usefixtures("inline_queue")
 
 BOXES = "phases/main/truth/boxes.csv"
@@ -27,7 +27,7 @@ OTHER = SHEET.replace("public: 0.5}", "public: 0.5}, parameters: {expand_hierarc
 
 @pytest.fixture
 def changed(phase: Phase, tmp_path: Path, django_capture_on_commit_callbacks: Any) -> Phase:
-    """Import a second truth, and change a parameter on which prepared files depend. The first file is now outdated."""
+    """Import a second truth and change a parameter that affects prepared files, so that the first file is outdated."""
     boxes = tmp_path / BOXES
     head, *rows = boxes.read_text().splitlines()
     (tmp_path / "first.csv").write_text(boxes.read_text())
@@ -42,7 +42,7 @@ def first(phase: Phase) -> Truth:
     return phase.truths.get(version=1)
 
 
-def test_a_rescoring_to_an_earlier_version_uses_the_present_parameters(
+def test_a_rescoring_to_an_earlier_version_uses_the_current_parameters(
     changed: Phase, submit: Callable[[], Submission], tmp_path: Path, inline_queue: Any
 ) -> None:
     evaluated(submit())
@@ -65,7 +65,7 @@ def test_a_rescoring_to_an_earlier_version_uses_the_present_parameters(
 def test_a_file_that_was_prepared_with_other_parameters_is_restored_by_the_worker(
     changed: Phase, submit: Callable[[], Submission]
 ) -> None:
-    """The active truth can have an outdated file if another process has stored it after a rescoring was applied."""
+    """The file of the active truth can be outdated if another process has stored it after a rescoring was applied."""
     truth = first(changed)
     truths.activate(truth)
     submission = evaluated(submit())
@@ -73,7 +73,7 @@ def test_a_file_that_was_prepared_with_other_parameters_is_restored_by_the_worke
     assert not is_outdated(first(changed), changed)
 
 
-def test_a_worker_that_waited_for_another_finds_a_file_with_the_present_parameters(
+def test_a_worker_that_waited_for_another_finds_a_file_with_the_current_parameters(
     changed: Phase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     truths.bring_up_to_date(first(changed))
@@ -81,7 +81,7 @@ def test_a_worker_that_waited_for_another_finds_a_file_with_the_present_paramete
     restore(first(changed), PreparedOtherwise("prepared with expand_hierarchy=True"))
 
 
-def test_a_known_truth_that_is_added_again_gets_a_file_with_the_present_parameters(
+def test_a_known_truth_that_is_added_again_gets_a_file_with_the_current_parameters(
     changed: Phase, tmp_path: Path, django_capture_on_commit_callbacks: Any
 ) -> None:
     (tmp_path / BOXES).write_text((tmp_path / "first.csv").read_text())
@@ -93,7 +93,7 @@ def test_a_known_truth_that_is_added_again_gets_a_file_with_the_present_paramete
     assert not added.prepared.storage.exists(before)
 
 
-def test_a_version_that_cannot_be_prepared_again_is_not_rescored_to(changed: Phase) -> None:
+def test_a_rescoring_to_a_version_that_cannot_be_prepared_again_is_refused(changed: Phase) -> None:
     Path(first(changed).source.path).write_bytes(b"not a zip")
     with pytest.raises(Refused, match="Add this ground truth again") as refusal:
         rescoring.start(phase=changed, by=None, truth=first(changed))

@@ -1,4 +1,4 @@
-"""The task `rerun`: how each outcome of a scoring affects intervals and explanations."""
+"""Tests how each outcome of the task `rerun` affects intervals and explanations."""
 
 from array import array
 from collections.abc import Callable
@@ -21,7 +21,7 @@ REPLICATES = [0.5, float("nan"), 0.75]
 
 
 def report(value: float = 0.625) -> Any:
-    """Return a scorer that returns a report, with replicates if they are requested."""
+    """Return a function that scores a request with a fixed report; it has replicates if they are requested."""
 
     def splits(drawn: bool) -> dict[str, Any]:
         ends = {"mAP": [0.5, 0.75]} if drawn else {}
@@ -55,7 +55,7 @@ def scorer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 
 @pytest.fixture
 def waiting(make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]) -> Rerun:
-    """Score a submission and return the rerun that was queued for it."""
+    """Score a submission, and return the rerun that was queued for it."""
     submission = make.submission(make.phase())
     scorer(report())
     tasks.evaluate(str(submission.pk))
@@ -72,7 +72,7 @@ def outcome(rerun: Rerun) -> tuple[str, str]:
     return ("done" if left is None else left.failure or "waiting"), stage
 
 
-def test_first_scoring_computes_no_intervals(
+def test_the_first_scoring_run_computes_no_intervals(
     make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]
 ) -> None:
     submission = make.submission(make.phase())
@@ -90,7 +90,7 @@ def test_intervals_and_the_headlines_replicates_are_recorded(waiting: Rerun) -> 
     assert [str(value) for value in values] == [str(value) for value in REPLICATES]
 
 
-def test_scorer_receives_the_number_seed_and_folder_of_draws(
+def test_the_scorer_receives_the_number_seed_and_folder_of_draws(
     waiting: Rerun, scorer: Callable[[Any], None], settings: Settings
 ) -> None:
     settings.INTERVAL_REPLICATES = 7
@@ -101,7 +101,7 @@ def test_scorer_receives_the_number_seed_and_folder_of_draws(
     assert waiting.truth.draws.parent == settings.TRUTH_ROOT
 
 
-def test_second_message_does_nothing(waiting: Rerun) -> None:
+def test_a_second_message_does_nothing(waiting: Rerun) -> None:
     tasks.rerun(waiting.pk)
     tasks.rerun(waiting.pk)
     assert outcome(waiting) == ("done", "")
@@ -112,7 +112,10 @@ def test_second_message_does_nothing(waiting: Rerun) -> None:
     [
         (MemoryError(), "needs more memory than allowed (6 GiB)"),
         (OutOfTime(), "took longer than 30 minutes of computing time"),
-        (InvalidSubmission(Findings.of(Problem("unknown_image", "secret"))), "does not fit this truth: unknown_image."),
+        (
+            InvalidSubmission(Findings.of(Problem("unknown_image", "secret"))),
+            "does not match this ground truth: unknown_image.",
+        ),
         (InvalidTruth(Findings.of(Problem("truth_bad_value", "secret", file="b.csv"))), "truth_bad_value in b.csv"),
     ],
 )
@@ -128,13 +131,13 @@ def test_a_rerun_whose_failure_would_repeat_is_given_up_with_an_alarm(
 
 
 def explaining(waiting: Rerun) -> Rerun:
-    """Run a rerun for intervals, and return the rerun for the explanation, which was then queued."""
+    """Score a submission again for its intervals, and return the rerun that is then queued for its explanation."""
     tasks.rerun(waiting.pk)
     return Rerun.objects.get(purpose=Rerun.Purpose.EXPLANATION)
 
 
 @pytest.mark.parametrize("purpose", [Rerun.Purpose.INTERVALS, Rerun.Purpose.EXPLANATION])
-def test_rerun_of_a_small_file_that_takes_long_is_requeued_as_large(
+def test_a_rerun_of_a_small_file_that_takes_long_is_requeued_as_large(
     waiting: Rerun, scorer: Callable[[Any], None], purpose
 ) -> None:
     Rerun.objects.update(purpose=purpose)
@@ -144,10 +147,11 @@ def test_rerun_of_a_small_file_that_takes_long_is_requeued_as_large(
     again = Rerun.objects.get()
     assert (again.failure, again.attempts, Submission.objects.get().small) == ("", 0, False)
     tasks.rerun(waiting.pk)
-    assert "computing time" in Rerun.objects.get().failure  # the second attempt had the time limit of large files
+    # The second attempt had the time limit of large files.
+    assert "computing time" in Rerun.objects.get().failure
 
 
-def test_scorer_is_asked_to_explain_files_up_to_a_size(
+def test_only_files_up_to_a_size_are_explained(
     waiting: Rerun, scorer: Callable[[Any], None], settings: Settings
 ) -> None:
     settings.EXPLANATION_MAX_BYTES = 77
@@ -158,7 +162,7 @@ def test_scorer_is_asked_to_explain_files_up_to_a_size(
     assert asked[0].resources.limits.decompressed_bytes == 77
 
 
-def test_explanation_that_a_file_is_too_large_for_is_no_alarm(
+def test_a_file_that_is_too_large_to_be_explained_causes_no_alarm(
     waiting: Rerun, scorer: Callable[[Any], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     follows = explaining(waiting)
@@ -189,14 +193,16 @@ def test_a_rerun_with_a_different_score_raises_an_alarm_and_is_not_recorded(
     assert "alarm" in caplog.text
 
 
-def test_bug_is_tried_again_and_raised_for_the_log(waiting: Rerun, scorer: Callable[[Any], None]) -> None:
+def test_after_a_bug_a_job_is_tried_again_and_the_exception_is_raised_for_the_log(
+    waiting: Rerun, scorer: Callable[[Any], None]
+) -> None:
     scorer(ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):
         tasks.rerun(waiting.pk)
     assert outcome(waiting) == ("waiting", "bootstrapping")
 
 
-def test_lost_lease_ends_the_rerun(waiting: Rerun, scorer: Callable[[Any], None]) -> None:
+def test_a_lost_lease_ends_the_rerun(waiting: Rerun, scorer: Callable[[Any], None]) -> None:
     def taken_over(request: ScoringRequest) -> Any:
         Rerun.objects.update(lease_token=None, lease_until=None)
         request.resources.progress("bootstrapping", 0.5)

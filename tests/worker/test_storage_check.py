@@ -1,4 +1,7 @@
-"""A worker that cannot read the stored files fails no submission, logs an alarm and takes no work until it can."""
+"""A worker that cannot read the stored files does not fail submissions.
+
+It logs an alarm and pauses until it can read them.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +23,7 @@ from worker.storage_check import STOPPED, Unreadable
 
 @pytest.fixture(autouse=True)
 def worker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> Iterator[InlineQueue]:
-    """Replace the scorer, and let the worker continue without a pause after a failed storage check."""
+    """Replace the scorer, and make the worker continue without a pause after a failed storage check."""
     monkeypatch.setattr(storage_check, "PAUSE_SECONDS", 0)
     monkeypatch.setattr(scoring, "score", report())
     STOPPED[0] = 0
@@ -61,14 +64,14 @@ def show(*paths: Path) -> None:
 
 
 @pytest.mark.parametrize("times", [1, 20])
-def test_worker_without_the_uploads_fails_nothing(submissions: list[Submission], times: int) -> None:
+def test_a_worker_without_the_uploads_does_not_fail_submissions(submissions: list[Submission], times: int) -> None:
     hide(*map(upload, submissions))
     for _ in range(times):
         evaluate()
     assert outcomes() == {("queued", 0, "")}
 
 
-def test_worker_without_the_truth_does_not_blame_the_organizer(make: Make) -> None:
+def test_a_worker_without_the_truth_does_not_blame_the_organizer(make: Make) -> None:
     submission = make.submission(make.phase())
     hide(truth(submission))
     evaluate()
@@ -82,7 +85,7 @@ def test_missing_files_are_reported_and_no_more_work_is_claimed(
     for _ in range(5):
         evaluate()
     assert sum("cannot be scored here" in line.message for line in caplog.records) == 1
-    assert sum("takes no work" in line.message for line in caplog.records) == 4
+    assert sum("takes no jobs" in line.message for line in caplog.records) == 4
 
 
 def test_messages_to_a_stopped_worker_are_left_to_other_workers(
@@ -104,10 +107,10 @@ def test_a_stopped_worker_continues_when_it_can_read_the_files(
     show(*map(upload, submissions))
     evaluate()
     assert Submission.objects.filter(status=Status.SCORED).count() == 1
-    assert "takes work" in caplog.text
+    assert "takes jobs again" in caplog.text
 
 
-def test_single_lost_file_does_not_stop_the_worker(
+def test_a_single_lost_file_does_not_stop_the_worker(
     submissions: list[Submission], caplog: pytest.LogCaptureFixture
 ) -> None:
     hide(upload(submissions[0]))
@@ -119,7 +122,7 @@ def test_single_lost_file_does_not_stop_the_worker(
     assert "alarm" in caplog.text
 
 
-def test_file_that_disappears_while_it_is_read_counts_no_attempt(
+def test_a_file_that_disappears_while_it_is_read_counts_no_attempt(
     submissions: list[Submission], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def vanished(request: ScoringRequest) -> None:
@@ -132,7 +135,7 @@ def test_file_that_disappears_while_it_is_read_counts_no_attempt(
 
 
 @pytest.mark.parametrize("content", [b"", b"ImageId,PredictionString\nother,\n", b"x" * 33])
-def test_a_stored_file_that_was_changed_is_not_scored_and_nobody_is_blamed(
+def test_a_stored_file_that_was_changed_is_not_scored(
     submissions: list[Submission], content: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     changed = submissions[0]
@@ -171,7 +174,7 @@ def test_a_fault_of_the_platform_never_ends_a_submission(
     error: Exception,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """An upgrade or a full disk would otherwise fail the whole queue within seconds."""
+    """An upgrade or a full disk must not cause all queued submissions to fail within seconds."""
     monkeypatch.setattr(scoring, "score", MagicMock(side_effect=error))
     for _ in range(settings.EVALUATION_ATTEMPTS + 1):
         Submission.objects.update(not_before=None)
@@ -188,7 +191,9 @@ def waiting(submissions: list[Submission]) -> Rerun:
     return Rerun.objects.get()
 
 
-def test_rerun_of_a_worker_without_the_files_waits_uncounted(waiting: Rerun, submissions: list[Submission]) -> None:
+def test_a_rerun_waits_without_counting_attempts_if_the_worker_has_no_files(
+    waiting: Rerun, submissions: list[Submission]
+) -> None:
     hide(*map(upload, submissions))
     tasks.rerun(waiting.pk)
     waiting.refresh_from_db()
@@ -196,19 +201,19 @@ def test_rerun_of_a_worker_without_the_files_waits_uncounted(waiting: Rerun, sub
 
 
 def rerun_often(times: int) -> None:
-    """Let the worker try the first queued rerun this many times, without waiting for the pause in between."""
+    """Make the worker try the first queued rerun `times` times, without waiting between attempts."""
     for _ in range(times):
         Rerun.objects.update(not_before=None)
         tasks.rerun(Rerun.objects.first().pk)
 
 
 def outcomes_of_reruns() -> set[tuple[int, str, UUID | None, bool]]:
-    """Return the distinct outcomes of all reruns: attempts, failure, lease, and whether the rerun pauses."""
+    """Return the distinct outcomes of all reruns: attempts, failure, lease, and whether the next attempt is delayed."""
     rows = Rerun.objects.values_list("attempts", "failure", "lease_token", "not_before")
     return {(attempts, failure, lease, pause is not None) for attempts, failure, lease, pause in rows}
 
 
-def test_rerun_of_a_lost_file_waits_and_is_never_given_up(
+def test_a_rerun_of_a_lost_file_waits_and_is_never_given_up(
     waiting: Rerun, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     hide(upload(waiting.submission))
@@ -231,7 +236,7 @@ def test_a_rerun_that_waits_has_the_reason_without_paths(waiting: Rerun, monkeyp
         assert "/" not in waiting.waiting_for
 
 
-def test_rerun_of_a_changed_file_records_nothing(waiting: Rerun, settings: Settings) -> None:
+def test_a_rerun_of_a_changed_file_records_nothing(waiting: Rerun, settings: Settings) -> None:
     upload(waiting.submission).write_bytes(b"other")
     rerun_often(settings.EVALUATION_ATTEMPTS + 1)
     assert outcomes_of_reruns() == {(0, "", None, True)}

@@ -1,4 +1,4 @@
-"""The task `evaluate`: how each outcome of a scoring affects the submission."""
+"""Tests how each outcome of the task `evaluate` affects the submission."""
 
 import time
 from collections.abc import Callable
@@ -42,9 +42,9 @@ def submission(make: Make, inline_queue: InlineQueue) -> Submission:
 
 @pytest.fixture
 def scorer(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
-    """Return a function that replaces the evaluator by one with this outcome: `scorer(outcome)`.
+    """Return a function that replaces the evaluator with a stub that has the given outcome: `scorer(outcome)`.
 
-    An exception is raised, a function is called, and any other value is returned.
+    If the outcome is an exception, it is raised. If it is a function, it is called. Any other value is returned.
     """
 
     def replace(outcome: Any) -> None:
@@ -73,26 +73,30 @@ def used(submission: Submission) -> int:
     return quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used
 
 
-def test_scored_submission_has_its_numbers_in_columns(submission: Submission, scorer: Callable[[object], None]) -> None:
+def test_the_scores_of_a_submission_are_stored_in_columns(
+    submission: Submission, scorer: Callable[[object], None]
+) -> None:
     scorer(report(0.75))
     assert evaluate(submission).status == "scored"
     assert set(Score.objects.values_list("split", "metric", "value")) == {("all", "mAP", 0.75), ("public", "mAP", 0.75)}
 
 
-def test_undefined_number_is_empty(submission: Submission, scorer: Callable[[object], None]) -> None:
+def test_an_undefined_score_is_stored_as_null(submission: Submission, scorer: Callable[[object], None]) -> None:
     scorer(report(None))
     evaluate(submission)
     assert set(Score.objects.values_list("value", flat=True)) == {None}
 
 
-def test_second_message_scores_nothing_twice(submission: Submission, scorer: Callable[[object], None]) -> None:
+def test_a_second_message_does_not_score_a_submission_again(
+    submission: Submission, scorer: Callable[[object], None]
+) -> None:
     scorer(report())
     evaluate(submission)
     evaluate(submission)
     assert Evaluation.objects.count() == 1
 
 
-def test_scorer_is_given_the_phase_and_the_limits(
+def test_the_scorer_gets_the_phase_and_the_limits(
     submission: Submission, scorer: Callable[[object], None], settings: Settings
 ) -> None:
     settings.SUBMISSION_MAX_BOXES = 7
@@ -104,7 +108,9 @@ def test_scorer_is_given_the_phase_and_the_limits(
     assert (given[0].parameters, given[0].resources.limits.boxes) == ({"group_of_weight": 0.0}, 7)
 
 
-def test_progress_of_the_scorer_is_on_the_row(submission: Submission, scorer: Callable[[object], None]) -> None:
+def test_the_progress_of_the_scorer_is_stored_with_the_submission(
+    submission: Submission, scorer: Callable[[object], None]
+) -> None:
     seen = []
 
     def slow(request: ScoringRequest) -> Report:
@@ -117,7 +123,9 @@ def test_progress_of_the_scorer_is_on_the_row(submission: Submission, scorer: Ca
     assert seen == [("matching", 0.5)]
 
 
-def test_bad_file_is_rejected_with_its_places(submission: Submission, scorer: Callable[[object], None]) -> None:
+def test_a_bad_file_is_rejected_with_the_locations_of_its_defects(
+    submission: Submission, scorer: Callable[[object], None]
+) -> None:
     scorer(InvalidSubmission(findings()))
     row = evaluate(submission)
     assert (row.status, row.fault, row.problems["total"]) == ("rejected", "participant", 1)
@@ -148,7 +156,7 @@ def test_a_failure_that_would_repeat_is_final_at_once(
     assert used(submission) == cost
 
 
-def test_file_that_computes_too_long_is_out_of_time(
+def test_a_file_that_exceeds_the_cpu_time_fails_with_out_of_time(
     submission: Submission, scorer: Callable[[object], None], settings: Settings
 ) -> None:
     settings.EVALUATION_SECONDS = 0.1
@@ -162,7 +170,7 @@ def test_file_that_computes_too_long_is_out_of_time(
     assert (row.status, row.failure_code, row.fault) == ("failed", "out_of_time", "participant")
 
 
-def test_small_file_that_takes_long_is_requeued_as_large_without_counting_an_attempt(
+def test_a_small_file_that_takes_long_is_requeued_as_large_without_counting_an_attempt(
     submission: Submission, scorer: Callable[[object], None], settings: Settings
 ) -> None:
     settings.SMALL_FILE_CPU_SECONDS = 0.1
@@ -170,11 +178,11 @@ def test_small_file_that_takes_long_is_requeued_as_large_without_counting_an_att
     scorer(lambda request: spin(0.5) or report())
     row = evaluate(submission)
     assert (row.status, row.small, row.attempts, row.losses) == ("queued", False, 0, 0)
-    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)  # only the upload was charged
+    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)  # Quota was charged only for the upload.
     assert evaluate(submission).status == "scored"
 
 
-def test_small_file_beyond_the_memory_limit_fails_like_a_large_one(
+def test_a_small_file_beyond_the_memory_limit_fails_like_a_large_one(
     submission: Submission, scorer: Callable[[object], None]
 ) -> None:
     Submission.objects.update(small=True)
@@ -182,7 +190,7 @@ def test_small_file_beyond_the_memory_limit_fails_like_a_large_one(
     assert evaluate(submission).failure_code == "out_of_memory"
 
 
-def test_process_that_scores_a_small_file_keeps_its_slot_for_large_ones(
+def test_a_process_that_scores_a_small_file_keeps_its_slot_for_large_ones(
     submission: Submission, scorer: Callable[[object], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Submission.objects.update(small=True)
@@ -193,7 +201,7 @@ def test_process_that_scores_a_small_file_keeps_its_slot_for_large_ones(
     assert left[:2] == ["scored", "left"]
 
 
-def test_worker_that_has_scored_wakes_others_for_both_kinds_of_jobs(
+def test_a_worker_that_has_scored_wakes_others_for_both_kinds_of_jobs(
     submission: Submission, scorer: Callable[[object], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     woken: list[type] = []
@@ -203,7 +211,7 @@ def test_worker_that_has_scored_wakes_others_for_both_kinds_of_jobs(
     assert woken == [Submission, Rerun]
 
 
-def test_file_that_waits_for_a_busy_machine_is_scored(
+def test_a_file_that_waits_for_a_busy_machine_is_scored(
     submission: Submission, scorer: Callable[[object], None], settings: Settings
 ) -> None:
     settings.EVALUATION_SECONDS = 0.1
@@ -211,7 +219,7 @@ def test_file_that_waits_for_a_busy_machine_is_scored(
     assert evaluate(submission).status == "scored"
 
 
-def test_scoring_that_hangs_is_tried_again(submission: Submission, scorer: Callable[[object], None]) -> None:
+def test_a_scoring_run_that_hangs_is_tried_again(submission: Submission, scorer: Callable[[object], None]) -> None:
     scorer(SoftTimeLimitExceeded())
     with pytest.raises(SoftTimeLimitExceeded):
         tasks.evaluate(str(submission.pk))
@@ -227,12 +235,14 @@ def test_a_message_reveals_nothing_from_the_truth(
     assert "truth_bad_value in boxes.csv, line 3" in caplog.text
 
 
-def test_phase_without_truth_is_the_organizers_fault(submission: Submission) -> None:
+def test_a_missing_truth_is_reported_as_the_organizers_fault(submission: Submission) -> None:
     submission.phase.truths.update(active=False)
     assert evaluate(submission).fault == "organizer"
 
 
-def test_bug_is_tried_again_and_raised_for_the_log(submission: Submission, scorer: Callable[[object], None]) -> None:
+def test_after_a_bug_a_job_is_tried_again_and_the_exception_is_raised_for_the_log(
+    submission: Submission, scorer: Callable[[object], None]
+) -> None:
     scorer(ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):
         tasks.evaluate(str(submission.pk))
@@ -240,7 +250,7 @@ def test_bug_is_tried_again_and_raised_for_the_log(submission: Submission, score
     assert (submission.status, submission.attempts) == ("queued", 1)
 
 
-def test_submission_fails_after_the_last_attempt_if_a_bug_persists(
+def test_a_submission_fails_after_the_last_attempt_if_a_bug_persists(
     submission: Submission, scorer: Callable[[object], None], settings: Settings
 ) -> None:
     scorer(ZeroDivisionError())
@@ -252,7 +262,7 @@ def test_submission_fails_after_the_last_attempt_if_a_bug_persists(
     assert submission.failure.startswith("Scoring failed with ZeroDivisionError.")
 
 
-def test_cancelled_while_scored_stays_cancelled(
+def test_a_submission_that_is_cancelled_while_it_is_scored_stays_cancelled(
     make: Make, submission: Submission, scorer: Callable[[object], None]
 ) -> None:
     def cancelled_meanwhile(request: ScoringRequest) -> Report:
@@ -264,7 +274,7 @@ def test_cancelled_while_scored_stays_cancelled(
     assert evaluate(submission).status == "cancelled"
 
 
-def test_late_result_of_a_cancelled_submission_is_not_recorded(
+def test_a_late_result_of_a_cancelled_submission_is_not_recorded(
     make: Make, submission: Submission, scorer: Callable[[object], None]
 ) -> None:
     def cancelled_meanwhile(request: ScoringRequest) -> Report:

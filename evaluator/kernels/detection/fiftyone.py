@@ -1,4 +1,4 @@
-"""Matching by FiftyOne's rules: each prediction in turn takes the best box that is still available.
+"""Matches detections by FiftyOne's rules: each prediction in turn takes the best box that is still available.
 
 The reference implementation is ``evaluator.metrics.fiftyone_matching``.
 """
@@ -8,14 +8,14 @@ from numba import types
 
 from evaluator.kernels.jit import inlined, kernel, read_only
 
-ROUNDING = 10.0**10  # Overlaps are rounded to ten decimals.
+ROUNDING = 10.0**10  # Overlaps are rounded to 10 decimals.
 NEARLY_ONE = 1 - 1e-10
 BOXES, RANGES = read_only(types.float64, 2), read_only(types.int64, 2)
 
 
 @inlined
 def _overlap(boxes, box, objects, target, of_union):
-    """Return the IoU of a box and an object, or the IoA, rounded half up; 0 if it is not finite."""
+    """Return the IoU or the IoA of a box and an object, rounded half up; 0 if the value is not finite."""
     width = min(boxes[box, 1], objects[target, 1]) - max(boxes[box, 0], objects[target, 0])
     height = min(boxes[box, 3], objects[target, 3]) - max(boxes[box, 2], objects[target, 2])
     common = max(height, 0.0) * max(width, 0.0)
@@ -29,13 +29,13 @@ def _overlap(boxes, box, objects, target, of_union):
 
 @kernel(BOXES, BOXES, RANGES, types.float64, types.float64[::1])
 def highest_overlaps(boxes, objects, ranges, threshold, highest):
-    """Compute the highest IoU of each prediction with its objects; 0 if none reaches the threshold.
+    """Compute the highest IoU of each prediction with the objects it may match; 0 if no IoU reaches the threshold.
 
     Parameters
     ----------
     boxes, objects : float64 arrays of shapes (N, 4) and (M, 4)
     ranges : int64 array of shape (N, 2)
-        First object of each prediction, and the one after the last.
+        Half-open range of the objects that each prediction may match.
     threshold : float64
     highest : float64 array of shape (N,)
         Receives the IoU.
@@ -50,7 +50,7 @@ def highest_overlaps(boxes, objects, ranges, threshold, highest):
 
 @inlined
 def _best_object(boxes, box, objects, first, stop, threshold, available):
-    """Return the available object of highest IoU, that IoU, and the highest IoU with an object already taken."""
+    """Return (available object with the highest IoU, that IoU, highest IoU with an object that is already matched)."""
     lowest = min(threshold, NEARLY_ONE)
     best, best_overlap, highest_taken = np.int64(-1), lowest, lowest
     for target in range(first, stop):
@@ -68,7 +68,10 @@ def _best_object(boxes, box, objects, first, stop, threshold, available):
 
 @inlined
 def _best_group(boxes, box, groups, first, stop, threshold):
-    """Return the group of highest IoA (the last one in a tie), and that IoA; (-1, 0) if none reaches the threshold."""
+    """Return (group with the highest IoA, that IoA).
+
+    In a tie, the last group; (-1, 0) if none reaches the threshold.
+    """
     best, highest = np.int64(-1), 0.0
     for target in range(first, stop):
         overlap = _overlap(boxes, box, groups, target, False)
@@ -90,7 +93,7 @@ def _best_group(boxes, box, groups, first, stop, threshold):
     types.float64[:, ::1],
 )
 def match_in_turn(order, boxes, objects, ranges, groups, group_ranges, threshold, available, taken, overlaps):
-    """Match predictions one after another with the objects and groups that they can take.
+    """Match predictions, one after another, with objects and groups.
 
     Parameters
     ----------
@@ -98,12 +101,12 @@ def match_in_turn(order, boxes, objects, ranges, groups, group_ranges, threshold
         Indices of the predictions, in the order in which they are matched.
     boxes, objects, groups : float64 arrays of shapes (N, 4), (M, 4) and (G, 4)
     ranges, group_ranges : int64 arrays of shape (N, 2)
-        First object, or group, of each prediction, and the one after the last.
+        Half-open ranges of the objects and of the groups that each prediction may match.
     threshold : float64
     available : bool array of shape (M,), all true
-        Becomes false for objects that are taken.
+        Becomes false for each object that is matched.
     taken : int64 array of shape (N, 2)
-        Receives the object and the group, -1 if there is none.
+        Receives the object and the group of each prediction, -1 if there is none.
     overlaps : float64 array of shape (N, 2)
         Receives the IoU with the object and the IoA with the group, 0 if there is none.
     """

@@ -1,4 +1,4 @@
-"""Matching of detections with the boxes of their image, and the entries of the curves.
+"""Matches detections with the boxes of their image, and appends the results to the entries of the curves.
 
 The reference implementations are ``evaluator.tracks.detection.scorer`` and ``evaluator.metrics``.
 """
@@ -15,10 +15,11 @@ from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE_CONFIDENC
 
 @inlined
 def unscored_class(truth, label):
-    """Return the class code for entries that are not scored: one for each label, and one for all unknown labels.
+    """Return the class code for entries of a label that are not scored. All unknown labels share a code.
 
     The codes are those of :class:`evaluator.tracks.detection.entries.Entries`; their curves are not reported. Entries
-    that are not scored are stored because time and memory would otherwise reveal which predictions are scored.
+    that are not scored are stored because running time and memory use would otherwise reveal which predictions are
+    scored.
     """
     labels = len(truth.labels.starts) - 1
     if label > labels:
@@ -28,7 +29,7 @@ def unscored_class(truth, label):
 
 @inlined
 def add_entry(truth, state, confidence, label, image, miss):
-    """Append an entry to the curves; entries of ignored images get the code of :func:`unscored_class`."""
+    """Append an entry to the curves. Entries of ignored images get the code of :func:`unscored_class`."""
     at, usage = state.counts[ENTRIES], truth.usage[image]
     if usage == IGNORED:
         label = unscored_class(truth, label)
@@ -41,24 +42,27 @@ def add_entry(truth, state, confidence, label, image, miss):
 
 @inlined
 def add_unscored(truth, state, confidence, label, image):
-    """Append an entry that is not scored, unless it is among the first ``CROWD`` predictions of its image."""
+    """Append an entry that is not scored, unless it belongs to the first ``CROWD`` predictions of its image."""
     if state.image_predictions[image] > CROWD:
         add_entry(truth, state, confidence, unscored_class(truth, label), image, 1)
 
 
 @inlined
 def claim(truth, state, offsets, threshold, image, position, target, confidence, coordinates):
-    """Let a detection claim a box; the loser of the claim is absorbed by a group-of box or is a false positive.
+    """Let a detection claim a box.
 
-    A detection may only match the box that it overlaps most. So of all detections that claim a box, the first in the
-    order of :func:`~evaluator.kernels.overlap.precedes` is its true positive. The order of reading does not matter.
+    The detection that loses the box is absorbed by a group-of box or is a false positive.
+
+    A detection may only match the box that it overlaps most. Therefore, the true positive of a box is the detection
+    that precedes all others that claim the box (:func:`~evaluator.kernels.overlap.precedes`). The order in which
+    detections are read does not matter.
 
     Parameters
     ----------
     position : int64
         Position of the detection's class in ``truth.verified``.
     target : (int64, float64)
-        The claimed box, -1 for none, and the IoU with it.
+        The claimed box (-1 if there is none), and its IoU with the detection.
     """
     box, overlap = target
     if box >= 0:
@@ -88,7 +92,7 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
     position : int64
         Position of the class in ``truth.verified``.
     offsets : (int64, int64)
-        Indices of the box and group that come first in ``best_candidates`` and ``group_confidences``.
+        Indices of the box and of the group at the beginning of ``best_candidates`` and ``group_confidences``.
     confidence : float64, not negative, no negative zero
     coordinates : four float64
     """
@@ -99,7 +103,7 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
 
 @subroutine
 def collect(state, image, label, confidence, coordinates):
-    """Store a prediction of an overfull image (see :mod:`.overfull`), to be matched after the cap has been applied."""
+    """Store a prediction of an image with too many predictions until the cap is applied; see :mod:`.overfull`."""
     at = state.counts[COLLECTED]
     state.collected_images[at], state.collected_labels[at] = image, label
     state.collected[at, 0] = confidence
@@ -109,11 +113,11 @@ def collect(state, image, label, confidence, coordinates):
 
 @inlined
 def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
-    """Match one prediction of a known image, or store it for later if the image is overfull; return a status.
+    """Match one prediction of a known image, or store it if the image has too many (:mod:`.overfull`). Return a status.
 
-    ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if it is not in the truth. When an
-    image turns out to be overfull, the file has to be read a second time; the rest of the first reading only counts
-    predictions.
+    ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the label is not in the truth. If
+    an image turns out to be overfull, its remaining predictions are only counted, and the file must be read a second
+    time.
 
     Returns
     -------
@@ -123,8 +127,8 @@ def add_prediction(truth, state, offsets, threshold, image, label, position, con
         return NEGATIVE_CONFIDENCE
     number = state.image_predictions[image] + 1
     state.image_predictions[image] = number
-    if count_unusual(state.counts, confidence, coordinates):
-        confidence += 0.0  # This turns -0.0 into 0.0.
+    if count_unusual(state.counts, confidence, coordinates, threshold):
+        confidence += 0.0  # Adding zero turns -0.0 into 0.0.
         if state.overfull[image]:
             collect(state, image, label, confidence, coordinates)
         elif number > MAX_PER_IMAGE_AND_CLASS:
@@ -145,23 +149,23 @@ def offsets_of(truth, image):
 
 @subroutine
 def set_class_positions(truth, state, image):
-    """Fill ``state.class_positions`` with the verified classes of an image."""
+    """Write the positions of an image's verified classes to ``state.class_positions``."""
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         state.class_positions[truth.verified[position]] = position
 
 
 @subroutine
 def clear_class_positions(truth, state, image):
-    """Reset ``state.class_positions`` after an image."""
+    """Reset ``state.class_positions`` to -1 after an image."""
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         state.class_positions[truth.verified[position]] = -1
 
 
 @subroutine
 def finish_image(truth, state, offsets, image, groups_count):
-    """Add the true positives of an image, of its boxes and its groups, to the entries, and reset their state.
+    """Add the true positives of an image's boxes and groups to the entries, and reset their best candidates.
 
-    The entries must have room for one more for each box and each group that has detections.
+    The arrays of entries must have room for an additional entry for each box and each group that has detections.
     """
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         label = np.int64(truth.verified[position])
@@ -177,6 +181,6 @@ def finish_image(truth, state, offsets, image, groups_count):
 
 @kernel(TRUTH, STATE, types.boolean)
 def finish_all_images(truth, state, groups_count):
-    """Apply :func:`finish_image` to every image. There must be room for one more entry for each box and group."""
+    """Apply :func:`finish_image` to every image. Each box and each group needs room for an entry."""
     for image in range(len(truth.usage)):
         finish_image(truth, state, (0, 0), image, groups_count)

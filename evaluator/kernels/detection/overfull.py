@@ -1,4 +1,4 @@
-"""Matching of the predictions of overfull images.
+"""Matches the predictions of overfull images, which have more predictions than are scored.
 
 At most 10,000 detections of each image and class are scored. An image with more predictions than that is overfull: its
 predictions are collected first, and only those within the cap are matched.
@@ -29,8 +29,8 @@ def overlaps_of(truth, images, labels, predictions, overlaps):
     ----------
     truth : KernelTruth
     images, labels, predictions
-        As ``collected_images``, ``collected_labels`` and ``collected`` of the state. Predictions of one image and class
-        should be adjacent, so that the boxes of the class are looked up only once.
+        Arrays like ``collected_images``, ``collected_labels`` and ``collected`` of the state. Predictions of the same
+        image and class should be adjacent, so that the boxes of the class are looked up only once.
     overlaps : float64 array of shape (N,)
         Receives the IoU, 0 if the class has no box in the image.
     """
@@ -51,9 +51,9 @@ def overlaps_of(truth, images, labels, predictions, overlaps):
     TRUTH, STATE, types.float64, types.boolean, types.boolean, types.int32[::1], types.int32[::1], types.float64[:, ::1]
 )
 def match_collected(truth, state, threshold, one_image, groups_count, images, labels, predictions):
-    """Match the predictions of overfull images that remain after the cap, image by image.
+    """Match the given predictions, which are those within the cap in overfull images, one image at a time.
 
-    The state must have room for one more entry for each of these predictions and for each group of the images.
+    The state must have room for an additional entry for each of these predictions and for each group of the images.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def match_collected(truth, state, threshold, one_image, groups_count, images, la
         Whether the state holds one image at a time. If not, call
         :func:`~evaluator.kernels.detection.matching.finish_all_images` afterwards.
     images, labels, predictions
-        As for :func:`overlaps_of`, images in ascending order.
+        As for :func:`overlaps_of`, with images in ascending order.
     """
     at = 0
     while at < len(images):

@@ -1,4 +1,4 @@
-"""Reading of detections in the long shape, which has one detection per line, in any order."""
+"""Reads detections in the long layout, which has one detection per line, in any order."""
 
 import numpy as np
 from numba import types
@@ -14,12 +14,12 @@ from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED
 
 CELLS = 7
-IMAGE, LABEL = 0, 1  # Kinds of cells; 2 to 6 are the numbers Score, XMin, XMax, YMin, YMax.
+IMAGE, LABEL = 0, 1  # Kinds of cells. Kinds 2 to 6 are numbers: Score, XMin, XMax, YMin, YMax.
 
 
 @subroutine
 def _read_row(data, at, truth, kind_of_cell, batch, row):
-    """Read one line into ``batch``, cell by cell; return the offset of the next line, or 0 if the line is not plain."""
+    """Read a line into ``batch``, cell by cell. Return the offset of the next line, or 0 if the line is not plain."""
     for cell in range(CELLS):
         kind, last = kind_of_cell[cell], cell == CELLS - 1
         if kind > LABEL:
@@ -37,7 +37,7 @@ def _read_row(data, at, truth, kind_of_cell, batch, row):
 
 @subroutine
 def _read_rows(data, at, stop, truth, kind_of_cell, batch):
-    """Fill a batch line by line; return (number of lines, offset of the next one; 0 if a line is not plain)."""
+    """Fill a batch line by line. Return (number of lines, offset of the next line, or 0 if a line is not plain)."""
     rows = 0
     while at < stop and rows < len(batch.positions):
         at = _read_row(data, at, truth, kind_of_cell, batch, rows)
@@ -49,7 +49,7 @@ def _read_rows(data, at, stop, truth, kind_of_cell, batch):
 
 @subroutine
 def _read_plain_rows(data, at, stop, truth, cell_of_kind, batch):
-    """Fill a batch column by column; return (number of lines, offset of the next one).
+    """Fill a batch column by column. Return (number of lines, offset of the next line).
 
     Returns (0, ``at``) if a line has blanks, CRLF or a wrong number of cells; :func:`_read_rows` reads such lines.
     """
@@ -76,7 +76,7 @@ def _read_plain_rows(data, at, stop, truth, cell_of_kind, batch):
 
 @inlined
 def _position_of(truth, state, image, label):
-    """Count one row; return the position of its class in ``truth.verified``, -1 if it is not verified in the image."""
+    """Count a row. Return the position of its class in ``truth.verified``; -1 if its class is not verified."""
     if image < 0:
         state.counts[UNKNOWN_IMAGES] += 1
         return np.int64(-1)
@@ -91,7 +91,7 @@ def _position_of(truth, state, image, label):
 
 @subroutine
 def _add_batch(truth, state, threshold, batch, rows):
-    """Match the predictions of a batch; return a status.
+    """Match the predictions of a batch, and return a status.
 
     Each step processes all rows of the batch, so that the CPU can overlap their memory accesses.
     """
@@ -138,7 +138,7 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
     Returns
     -------
     int64
-        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is invalid after anything but DONE.
+        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
     """
     while at < stop:
         rows, at = _read_plain_rows(data, at, stop, truth, cell_of_kind, batch)
@@ -154,9 +154,9 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
 
 @kernel(TRUTH, STATE, STATE, types.float64)
 def merge(truth, state, other, threshold):
-    """Let the best candidates in another thread's state claim their boxes in ``state``, and merge the groups.
+    """Merge the state of another thread into ``state``. Its best candidates claim their boxes; groups are combined.
 
-    ``state`` must have room for one more entry for each box.
+    ``state`` must have room for an additional entry for each box.
     """
     for image in range(len(truth.usage)):
         for position in range(truth.verified_from[image], truth.verified_from[image + 1]):

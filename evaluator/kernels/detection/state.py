@@ -1,4 +1,4 @@
-"""The data of detection kernels: the ground truth, which they read, and the state, which they change."""
+"""The data of the detection kernels: the ground truth, which they only read, and the state, which they change."""
 
 from typing import NamedTuple
 
@@ -10,12 +10,12 @@ from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 MAX_PER_IMAGE_AND_CLASS = 10_000
-COLLECTED = 9  # Index in State.counts; the smaller indices are in evaluator.kernels.reading.
-COUNTS = 10
+COLLECTED = 10  # Index in ``counts``. The smaller indices are defined in evaluator.kernels.reading.
+COUNTS = 11
 
 
 class KernelTruth(NamedTuple):
-    """The ground-truth boxes, sorted by image, class and row of the file; all arrays are read-only.
+    """The ground-truth boxes, sorted by image, class and row of the file. All arrays are read-only.
 
     A *verified class* of an image is a class that the annotators have verified as present or absent in it. Other
     classes are not scored in the image.
@@ -24,9 +24,9 @@ class KernelTruth(NamedTuple):
     ----------
     images, labels : TextIndex
     closed : bool array of shape (2,)
-        Whether an unknown image, and whether an unknown label, is a defect.
+        Whether an unknown image is a defect, and whether an unknown label is a defect.
     listed : int64
-        Labels from this code on count as unknown: see ``LabelTruth.public_labels``.
+        Labels with this code or a larger code count as unknown; see ``LabelTruth.public_labels``.
     usage : int8 array of shape (images,)
     verified_from : int32 array of shape (images + 1,)
         Position in ``verified`` of the first verified class of each image.
@@ -67,9 +67,9 @@ TRUTH = types.NamedTuple(
 
 
 class DetectionState(NamedTuple):
-    """The results of one thread; no other thread writes to its arrays.
+    """The results of one thread. No other thread writes to its arrays.
 
-    ``best_candidates`` and ``group_confidences`` hold one image at a time (Kaggle shape) or all images (long shape).
+    ``best_candidates`` and ``group_confidences`` hold one image at a time (Kaggle layout) or all images (long layout).
 
     Attributes
     ----------
@@ -79,9 +79,9 @@ class DetectionState(NamedTuple):
     image_predictions : int32 array of shape (images,)
         Number of predictions of each image that were read.
     overfull : bool array of shape (images,), read-only
-        Images with more predictions than the cap allows for one class; their predictions are stored, not matched.
+        Images with more predictions than the cap allows for a class. Their predictions are stored but not matched.
     unknown_image_hashes : uint64 array
-        Hashes of image ids that are not in the truth, ``counts[UNKNOWN_IMAGE_HASHES]`` of them.
+        Hashes of image ids that are not in the truth; their number is ``counts[UNKNOWN_IMAGE_HASHES]``.
     class_positions : int32 array of shape (labels,)
         Position of each class of the current image in ``KernelTruth.verified``; -1 for classes that are not verified
         in the image. All -1 between images.
@@ -91,11 +91,12 @@ class DetectionState(NamedTuple):
     group_confidences : float64 array of shape (groups,)
         Highest confidence among the detections that lie in each group-of box; -1 if there is none.
     confidences, codes, entry_images : float64, uint32, int32 arrays of shape (capacity,)
-        The entries of the curves, ``counts[ENTRIES]`` of them; code = class × 4 + (private: 2) + (false positive: 1).
-        Entries that are not scored have a code of :func:`evaluator.kernels.detection.matching.unscored_class`.
+        The entries of the curves; their number is ``counts[ENTRIES]``. The code is class × 4, plus 2 for a private
+        image, plus 1 for a false positive. Entries that are not scored have the class
+        :func:`evaluator.kernels.detection.matching.unscored_class`.
     collected_images, collected_labels, collected : int32, int32, float64 arrays of shapes (room,), (room,), (room, 5)
-        The predictions of overfull images that have an area, ``counts[COLLECTED]`` of them. Columns of ``collected``:
-        confidence, XMin, XMax, YMin, YMax.
+        The predictions of overfull images whose box has an area; their number is ``counts[COLLECTED]``. The columns of
+        ``collected`` are confidence, XMin, XMax, YMin, YMax.
     """
 
     counts: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Reading of detections in the Kaggle shape: ``ImageId,PredictionString``, one image per line."""
+"""Reads detections in the Kaggle layout: ``ImageId,PredictionString``, one image per line."""
 
 import numpy as np
 from numba import types
@@ -28,7 +28,7 @@ NO_IMAGE = -1
 
 @subroutine
 def _read_string(data, at, truth, state, threshold, image, offsets):
-    """Read and match the predictions of one image; return (status, offset of the next line)."""
+    """Read and match the predictions of one image. Return (status, offset of the next line)."""
     while True:
         begin = at = after_blanks(data, at)
         label, end, _ = text_at(data, at, truth.labels)
@@ -69,9 +69,9 @@ def read_strings(data, at, stop, truth, state, threshold, groups_count):
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
     truth : KernelTruth
     state : DetectionState
-        Must have room for one more entry for every 12 bytes and for each group of the images that are read, and for one
-        more hash of an unknown image for every 3 bytes. A detection that a group absorbs can be an entry, and the group
-        is another.
+        Must have room for an additional entry for every 12 bytes and for each group of the images that are read, and
+        for an additional hash of an unknown image for every 3 bytes. A group needs a separate entry, because a
+        detection that it absorbs can be an entry too.
     threshold : float64
         Smallest IoU of a match.
     groups_count : bool
@@ -80,7 +80,7 @@ def read_strings(data, at, stop, truth, state, threshold, groups_count):
     Returns
     -------
     int64
-        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is invalid after anything but DONE.
+        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
     """
     while at < stop:
         image, at = next_image(data, at, truth, state)

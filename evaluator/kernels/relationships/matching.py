@@ -1,4 +1,4 @@
-"""Matching of pairs with the triplets and phrases of their image.
+"""Matches predicted pairs with the triplets and phrases of their image.
 
 The reference implementations are ``evaluator.tracks.relationships.scorer`` and ``evaluator.metrics``.
 """
@@ -19,11 +19,13 @@ from evaluator.kernels.reading import (
     OUTSIDE,
     UNCLAIMED,
     UNKNOWN_LABELS,
+    USELESS,
+    can_match,
 )
 from evaluator.kernels.relationships.state import STATE, UNKNOWN_RELATIONS
 
-UNVERIFIED, PRESENT, ABSENT = 0, 1, 2  # What annotators verified about a label in an image.
-NO_KEY = np.int64(-1)  # No triplet has this key.
+UNVERIFIED, PRESENT, ABSENT = 0, 1, 2  # Whether annotators verified a label as present or absent in an image.
+NO_KEY = np.int64(-1)  # A key that does not belong to any triplet.
 
 
 @inlined
@@ -50,7 +52,7 @@ def _enclosing(one, two):
 
 @inlined
 def _overlap(box, other):
-    """Return the IoU of two float32 boxes; differences, areas and their sum are float32, the rest is float64."""
+    """Return the IoU of two float32 boxes. Differences, areas and their sum are float32, other values float64."""
     width = min(box[1], other[1]) - max(box[0], other[0])
     height = min(box[3], other[3]) - max(box[2], other[2])
     if not (width > 0 and height > 0):
@@ -64,7 +66,7 @@ def _overlap(box, other):
 
 @inlined
 def _verification(truth, image, label):
-    """Return what annotators verified about a label in an image: UNVERIFIED, PRESENT or ABSENT."""
+    """Return whether annotators verified a label in an image: UNVERIFIED, PRESENT or ABSENT."""
     low, high = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
     while low < high:
         middle = (low + high) >> 1
@@ -80,7 +82,7 @@ def _verification(truth, image, label):
 
 @inlined
 def _is_scored(truth, image, one, two):
-    """Return whether a pair with two labels is scored: both are verified in the image, or one is verified as absent."""
+    """Return whether a pair is scored: both labels are verified in the image, or one label is verified as absent."""
     if one < 0 or two < 0:
         return False
     first, second = _verification(truth, image, one), _verification(truth, image, two)
@@ -102,14 +104,14 @@ def _first_triplet(truth, image, key):
 
 @inlined
 def claim(state, target, entry, confidence, overlap, coordinates):
-    """Let a pair claim a triplet or a phrase; the first claim in order of precedence is its true positive.
+    """Let a pair claim a triplet or a phrase. Of all pairs that claim it, the first in order is the true positive.
 
     Parameters
     ----------
     target : int64
         Index in ``state.best_candidates``.
     entry : int64
-        Entry of the pair.
+        Index of the pair's entry.
     """
     candidate = state.best_candidates[target]
     if precedes(confidence, overlap, coordinates, candidate):
@@ -121,7 +123,10 @@ def claim(state, target, entry, confidence, overlap, coordinates):
 
 @subroutine
 def _match(truth, state, threshold, entry, begin, key, confidence, coordinates):
-    """Claim the triplet and the phrase that a pair overlaps most, among triplets with ``key`` from ``begin`` on."""
+    """Let a pair claim the triplet and the phrase that it overlaps most.
+
+    The triplets that the pair is compared with have the key ``key`` and begin at index ``begin``.
+    """
     first, second = _as_float32(coordinates, 0), _as_float32(coordinates, 4)
     around = _enclosing(first, second)
     best, highest, best_phrase, highest_phrase, stop = begin, 0.0, begin, 0.0, begin + 1
@@ -142,10 +147,11 @@ def _match(truth, state, threshold, entry, begin, key, confidence, coordinates):
 
 
 @inlined
-def _count_unusual(counts, confidence, coordinates):
-    """Count pairs with an inverted box, with coordinates outside the image, and with a confidence above 1.
+def _count_unusual(counts, confidence, coordinates, threshold):
+    """Count unusual pairs: with an inverted box, coordinates outside the image, or a confidence above 1.
 
-    Such pairs are valid but probably not intended; the participant gets a notice with their number.
+    Pairs that can match neither a relationship nor a phrase are counted too. All these pairs are valid but probably not
+    intended; the participant gets a notice with their number.
     """
     low, high = coordinates[0], coordinates[0]
     for coordinate in coordinates:
@@ -155,11 +161,17 @@ def _count_unusual(counts, confidence, coordinates):
     counts[INVERTED] += inverted
     counts[OUTSIDE] += low < 0.0 or high > 1.0
     counts[BEYOND_ONE] += confidence > 1.0
+    if inverted or low < 0.0 or high > 1.0:
+        first, second = coordinates[:4], coordinates[4:]
+        around = min(first[0], second[0]), max(first[1], second[1]), min(first[2], second[2]), max(first[3], second[3])
+        counts[USELESS] += not (
+            can_match(first, threshold) or can_match(second, threshold) or can_match(around, threshold)
+        )
 
 
 @inlined
 def add_prediction(truth, state, threshold, image, labels, relation, confidence, coordinates):
-    """Match one predicted pair of a known image, and add it to the entries if it is scored; return a status.
+    """Match one predicted pair of a known image, add it to the entries if it is scored, and return a status.
 
     Parameters
     ----------
@@ -176,7 +188,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     """
     if not confidence >= 0:
         return NEGATIVE_CONFIDENCE
-    _count_unusual(state.counts, confidence, coordinates)
+    _count_unusual(state.counts, confidence, coordinates, threshold)
     one, two = labels
     state.counts[UNKNOWN_RELATIONS] += relation < 0
     state.counts[UNKNOWN_LABELS] += one < 0 or two < 0
@@ -187,7 +199,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     known, kinds = len(truth.labels.starts) - 1, len(truth.relations.starts) - 1
     entry = state.counts[ENTRIES]
     state.counts[ENTRIES] = entry + 1
-    confidence += 0.0  # This turns -0.0 into 0.0.
+    confidence += 0.0  # Adding zero turns -0.0 into 0.0.
     state.confidences[entry] = confidence
     state.images[entry] = image
     state.relations[entry] = relation if relation >= 0 else kinds
@@ -198,8 +210,8 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     if at < len(truth.triplets) and truth.triplets[at] == key:
         _match(truth, state, threshold, entry, at, key, confidence, coordinates)
     elif state.image_predictions[image] > CROWD and len(truth.triplets) > 0:
-        # The pair is compared with another triplet and claims nothing. Otherwise the time taken would reveal which
-        # triplets exist.
+        # The pair is compared with another triplet and claims nothing. Otherwise the time that scoring takes would
+        # reveal which triplets exist.
         _match(truth, state, np.inf, entry, 0, NO_KEY, confidence, coordinates)
     return DONE
 
@@ -208,7 +220,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
 def merge(state, other, offset):
     """Let the best candidates in another thread's state claim their triplets and phrases in ``state``.
 
-    ``offset``, the number of entries of the earlier threads, is added to the indices of their entries.
+    ``offset``, the number of entries of the earlier threads, is added to the entry indices of these candidates.
     """
     for target in range(len(state.best_entries)):
         candidate = other.best_candidates[target]

@@ -1,4 +1,4 @@
-"""Reading of relationships in both shapes: one image with all its predictions per line, or one pair per line."""
+"""Reads relationships in both layouts: one image with all its predictions per line, or one pair per line."""
 
 import numpy as np
 from numba import types
@@ -21,12 +21,15 @@ from evaluator.kernels.text.prediction_strings import (
 )
 
 CELLS = 13
-IMAGE, RELATION = 0, 3  # Kinds of cells; 1 and 2 are labels, 4 to 12 are numbers.
+IMAGE, RELATION = 0, 3  # Kinds of cells. Kinds 1 and 2 are labels, 4 to 12 are numbers.
 
 
 @subroutine
 def _token_at(data, at, index, closed):
-    """Return (code of a text in a prediction string, offset after it; 0 if it is not plain)."""
+    """Return (code of a text in a prediction string, offset after it).
+
+    The offset is 0 if the text is not in plain syntax.
+    """
     if at == 0:
         return np.int64(-1), at
     at = after_blanks(data, at)
@@ -40,7 +43,10 @@ def _token_at(data, at, index, closed):
 
 @inlined
 def _box_at(data, at, index, closed):
-    """Return (label, XMin, XMax, YMin, YMax, offset after them; 0 if any is not plain)."""
+    """Return (label, XMin, XMax, YMin, YMax, offset after them).
+
+    The offset is 0 if any of them is not in plain syntax.
+    """
     label, at = _token_at(data, at, index, closed)
     if at == 0:
         return label, 0.0, 0.0, 0.0, 0.0, at
@@ -53,7 +59,7 @@ def _box_at(data, at, index, closed):
 
 @subroutine
 def _read_string(data, at, truth, state, threshold, image):
-    """Read and match the predictions of one image; return (status, offset of the next line)."""
+    """Read and match the predictions of one image. Return (status, offset of the next line)."""
     while True:
         at = after_blanks(data, at)
         if byte_at(data, at) == LINE_FEED or byte_at(data, at) == RETURN:
@@ -86,14 +92,15 @@ def read_strings(data, at, stop, truth, state, threshold):
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
     truth : KernelTruth
     state : RelationshipState
-        Must have room for one more entry for every 24 bytes, and for one more hash of an unknown image for every 3.
+        Must have room for an additional entry for every 24 bytes, and for an additional hash of an unknown image for
+        every 3 bytes.
     threshold : float64
         Smallest IoU of a match.
 
     Returns
     -------
     int64
-        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is invalid after anything but DONE.
+        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
     """
     while at < stop:
         image, at = next_image(data, at, truth, state)
@@ -107,8 +114,8 @@ def read_strings(data, at, stop, truth, state, threshold):
 
 @subroutine
 def _text_cell_at(data, at, truth, kind, last):
-    """Return (code of a cell with text, offset of the next cell; 0 if the cell is not plain)."""
-    which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)  # The position in ``truth.closed``.
+    """Return (code of a cell with text, offset of the next cell); the offset is 0 if the cell is not plain."""
+    which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)  # Index in ``truth.closed``.
     if which == 0:
         code, end, _ = text_at(data, at, truth.images)
     elif which == 1:
@@ -132,7 +139,7 @@ def _text_cell_at(data, at, truth, kind, last):
     types.float64,
 )
 def read_rows(data, at, stop, kind_of_cell, codes, numbers, truth, state, threshold):
-    """Read whole lines of one pair each and match the pairs.
+    """Read whole lines, each of which has one pair, and match the pairs.
 
     Parameters
     ----------
@@ -146,7 +153,7 @@ def read_rows(data, at, stop, kind_of_cell, codes, numbers, truth, state, thresh
     Returns
     -------
     int64
-        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is invalid after anything but DONE.
+        DONE, NOT_PLAIN or NEGATIVE_CONFIDENCE. The state is valid only after DONE.
     """
     while at < stop:
         for cell in range(CELLS):

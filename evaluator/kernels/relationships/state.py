@@ -1,4 +1,4 @@
-"""The data of relationship kernels: the ground truth, which they read, and the state, which they change."""
+"""The data of the relationship kernels: the ground truth, which they only read, and the state, which they change."""
 
 from typing import NamedTuple
 
@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
-UNKNOWN_RELATIONS = 9  # Index in State.counts; the smaller indices are in evaluator.kernels.reading.
-COUNTS = 10
-CANDIDATE_NUMBERS = 10  # These are confidence, overlap and the coordinates of both boxes.
+UNKNOWN_RELATIONS = 10  # Index in ``counts``. The smaller indices are defined in evaluator.kernels.reading.
+COUNTS = 11
+CANDIDATE_NUMBERS = 10  # A candidate consists of a confidence, an overlap and the coordinates of both boxes.
 
 
 class KernelTruth(NamedTuple):
-    """Ground-truth triplets sorted by image, classes, relation and row of the file; all arrays are read-only.
+    """Ground-truth triplets sorted by image, classes, relation and row of the file. All arrays are read-only.
 
     A triplet is two boxes with their labels and the relation between them. Its phrase is the smallest box around both.
 
@@ -23,12 +23,12 @@ class KernelTruth(NamedTuple):
     ----------
     images, labels, relations : TextIndex
     closed : bool array of shape (3,)
-        Whether an unknown image, an unknown label, an unknown relation is a defect.
+        Whether an unknown image, an unknown label and an unknown relation are defects.
     usage : int8 array of shape (images,)
     verified_from : int32 array of shape (images + 1,)
         Position in ``verified_labels`` of the first label of each image.
     verified_labels : int32 array
-        2 × label + (1 if it is verified as absent), ascending in each image.
+        2 × label, plus 1 if it is verified as absent; ascending in each image.
     triplets_from : int32 array of shape (images + 1,)
         Index of the first triplet of each image.
     triplets : int64 array of shape (M,), ascending
@@ -67,22 +67,22 @@ TRUTH = types.NamedTuple(
 
 
 class RelationshipState(NamedTuple):
-    """The results of one thread; no other thread writes to its arrays.
+    """The results of one thread. No other thread writes to its arrays.
 
     Attributes
     ----------
     counts, named, image_predictions, unknown_image_hashes
         As for :class:`evaluator.kernels.detection.state.DetectionState`.
     best_candidates : float64 array of shape (2 × M, 10)
-        Confidence, overlap and coordinates of the best pair so far that claims each triplet, then of the best pair that
-        claims each phrase; confidence -1 if none does.
+        Confidence, overlap and coordinates of the best pair so far that claims each triplet, followed by those of the
+        best pair that claims each phrase. The confidence is -1 if no pair claims it.
     best_entries : int64 array of shape (2 × M,)
-        Entry of that pair, -1 if there is none.
+        Index of the entry of each of these best pairs; -1 if there is none.
     confidences, images, relations : float64, int32, int32 arrays of shape (capacity,)
-        The entries, ``counts[ENTRIES]`` of them: one for each pair that is scored. ``relations`` is that of
-        :class:`evaluator.tracks.relationships.entries.PairEntries`. A pair that is not scored is stored only if it is
-        not among the first :data:`~evaluator.kernels.CROWD` pairs of its image, because time and memory would otherwise
-        reveal which pairs are scored.
+        The entries; their number is ``counts[ENTRIES]``. Each scored pair has an entry. ``relations`` is defined by
+        :class:`evaluator.tracks.relationships.entries.PairEntries`. A pair that is not scored has an entry only if it
+        is not among the first :data:`~evaluator.kernels.CROWD` pairs of its image. Without these entries, running time
+        and memory use would reveal which pairs are scored.
     """
 
     counts: NDArray[np.int64]

@@ -1,1 +1,1 @@
-"""Kernels that scan text: from bytes to cells, numbers and codes."""
+"""Kernels that convert text to cells, numbers and codes."""

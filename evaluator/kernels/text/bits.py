@@ -1,4 +1,4 @@
-"""Operations on eight bytes at a time, and machine instructions that Python's integers do not offer.
+"""Operations on eight bytes at a time, and machine instructions for which Python has no operator.
 
 SWAR, "SIMD within a register": a 64-bit word holds eight characters, the first in its lowest byte, and one addition
 tests all of them. Source: Lamport 1975, "Multiple byte processing with full-word instructions".
@@ -17,7 +17,7 @@ from evaluator.kernels.jit import inlined
 ONES = np.uint64(0x0101010101010101)
 TOPS = np.uint64(0x8080808080808080)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-NO_DIGIT = np.uint64(0x7676767676767676)  # Added to a byte above 9, it sets the highest bit of the byte.
+NO_DIGIT = np.uint64(0x7676767676767676)  # Adding 0x76 to a byte above 9 sets the highest bit of the byte.
 BLANKS = np.uint64(0x2121212121212121)
 COMMAS = np.uint64(0x2C2C2C2C2C2C2C2C)
 BYTE = np.uint64(0xFF)
@@ -56,7 +56,7 @@ def leading_zeros(context: Any, word: Any) -> Any:
 
 @intrinsic
 def high_product(context: Any, one: Any, other: Any) -> Any:
-    """Return the upper 64 bits of a 128-bit product."""
+    """Return the upper 64 bits of the 128-bit product of two uint64."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         wide = ir.IntType(128)
@@ -88,7 +88,7 @@ def as_float(context: Any, bits: Any) -> Any:
 
 @intrinsic
 def strtod(context: Any, data: Any, at: Any) -> Any:
-    """Return (the number that the C library reads at ``at``, the number of characters it read)."""
+    """Return (number that the C library reads at ``at``, number of characters that it read)."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         text = ir.IntType(8).as_pointer()
@@ -142,7 +142,8 @@ def _checked_word_at(data, at):
     return word
 
 
-# With NUMBA_BOUNDSCHECK=1, as in one part of `make fuzz`, every byte is read through the array.
+# One part of `make fuzz` sets NUMBA_BOUNDSCHECK=1. In that case, bytes are read through the array, so that its bounds
+# are checked.
 word_at = _checked_word_at if config.BOUNDSCHECK else _word_at
 """``word_at(data, at)`` returns the eight bytes from ``at`` on. Bounds are not checked."""
 byte_at = _checked_byte_at if config.BOUNDSCHECK else _byte_at
@@ -151,13 +152,13 @@ byte_at = _checked_byte_at if config.BOUNDSCHECK else _byte_at
 
 @inlined
 def digits_in(word):
-    """Return the number of leading bytes with values from 0 to 9; text must be XORed with ``0x3030…`` before."""
+    """Return the number of leading bytes with values from 0 to 9. Text must first be XORed with ``0x3030…``."""
     return np.int64(trailing_zeros(((word + NO_DIGIT) | word) & TOPS) >> _3)
 
 
 @inlined
 def text_bytes_in(word):
-    """Return the number of leading bytes that are neither blank, control character nor comma."""
+    """Return the number of leading bytes that are not a blank, a control character or a comma."""
     commas = word ^ COMMAS
     found = ((word - BLANKS) & ~word) | ((commas - ONES) & ~commas)
     return np.int64(trailing_zeros(found & TOPS) >> _3)
@@ -165,6 +166,6 @@ def text_bytes_in(word):
 
 @inlined
 def first_bytes(word, count):
-    """Return the first ``count`` bytes of a word, 0 to 8; the others are zero."""
-    half = np.uint64(4 * count)  # The word is shifted twice by half, because a shift by 64 bits is undefined.
+    """Return the first ``count`` bytes of a word, with zeros in the other bytes. ``count`` is from 0 to 8."""
+    half = np.uint64(4 * count)  # The word is shifted in two steps, because a shift by 64 bits is undefined.
     return word & ((_1 << half << half) - _1)

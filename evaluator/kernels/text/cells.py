@@ -1,7 +1,7 @@
-"""Reading of one CSV line cell by cell.
+"""Reads one CSV line cell by cell.
 
-Offsets are positions of bytes in the block. The offset 0 means that a cell is not a number or not plain
-(see :mod:`evaluator.kernels.reading`).
+Offsets are byte positions in the block. An offset of 0 marks a cell that is not a number, or not in plain syntax (see
+:mod:`evaluator.kernels.reading`).
 """
 
 from evaluator.kernels.jit import inlined, subroutine
@@ -12,7 +12,7 @@ from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED, RETURN, 
 
 @subroutine
 def cell_end(data, at, last):
-    """Return the offset after the comma at ``at`` (for the last cell, after the line ending); 0 if there is none."""
+    """Return the offset after the comma or, for the last cell, the line ending at ``at``; 0 if there is none."""
     if not last:
         return at + 1 if byte_at(data, at) == COMMA else 0
     if byte_at(data, at) == RETURN:
@@ -22,7 +22,7 @@ def cell_end(data, at, last):
 
 @subroutine
 def _any_number_cell_at(data, at, last):
-    """Return (value, offset of the next cell) of a number of any length, with or without blanks around it."""
+    """Return (value, offset of the next cell) for a number of any length, with or without blanks around it."""
     value, end = long_number_at(data, at, LINE_FEED if last else COMMA)
     if end > 0:
         return value, end
@@ -32,7 +32,7 @@ def _any_number_cell_at(data, at, last):
 
 @inlined
 def cell_number_at(data, at, last):
-    """Return (value, offset of the next cell or line) of a cell with a number."""
+    """Return (value, offset of the next cell or line) for a cell with a number."""
     value, end = short_number_at(data, at, LINE_FEED if last else COMMA)
     if end == 0:
         return _any_number_cell_at(data, at, last)

@@ -1,4 +1,4 @@
-"""Reading of many CSV rows at once: find the ends of all cells first, then read column by column.
+"""Reads many CSV rows at once: finds the ends of all cells first, then reads column by column.
 
 The end of a number is known before the number is read, so the CPU reads several at the same time instead of waiting for
 the length of each (Langdale and Lemire 2019, "Parsing gigabytes of JSON per second"). Rows with blanks or CRLF are left
@@ -49,7 +49,7 @@ def _checked_ends_at(data, at):
 
 
 ends_at = _checked_ends_at if config.BOUNDSCHECK else _ends_at
-"""``ends_at(data, at)`` returns a bit for each of the 64 bytes from ``at``, set if the byte can end a cell."""
+"""``ends_at(data, at)`` returns 64 bits, one for each byte from ``at`` on. A bit is set if the byte can end a cell."""
 
 
 @intrinsic
@@ -81,7 +81,7 @@ def _equal_at(context: Any, codes: Any, at: Any, code: Any) -> Any:
 
 @inlined
 def position_in(codes, first, stop, code):
-    """Return the position of a code in ``codes[first:stop]``, counted in ``codes``; -1 if it is not there."""
+    """Search ``codes[first:stop]`` for a code, and return its index in ``codes``; -1 if it is not found."""
     while first < stop and first + LANES <= len(codes):
         found = first + np.int64(trailing_zeros(_equal_at(codes, first, code)))
         if found < min(first + LANES, stop):
@@ -103,7 +103,8 @@ def find_cell_ends(data, at, stop, ends):
         Must be readable for 64 bytes beyond ``stop``.
     at, stop : int64
     ends : int64 array
-        Receives ``at - 1`` and then the offset of the byte after each cell. Its last 72 elements are scratch memory.
+        Receives ``at - 1``, followed by the offset of the byte after each cell. Its last 72 elements are scratch
+        memory.
 
     Returns
     -------
@@ -118,7 +119,9 @@ def find_cell_ends(data, at, stop, ends):
             found &= (_1 << np.uint64(stop - at)) - _1
         first, count = count, count + np.int64(bits_set_in(found))
         while found:
-            for offset in range(EIGHT):  # Usually enough, and the CPU predicts a fixed trip count well.
+            # Few blocks of 64 bytes have more than eight cell ends, and the CPU predicts the end of a loop of fixed
+            # length well.
+            for offset in range(EIGHT):
                 ends[np.uint64(first + offset)] = at + np.int64(trailing_zeros(found))
                 found &= found - _1
             first += EIGHT
@@ -128,7 +131,7 @@ def find_cell_ends(data, at, stop, ends):
 
 @inlined
 def _short_number(data, begin, size):
-    """Return (value, True) of one digit, a point and one to eight digits; (NaN, False) for anything else."""
+    """Return (value, True) for one digit, a point and one to eight digits; (NaN, False) for any other text."""
     head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
     digits = size - 2
     plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
@@ -140,7 +143,7 @@ def _short_number(data, begin, size):
 
 @inlined
 def _long_number(data, begin, size):
-    """Return (value, True) of one digit, a point and nine to fourteen digits; (NaN, False) for anything else."""
+    """Return (value, True) for one digit, a point and nine to fourteen digits; (NaN, False) for any other text."""
     head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
     more, digits = word_at(data, begin + 10) ^ ZEROS, size - 10
     plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
@@ -153,7 +156,7 @@ def _long_number(data, begin, size):
 
 @subroutine
 def _read_remaining(data, ends, first, step, values):
-    """Read the cells whose value is still NaN, as decimals of any form; return whether all cells are numbers."""
+    """Read each cell whose value is still NaN as a decimal of any form. Return whether all cells are numbers."""
     for row in range(len(values)):
         if np.isnan(values[row]):
             cell = first + row * step
@@ -165,12 +168,12 @@ def _read_remaining(data, ends, first, step, values):
 
 @subroutine
 def numbers_of(data, ends, first, step, values):
-    """Read every ``step``-th cell from ``first`` on as a number; return whether all are numbers.
+    """Read every ``step``-th cell from ``first`` on as a number. Return whether all of them are numbers.
 
     Parameters
     ----------
     data, ends
-        As for :func:`find_cell_ends`, after its call.
+        The arguments with which :func:`find_cell_ends` was called.
     first, step : int64
     values : float64 array
         Receives the numbers; its length is the number of cells to read.
@@ -193,14 +196,14 @@ def numbers_of(data, ends, first, step, values):
 
 @subroutine
 def _code_of_any(data, begin, end, index, closed):
-    """Return (code, whether it is accepted) of any text, even a long or unknown one or one not in its first slot."""
+    """Return (code, whether the text is accepted) for any text, even if it is long or unknown."""
     code, text_end, _ = text_at(data, begin, index)
     return code, text_end == end and (code >= 0 or not (closed or not is_plain(data, begin, end)))
 
 
 @subroutine
 def codes_of(data, ends, first, step, index, closed, codes):
-    """Look up the text of every ``step``-th cell from ``first`` on; return whether all are accepted.
+    """Look up the text of every ``step``-th cell from ``first`` on. Return whether all texts are accepted.
 
     A text is accepted if it is in the index, or if it is plain and unknown texts are allowed.
 
@@ -241,7 +244,8 @@ class Batch(NamedTuple):
         Ends of cells, as :func:`find_cell_ends` writes them.
     codes : int64 array of shape (texts, BATCH_ROWS)
     positions : int64 array of shape (BATCH_ROWS,)
-        Position of each prediction's class in the truth's verified classes, -1 if it is not verified in the image.
+        Position of each prediction's class in the truth's verified classes, -1 if the class is not verified in the
+        image.
     numbers : float64 array of shape (numbers, BATCH_ROWS)
     """
 
@@ -263,5 +267,5 @@ BATCH = types.NamedTuple((types.int64[::1], types.int64[:, ::1], types.int64[::1
 
 @inlined
 def follows(data, ends, cell, byte):
-    """Return whether a cell is followed by ``byte``."""
+    """Return whether the byte after a cell is ``byte``."""
     return byte_at(data, ends[np.uint64(cell + 1)]) == byte

@@ -1,12 +1,12 @@
-"""Conversion of decimal text to the nearest float64, equal to Python's ``float()``.
+"""Converts decimal text to the nearest float64. The result equals that of Python's ``float()``.
 
-There are three algorithms; each is used for numbers that the previous one cannot convert:
+There are three algorithms. Each is used for numbers that the previous algorithm cannot convert:
 
 * up to 15 digits and a small power of ten: one exact product or quotient
   (Clinger 1990, "How to read floating point numbers accurately");
 * up to 19 digits: a 128-bit product with a truncated power of five
   (Lemire 2021, "Number parsing at a gigabyte per second", after Eisel);
-* the rest, about one number in millions: the C library's ``strtod``, which also rounds correctly.
+* all other numbers, about one in several million: the C library's ``strtod``, which also rounds correctly.
 """
 
 from typing import Any
@@ -32,7 +32,7 @@ BYTE = np.uint64(0xFF)
 POINT_AFTER_XOR = np.uint64(POINT ^ 0x30)
 TENS = np.array([float(f"1e{power}") for power in range(23)])
 WHOLE_TENS = 10 ** np.arange(20, dtype=np.uint64)
-# Indexed by the number of digits to append: with a larger number, the result could exceed 10**19.
+# Element i is the largest number to which i digits can be appended without reaching 10**19.
 LARGEST_BEFORE = (np.uint64(10**19) - np.uint64(1)) // WHOLE_TENS - np.uint64(1)
 LOWEST_POWER, HIGHEST_POWER = -342, 308
 UNDECIDED = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -40,7 +40,7 @@ EXACT_INTEGERS = np.uint64(1 << 53)
 
 
 def _powers_of_five() -> Any:
-    """Return the upper 128 bits of 5**q for q from -342 to 308, uint64 of shape (651, 2), high half first."""
+    """Return the upper 128 bits of 5**q for q from -342 to 308: uint64 of shape (651, 2), the high half first."""
     table = []
     for power in range(LOWEST_POWER, HIGHEST_POWER + 1):
         if power >= 0:
@@ -62,7 +62,7 @@ _TO_TEN_THOUSANDS = np.uint64(0x0000271000000001)
 
 @inlined
 def number_of(word, count):
-    """Return the integer whose digits are the first ``count`` bytes, 1 to 8, by three products (Lemire 2021)."""
+    """Return the integer whose digits are the first ``count`` bytes (1 to 8), with three products (Lemire 2021)."""
     digits = word << np.uint64(64 - 8 * count)
     digits = digits * np.uint64(10) + (digits >> _8)
     return (((digits & _PAIRS) * _TO_MILLIONS) + (((digits >> _16) & _PAIRS) * _TO_TEN_THOUSANDS)) >> _32
@@ -77,7 +77,7 @@ def short_number_at(data, at, stop):
     data, at
         As for :func:`number_at`.
     stop : int64
-        The byte that must follow.
+        The byte that must follow the number.
 
     Returns
     -------
@@ -97,9 +97,9 @@ def short_number_at(data, at, stop):
 
 @subroutine
 def long_number_at(data, at, stop):
-    """Read a number of one digit, a point and 9 to 14 digits; otherwise as :func:`short_number_at`.
+    """Read a number of one digit, a point and 9 to 14 digits. Parameters and result are as for :func:`short_number_at`.
 
-    15 digits and a power of ten up to 22 are exact, so their quotient is rounded only once.
+    Numbers of 15 digits and powers of ten up to 10**22 are exact, so their quotient is rounded only once.
     """
     head = word_at(data, at) ^ ZEROS
     word, more = word_at(data, at + 2) ^ ZEROS, word_at(data, at + 10) ^ ZEROS
@@ -116,7 +116,7 @@ def long_number_at(data, at, stop):
 
 @subroutine
 def _digits_at(data, at, whole):
-    """Return (``whole`` with the digits from ``at`` on appended, their end, whether it is still below 10**19)."""
+    """Append the digits from ``at`` on to ``whole``. Return (number, end of the digits, whether number < 10**19)."""
     fits = True
     while True:
         word = word_at(data, at) ^ ZEROS
@@ -132,8 +132,8 @@ def _digits_at(data, at, whole):
 
 @subroutine
 def _exponent_at(data, at):
-    """Return (exponent, its end): (0, ``at``) if there is none, (0, 0) if it has no digits."""
-    if byte_at(data, at) | 0x20 != 0x65:  # The byte is neither e nor E.
+    """Return (exponent, its end). Without an exponent: (0, ``at``); for an exponent without digits: (0, 0)."""
+    if byte_at(data, at) | 0x20 != 0x65:  # The next byte is neither "e" nor "E".
         return 0, at
     at += 1
     negative = byte_at(data, at) == MINUS
@@ -152,7 +152,7 @@ def _exponent_at(data, at):
 
 @subroutine
 def _nearest(whole, power):
-    """Return (float64 nearest to whole × 10**power, whether it could be determined)."""
+    """Return (float64 nearest to ``whole`` × 10**power, whether this float64 could be determined)."""
     if whole <= EXACT_INTEGERS and -22 <= power <= 22:
         exact = np.float64(np.int64(whole))
         return (exact / TENS[-power] if power < 0 else exact * TENS[power]), True
@@ -166,7 +166,10 @@ def _nearest(whole, power):
 
 @subroutine
 def _eisel_lemire(whole, power):
-    """Return the bits of whole × 10**power; UNDECIDED if it is subnormal or too near a tie for a 128-bit product."""
+    """Return the bits of whole × 10**power, or UNDECIDED.
+
+    The result is UNDECIDED if the number is subnormal, or too near a tie for the precision of a 128-bit product.
+    """
     shift = leading_zeros(whole)
     whole <<= shift
     high_five, low_five = POWERS_OF_FIVE[power - LOWEST_POWER, 0], POWERS_OF_FIVE[power - LOWEST_POWER, 1]
@@ -185,7 +188,7 @@ def _eisel_lemire(whole, power):
         return UNDECIDED
     half = low <= _1 and -4 <= power <= 23 and (mantissa & np.uint64(3)) == _1
     if half and (mantissa << (upper + np.uint64(9))) == high:
-        mantissa &= ~_1  # A tie is rounded to the even number.
+        mantissa &= ~_1  # Ties are rounded to even.
     mantissa = (mantissa + (mantissa & _1)) >> _1
     if mantissa >= np.uint64(1 << 53):
         mantissa = np.uint64(1 << 52)
@@ -197,7 +200,7 @@ def _eisel_lemire(whole, power):
 
 @subroutine
 def _by_library(data, at, end):
-    """Return the number that ``strtod`` reads; infinity, which callers reject, if it did not read the whole token."""
+    """Return the number that ``strtod`` reads. If it stops before ``end``, return infinity, which callers reject."""
     value, length = strtod(data, at)
     return value if length == end - at else np.inf
 
@@ -244,7 +247,10 @@ def number_at(data, at):
 
 @kernel(read_only(types.uint8), types.float64[::1], types.int64[::1])
 def numbers_between_blanks(data, values, ends):
-    """Read tokens that are separated by blanks, for tests; ``ends`` receives 0 for a token that is not a number."""
+    """Read numbers that are separated by blanks; used in tests.
+
+    ``ends`` receives 0 for a token that is not a number.
+    """
     at = 1
     for token in range(len(values)):
         values[token], end = short_number_at(data, at, BLANK)

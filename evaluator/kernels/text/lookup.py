@@ -1,6 +1,6 @@
 """Looks up the code of an id or a label in a hash table with open addressing, which is stored in the truth.
 
-Texts are padded with zeros to pairs of eight-byte words, so that comparing texts compares words.
+Texts are padded with zeros to pairs of eight-byte words, so that texts can be compared word by word.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,8 +29,8 @@ class TextIndex(NamedTuple):
     Attributes
     ----------
     slots : int32 array of shape (a power of two,)
-        Code of the text in each slot, -1 if the slot is empty. A text is in the slot of its hash or, if that is taken,
-        in the next empty one.
+        Code of the text in each slot, -1 if the slot is empty. A text is in the slot of its hash or, if that slot is
+        taken, in the next empty slot.
     starts : int32 array of shape (texts + 1,)
         Position in ``words`` of the first word of each text.
     words : uint64 array
@@ -46,12 +46,12 @@ INDEX = types.NamedTuple((read_only(types.int32), read_only(types.int32), read_o
 
 
 def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
-    """Return the index of distinct texts.
+    """Return a hash table of distinct texts.
 
-    Texts with a blank, comma, quote or control character are left out, because no plain cell or token can contain them:
-    submissions that contain them need the reference implementation. With ``as_unknown`` every text that is not
-    :func:`is_plain` is left out. Submissions that contain it then need the reference implementation whether or not it
-    is in the truth.
+    Texts with a blank, comma, quote or control character are left out, because no plain cell or token can contain them.
+    Submissions that contain such texts need the reference implementation. With ``as_unknown``, every text that is not
+    :func:`is_plain` is left out. Submissions that contain such a text then need the reference implementation whether or
+    not the text is in the truth.
     """
     encoded = [text.encode() for text in texts]
     sizes = np.array([-(-len(text) // 16) * 2 for text in encoded], np.int64)
@@ -70,7 +70,7 @@ def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
 
 
 def stored_index(name: str, texts: Iterable[str], *, as_unknown: bool = False) -> dict[str, NDArray[Any]]:
-    """Return the index of some texts as named arrays that a truth stores; ``StoredIndex`` reads them."""
+    """Return the hash table of the given texts as named arrays for a truth. ``StoredIndex`` reads them."""
     return {f"{name}.{part}": array for part, array in index_of([*texts], as_unknown=as_unknown)._asdict().items()}
 
 
@@ -89,7 +89,7 @@ def slot_of(value, slots):
 
 @inlined
 def _pair_at(data, at):
-    """Return (two words with the next 16 bytes of a text, zero after its end; number of bytes of the text in them)."""
+    """Return (first word, second word, number of bytes) of the next 16 bytes of a text. Bytes after its end are 0."""
     one, two = word_at(data, at), word_at(data, at + 8)
     count = text_bytes_in(one)
     if count < 8:
@@ -166,7 +166,7 @@ def text_at(data, at, index):
 
 @kernel(read_only(types.uint8), INDEX, types.int64[::1])
 def codes_between_commas(data, index, codes):
-    """Look up texts, each of which is followed by one comma; only for tests."""
+    """Look up texts, each of which is followed by a comma; used in tests."""
     at = np.int64(0)
     for cell in range(len(codes)):
         codes[cell], end, _ = text_at(data, at, index)
@@ -177,7 +177,7 @@ def codes_between_commas(data, index, codes):
 def is_plain(data, at, end):
     """Return whether an unknown text is plain: 1 to 256 characters of printable ASCII without quotes.
 
-    The text must not contain blanks, commas or control characters; they are not checked.
+    The text must not contain blanks, commas or control characters. This is not checked.
     """
     if not 0 < end - at <= MAX_CHARACTERS:
         return False

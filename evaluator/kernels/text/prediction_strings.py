@@ -1,7 +1,7 @@
-"""Reading of the tokens of a prediction string: numbers and labels separated by blanks.
+"""Reads the tokens of a prediction string: numbers and labels separated by blanks.
 
-Offsets are positions of bytes in the block. The offset 0 means that a token is not a number or not plain
-(see :mod:`evaluator.kernels.reading`).
+Offsets are byte positions in the block. An offset of 0 marks a token that is not a number, or not in plain syntax (see
+:mod:`evaluator.kernels.reading`).
 """
 
 from evaluator.kernels.jit import inlined, subroutine
@@ -21,7 +21,7 @@ def after_blanks(data, at):
 
 @inlined
 def after_line(data, at):
-    """Return the offset of the next line if a line ends at ``at``, else 0."""
+    """Return the offset of the next line if a line ends at ``at``, otherwise 0."""
     if byte_at(data, at) == RETURN:
         at += 1
     return at + 1 if byte_at(data, at) == LINE_FEED else 0
@@ -29,7 +29,7 @@ def after_line(data, at):
 
 @subroutine
 def _any_token_number_at(data, at):
-    """Return (value, offset of the next token or line end) of a number of any length, with any blanks around it."""
+    """Return (value, offset of the next token or line end) for a number of any length, with any blanks around it."""
     if at == 0:
         return 0.0, 0
     value, end = long_number_at(data, at, BLANK)
@@ -43,7 +43,7 @@ def _any_token_number_at(data, at):
 
 @inlined
 def token_number_at(data, at):
-    """Return (value, offset of the next token, of a blank before it, or of the line end)."""
+    """Return (value, offset) for a number. The offset is that of the line end, the next token, or a blank before it."""
     value, end = short_number_at(data, at, BLANK)
     if end == 0:
         return _any_token_number_at(data, at)

@@ -1,1 +1,1 @@
-"""Detection of objects by boxes (Open Images)."""
+"""The object detection track of Open Images."""

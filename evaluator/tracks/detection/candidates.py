@@ -1,4 +1,4 @@
-"""The detections of a submission, by boxes or by masks, and which of them can be matched with objects."""
+"""Finds the detections of a submission (boxes or masks) that can be matched with objects."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,18 +10,18 @@ from evaluator.files.submission import SubmissionTable
 from evaluator.metrics.matching import TieBreaks, contains, most_confident, positions_in_groups
 from evaluator.tracks.shared.label_truth import ObjectTruth
 
-LOWEST_CONFIDENCE = -10.0  # The official code leaves out detections at or below this threshold.
+LOWEST_CONFIDENCE = -10.0  # As in the official code, detections with this or a lower confidence are left out.
 MAX_PER_IMAGE_AND_CLASS = 10_000
 
 
 @dataclass(slots=True)
 class Detections:
-    """Some of the detections of a submission.
+    """N detections of a submission.
 
     Attributes
     ----------
     images, labels : int64 arrays of shape (N,)
-        Codes; -1 for a label that is not in the truth.
+        Code of the image and of the label of each detection; -1 for a label that is not in the truth.
     confidences : float64 array of shape (N,)
     boxes : float64 array of shape (N, 4)
     rows : int64 array of shape (N,)
@@ -38,7 +38,7 @@ class Detections:
     indices: NDArray[np.int64]
 
     def __getitem__(self, chosen: NDArray[Any]) -> "Detections":
-        """Return some of the detections, selected by mask or by index."""
+        """Return the detections selected by a Boolean mask or by indices."""
         return Detections(
             self.images[chosen],
             self.labels[chosen],
@@ -58,12 +58,12 @@ class Detections:
 
     @property
     def coordinates(self) -> list[NDArray[np.float64]]:
-        """The four coordinates, in the order in which they break ties."""
+        """The four coordinates of the boxes, in the order in which they break ties."""
         return [self.boxes[:, axis] for axis in range(4)]
 
 
 def predicted(truth: ObjectTruth, table: SubmissionTable, boxes: NDArray[np.float64], *, expand: bool) -> Detections:
-    """Return all detections of a submission, those of known labels first.
+    """Return all detections of a submission, those with known labels first.
 
     Parameters
     ----------
@@ -71,21 +71,21 @@ def predicted(truth: ObjectTruth, table: SubmissionTable, boxes: NDArray[np.floa
     table : SubmissionTable
     boxes : float64 array of shape (rows of the table, 4)
     expand : bool
-        Whether each detection is followed by a copy for every ancestor of its label.
+        Whether each detection is copied for every ancestor of its label.
     """
     codes = table.codes("LabelName")
     rows, others = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
     labels = codes[rows]
     if expand:
-        copies, ancestors = _ancestors(truth, labels)
+        copies, ancestors = ancestors_of(truth, labels)
         rows, labels = np.r_[rows, rows[copies]], np.r_[labels, ancestors]
     rows, labels = np.r_[rows, others], np.r_[labels, codes[others]]
     confidences = table.numbers("Score")[rows, 0]
     return Detections(table.codes("image")[rows], labels, confidences, boxes[rows], rows, np.arange(len(rows)))
 
 
-def _ancestors(truth: ObjectTruth, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return every ancestor of every label, as the index of the label and the ancestor, both of shape (copies,)."""
+def ancestors_of(truth: ObjectTruth, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return every pair of an index into ``labels`` and an ancestor of that label, as two arrays of shape (copies,)."""
     ends = truth.ancestor_ends
     starts = np.r_[0, ends[:-1]]
     counts = (ends - starts)[labels]
@@ -94,7 +94,7 @@ def _ancestors(truth: ObjectTruth, labels: NDArray[np.int64]) -> tuple[NDArray[n
 
 
 def are_valid(detections: Detections) -> NDArray[np.bool_]:
-    """Return which detections have an area and a confidence above the lowest, shape (N,)."""
+    """Return which detections have an area and a confidence above :data:`LOWEST_CONFIDENCE`, shape (N,)."""
     boxes = detections.boxes
     has_area = (boxes[:, 0] < boxes[:, 1]) & (boxes[:, 2] < boxes[:, 3])
     return np.asarray(has_area & (detections.confidences > LOWEST_CONFIDENCE))
@@ -102,7 +102,7 @@ def are_valid(detections: Detections) -> NDArray[np.bool_]:
 
 def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_]:
     """Return which detections have a label that is verified in their image, shape (N,)."""
-    if not len(detections):  # This avoids reading the array of the truth.
+    if not len(detections):  # Returning early avoids reading an array of the ground truth.
         return np.zeros(0, bool)
     return contains(truth.verified, detections.keys(truth))
 
@@ -110,7 +110,7 @@ def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_
 def indices_within_cap(truth: ObjectTruth, detections: Detections, tie_breaks: TieBreaks) -> NDArray[np.int64]:
     """Return the indices of the 10,000 most confident detections of each image and label.
 
-    The cap applies to every label, verified or not. All labels that are not in the truth are treated as one.
+    The cap applies to every label, verified or not. All labels that are not in the truth are treated as one label.
     """
     keys = detections.images * (len(truth.labels) + 1) + detections.labels + 1
     return most_confident(MAX_PER_IMAGE_AND_CLASS, keys, detections.confidences, tie_breaks)

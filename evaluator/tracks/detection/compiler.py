@@ -10,23 +10,22 @@ from evaluator.catalog.open_images import ATTRIBUTES
 from evaluator.files.folder import TruthFolder, coded
 from evaluator.files.tables import TruthTable
 from evaluator.kernels.text.lookup import stored_index
-from evaluator.tracks.checking import check_boxes, checked, distinct_keys, usage_of
+from evaluator.tracks.checking import check_boxes, checked, distinct_keys, usage_of, warn_duplicates
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.shared.label_truth import count_objects
 from evaluator.tracks.shared.labels import Labelling, expanded
-from evaluator.tracks.shared.truth_warnings import warn_duplicates
 
 BOX_COLUMNS = ("XMin", "XMax", "YMin", "YMax")
 ATTRIBUTE_VALUES = {"0": 0, "0.0": 0, "1": 1, "1.0": 1}
 
 
 def compile_truth(folder: TruthFolder, parameters: DetectionParameters) -> DetectionTruth:
-    """Return the prepared truth of a folder.
+    """Check a truth folder and return its compiled truth.
 
     Raises
     ------
     InvalidTruth
-        With every fault of every file.
+        If there are faults. The exception contains the faults of all files.
     """
     tables = {name: folder.table(name) for name in ("boxes.csv", "image_labels.csv")}
     labelling = Labelling.of(folder, tables, expand=parameters.expand_hierarchy)
@@ -85,7 +84,7 @@ def _ranges(
 def _boxes(
     table: TruthTable, images: Mapping[str, int], labels: Mapping[str, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the image, the label and the coordinates of each row, and whether it is a group-of box."""
+    """Return four columns of boxes.csv: image, label and coordinates of each box, and whether it is a group-of box."""
     boxes = table.numbers(*BOX_COLUMNS)
     check_boxes(table, boxes)
     warn_duplicates(table, ("ImageID", "LabelName", *BOX_COLUMNS), "box")
@@ -94,14 +93,14 @@ def _boxes(
 
 
 def _attribute_names(table: TruthTable) -> list[str]:
-    """Return the names of the attribute columns in boxes.csv."""
+    """Return the names of the attribute columns that boxes.csv has."""
     return [name for name in ATTRIBUTES if name in table.frame]
 
 
 def _rows(
     table: TruthTable, labels: NDArray[np.int64], *, boxes: NDArray[np.int64], groups: NDArray[np.int64]
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays that describe the rows of boxes.csv; an attribute is -1 if it is neither 0 nor 1."""
+    """Return the arrays that describe the rows of boxes.csv. An attribute is -1 if it is neither 0 nor 1."""
     columns = [
         coded([text.strip() for text in table.frame[name]], ATTRIBUTE_VALUES) for name in _attribute_names(table)
     ]

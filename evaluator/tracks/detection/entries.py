@@ -1,4 +1,4 @@
-"""Entries of precision/recall curves, from which the whole outcome of a submission is computed."""
+"""The entries of precision/recall curves, from which the outcome of a submission is computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.metrics.average_precision import indices_by_group, reported_average_precisions
-from evaluator.metrics.bootstrap import Numbers, Weights
+from evaluator.metrics.bootstrap import MeanAveragePrecision, Numbers, Weights
 from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, ImageGroups, ImageRows, crowded_entries
 from evaluator.report import CurveRow, SplitReport
-from evaluator.tracks.detection.summary import EntryCounts, WeightedSplit, split_report, weighted
+from evaluator.tracks.detection.summary import EntryCounts, split_report, weighted
 from evaluator.tracks.interface import Engine, Outcome
 from evaluator.tracks.shared.curve_rows import curve_row
 from evaluator.tracks.shared.label_truth import ObjectTruth
@@ -19,19 +19,19 @@ from evaluator.tracks.shared.label_truth import ObjectTruth
 
 @dataclass(slots=True)
 class Entries:
-    """One entry for each detection that is not matched with a group, and one for each group that a detection matches.
+    """The entries of all curves: one for each detection that matches no group, and one for each matched group.
 
     Attributes
     ----------
     images : int array of shape (N,)
     classes : int array of shape (N,)
-        Code of the class of each entry. With C classes, the code C is for labels that are not in the truth, and an
-        entry that is not scored has C + 1 + its code. Its curve is computed and discarded. Otherwise running time and
-        memory would reveal which entries are scored.
+        Code of the class of each entry. With C classes, labels that are not in the truth have the code C. An entry that
+        is not scored has C + 1 plus the code of its class. Its curve is computed and discarded. Otherwise running time
+        and memory would reveal which entries are scored.
     confidences : float64 array of shape (N,)
     weights : float64 array of shape (N,)
-        How much an entry adds to the true positives: 1 for a detection that hits an object, the weight of a group for
-        a group, 0 for a false positive.
+        The amount that each entry adds to the number of true positives: 1 for a detection that hits an object, the
+        group-of weight for a group, 0 for a false positive.
     """
 
     images: NDArray[np.integer[Any]]
@@ -40,16 +40,16 @@ class Entries:
     weights: NDArray[np.float64]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Entries":
-        """Return some of the entries."""
+        """Return the entries selected by a Boolean mask."""
         return Entries(self.images[chosen], self.classes[chosen], self.confidences[chosen], self.weights[chosen])
 
     def average_precisions(self, positives: Numbers) -> Numbers:
-        """Return the average precision of each class, given its positives; both of shape (classes,)."""
+        """Return the average precision of each class, given its number of positives; both have shape (classes,)."""
         count = 2 * len(positives) + 2
         return reported_average_precisions(self.classes, self.confidences, self.weights, positives, count)
 
     def counts(self, classes: int, group_weight: float) -> EntryCounts:
-        """Return the number of entries of each class."""
+        """Return the numbers of entries, true positives and false positives of each class."""
         hits, groups = self.weights == 1, (self.weights > 0) & (self.weights < 1)
         hit, group, scored = (
             np.bincount(self.classes[chosen], minlength=classes)[:classes]
@@ -60,7 +60,7 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class ScoredDetections:
-    """A matched submission, with everything from which its outcome is computed.
+    """A submission whose detections have been matched, with the data from which its outcome is computed.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class ScoredDetections:
     crowded: NDArray[np.bool_]
 
     def outcome(self) -> Outcome:
-        """Return the outcome."""
+        """Return the outcome of the submission."""
         return Outcome(self.truth.for_each_split(self.report), self.statistics, self.curves)
 
     def report(self, split: str) -> SplitReport:
@@ -87,7 +87,7 @@ class ScoredDetections:
         return split_report(self.truth, split, self.group_weight, entries.average_precisions, counts)
 
     def curves(self, split: str) -> list[CurveRow]:
-        """Return the precision/recall curve of each class that the report of a split lists."""
+        """Return the precision/recall curves of the classes that are listed in the report of a split."""
         truth, positives = self.truth, weighted(*self.truth.counts(split), self.group_weight)
         entries = self.entries[truth.splits[split][self.entries.images]]
         members = list(indices_by_group(entries.classes, len(positives)))
@@ -99,7 +99,10 @@ class ScoredDetections:
         return rows
 
     def statistics(self, image_rows: ImageRows) -> "DetectionStatistics":
-        """Return the statistics of the split whose images have a row in the weights."""
+        """Return the statistics of a split.
+
+        `image_rows` maps each image to its row in the matrix of bootstrap weights.
+        """
         count, entries = len(self.truth.labels) + 1, self.entries
         kinds = np.where(entries.weights >= 1, HIT, np.where(entries.weights > 0, PARTIAL_HIT, MISS)).astype(np.uint8)
         rows, crowded = image_rows[entries.images], crowded_entries(self.crowded, entries.images, image_rows)
@@ -117,7 +120,7 @@ class ScoredDetections:
 
 @dataclass(frozen=True, slots=True)
 class DetectionStatistics:
-    """The objects, groups and entries of one split in the form that bootstrap replicates are computed from."""
+    """The objects, groups and entries of a split, prepared for computing bootstrap replicates."""
 
     ordinary: ImageGroups
     groups: ImageGroups
@@ -125,10 +128,10 @@ class DetectionStatistics:
     group_weight: float
 
     def metrics(self, weights: Weights, engine: Engine) -> Mapping[str, Numbers]:
-        """Return every metric of each replicate."""
+        """Return every metric in each bootstrap replicate."""
 
         def areas(positives: Numbers) -> Numbers:
             return engine.average_precisions(weights, self.curves, positives, self.group_weight)
 
         ordinary, groups = engine.sums(weights, self.ordinary), engine.sums(weights, self.groups)
-        return WeightedSplit.of(ordinary, groups, self.group_weight, areas).metrics()
+        return MeanAveragePrecision.of(weighted(ordinary, groups, self.group_weight), areas).metrics()

@@ -1,4 +1,4 @@
-"""Matches detections by FiftyOne's rules instead of those of the official code."""
+"""Matches detections by the rules of FiftyOne instead of those of the official code."""
 
 from dataclasses import replace
 from importlib import import_module
@@ -8,28 +8,28 @@ from numpy.typing import NDArray
 
 from evaluator.metrics.matching import precedence_order
 from evaluator.tracks.detection.candidates import Detections, are_verified
+from evaluator.tracks.detection.explain.tables import confusion, with_rates
 from evaluator.tracks.detection.matches import Matches, highest_confidences
-from evaluator.tracks.detection.tables import confusion, with_rates
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Splits
 
 KERNEL = "evaluator.kernels.detection.fiftyone"
-"""The module is loaded for this protocol only, because numba takes time to load."""
+"""Name of the kernel module. It is loaded only for this protocol, because numba is slow to load."""
 
 
 def counted(truth: DetectionTruth, parameters: DetectionParameters) -> DetectionTruth:
-    """Return the part of a truth that FiftyOne's rules use: boxes of classes that image_labels.csv verifies.
+    """Return the part of a truth that FiftyOne's rules use: the boxes of classes that image_labels.csv verifies.
 
-    If detections can match boxes of other classes, each box is used once, without copies for ancestors.
+    If detections can match boxes of other classes, each box is used only once, without copies for ancestors.
     """
     return (truth if parameters.classwise else truth.without_copied_boxes()).without_unlabelled()
 
 
 def match(truth: DetectionTruth, detections: Detections, parameters: DetectionParameters) -> Matches:
-    """Match detections in descending order of confidence, with ordinary boxes first, then with group-of boxes.
+    """Match detections in descending order of confidence, first with ordinary boxes, then with group-of boxes.
 
-    Without ``classwise`` a detection may match an ordinary box of another class, and is then a false positive of that
-    class. A detection whose class is not verified in the image matches nothing.
+    Without ``classwise``, a detection may match an ordinary box of a different class. The detection is then a false
+    positive of that class. A detection whose class is not verified in the image matches nothing.
     """
     threshold, verified = parameters.iou_threshold, are_verified(truth, detections)
     box_images, box_labels = truth.images_and_labels(truth.object_keys)
@@ -67,12 +67,12 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
 
 
 def _ranges(keys: NDArray[np.int64], object_keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the index of the first object of each key, and of the one after the last, shape (N, 2)."""
+    """Return the half-open range of the objects with each key, shape (N, 2)."""
     return np.stack([np.searchsorted(object_keys, keys, side=side) for side in ("left", "right")], axis=1)
 
 
 def completed(truth: DetectionTruth, matches: Matches, splits: Splits, parameters: DetectionParameters) -> Splits:
-    """Return the reports with the tables that FiftyOne prints; without ``classwise``, with a confusion matrix too."""
+    """Return the reports with the tables that FiftyOne prints. If ``classwise`` is false, add a confusion matrix."""
     weight = parameters.group_of_weight
     reports = {name: with_rates(truth, matches, report, truth.splits[name], weight) for name, report in splits.items()}
     if parameters.classwise:

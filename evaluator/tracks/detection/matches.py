@@ -1,4 +1,4 @@
-"""The result of matching: the basis of the score of a submission and of its explanation."""
+"""The result of matching detections, from which the score of a submission and its explanation are computed."""
 
 from dataclasses import dataclass, fields
 
@@ -17,7 +17,7 @@ NOT_FOUND = -np.inf
 
 @dataclass(slots=True)
 class Matches:
-    """The result of matching N detections with objects and with G groups.
+    """The result of matching N detections with ordinary objects and G groups.
 
     Attributes
     ----------
@@ -31,16 +31,17 @@ class Matches:
     hits : bool array of shape (N,)
         Whether a detection is the true positive of that object.
     groups : int64 array of shape (N,)
-        Index of the group that contains the largest share of a detection, -1 if there is none.
+        Index of the group that contains the largest part of a detection, -1 if there is none.
     shares : float64 array of shape (N,)
         IoA with that group.
     absorbed : bool array of shape (N,)
-        Whether a detection is left out of the curves, because it lies in that group or on an object without a mask. The
+        Whether a detection is left out of the curves, because it matches that group or an object without a mask. The
         most confident detection in a group is absorbed too; see :attr:`finds_group`.
     group_confidences : float64 array of shape (G,)
         Confidence at which a group is matched, NOT_FOUND if no detection matches it.
     curves : int64 array of shape (N,)
-        Class in whose curve a detection is an entry: its own, unless it matches an object of another class.
+        Class in whose curve a detection is an entry. This is its own class, unless it matches an object of a different
+        class.
     """
 
     detections: Detections
@@ -55,7 +56,7 @@ class Matches:
     curves: NDArray[np.int64]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Matches":
-        """Return the matches of some of the detections, and of all groups."""
+        """Return the matches of the selected detections, and of all groups."""
         by_detection = {one.name for one in fields(self)} - {"group_confidences"}
         return Matches(
             **{name: getattr(self, name)[chosen] for name in by_detection}, group_confidences=self.group_confidences
@@ -63,7 +64,7 @@ class Matches:
 
     @property
     def scored(self) -> NDArray[np.bool_]:
-        """Whether each detection is an entry of a curve, shape (N,)."""
+        """Whether each detection is scored, that is, verified and not absorbed; shape (N,)."""
         return self.verified & ~self.absorbed
 
     @property
@@ -73,19 +74,19 @@ class Matches:
 
     @property
     def finds_group(self) -> NDArray[np.bool_]:
-        """Whether each detection is the most confident one in a matched group, shape (N,)."""
+        """Whether each detection is the most confident detection in a matched group, shape (N,)."""
         is_found = np.append(self.found_groups, False)[self.groups]
         targets = np.where(self.absorbed & is_found, self.groups, -1)
         return winning_claims(targets, self.detections.confidences, self.shares, self.detections.coordinates)
 
     def crowded(self, truth: ObjectTruth) -> NDArray[np.bool_]:
-        """Return which images are crowded, shape (images,)."""
+        """Return which images have so many predictions that they are crowded, bool array of shape (images,)."""
         return crowded_images(np.bincount(self.detections.images, minlength=len(truth.images)))
 
     def entries(self, truth: ObjectTruth, group_weight: float) -> Entries:
-        """Return the entries of the curves: all detections, even those that are not scored, and the matched groups.
+        """Return the entries of the curves: all detections, even if they are not scored, and the matched groups.
 
-        Detections that are not scored, and all entries of ignored images, are in classes that have no report.
+        Detections that are not scored, and all entries of ignored images, have codes of classes that are not reported.
         """
         labels, found = len(truth.labels), np.flatnonzero(self.found_groups)
         unscored = labels + 1 + np.where(self.detections.labels >= 0, self.detections.labels, labels)
@@ -104,7 +105,7 @@ class Matches:
 def confidences_of_groups(
     groups: NDArray[np.int64], confidences: NDArray[np.float64], count: int, group_weight: float
 ) -> NDArray[np.float64]:
-    """Return the confidence at which each of ``count`` groups is matched, given the detections that the groups absorb.
+    """Return the confidence at which each of ``count`` groups is matched, given the detections that groups absorb.
 
     A group does not count as matched if its weight is 0, or if all its detections have a confidence of 0 or less.
     """
@@ -113,7 +114,7 @@ def confidences_of_groups(
 
 
 def highest_confidences(groups: NDArray[np.int64], confidences: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Return the highest confidence in each of ``count`` groups, :data:`NOT_FOUND` for a group without detections.
+    """Return the highest confidence in each of ``count`` groups; :data:`NOT_FOUND` for a group without detections.
 
     >>> highest_confidences(np.array([1, 1]), np.array([0.2, 0.9]), 2)
     array([-inf,  0.9])

@@ -1,4 +1,4 @@
-"""Open Images object detection: classes in a hierarchy, group-of boxes, and labels that are not exhaustive."""
+"""Scores Open Images object detection, with a class hierarchy, group-of boxes, and labels that are not exhaustive."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
+from evaluator.files.notices import notice_nothing_to_score
 from evaluator.files.source import Source
 from evaluator.files.submission import SubmissionTable, read_submission
 from evaluator.kernels import compile_once
@@ -21,9 +22,10 @@ from evaluator.tracks.detection.matches import Matches, confidences_of_groups
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Outcome, Scorer
 from evaluator.tracks.shared.submissions import (
+    can_match,
     csv_text,
     empty_strings,
-    notice_boxes,
+    notice_predictions,
     require_all_images,
     vocabularies_of,
 )
@@ -40,7 +42,7 @@ def detections_of(truth: DetectionTruth, table: SubmissionTable, parameters: Det
 def matched(
     truth: DetectionTruth, detections: Detections, parameters: DetectionParameters, progress: Progress
 ) -> tuple[DetectionTruth, Matches]:
-    """Return the part of the truth that the protocol uses, and the result of matching the valid detections with it."""
+    """Match the valid detections. Return the part of the truth that the protocol uses, and the matches."""
     progress("matching", 0.0)
     detections = detections[are_valid(detections)]
     if parameters.protocol == "fiftyone":
@@ -51,7 +53,7 @@ def matched(
 
 
 def outcome_of(truth: DetectionTruth, matches: Matches, parameters: DetectionParameters, progress: Progress) -> Outcome:
-    """Return the outcome of a submission."""
+    """Return the outcome of a submission whose detections have been matched."""
     progress("scoring", 0.0)
     weight = parameters.group_of_weight
     outcome = ScoredDetections(truth, matches.entries(truth, weight), weight, matches.crowded(truth)).outcome()
@@ -61,7 +63,7 @@ def outcome_of(truth: DetectionTruth, matches: Matches, parameters: DetectionPar
 
 
 def within_cap(truth: DetectionTruth, detections: Detections) -> Detections:
-    """Return the most confident detections of each image and label."""
+    """Return the most confident detections of each image and label, at most 10,000 of each."""
 
     def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64]]]:
         tied = detections[rivals]
@@ -71,18 +73,20 @@ def within_cap(truth: DetectionTruth, detections: Detections) -> Detections:
 
 
 def match(truth: DetectionTruth, detections: Detections, parameters: DetectionParameters) -> Matches:
-    """Match the detections within the cap with ordinary boxes, then the detections that hit none with group-of boxes.
+    """Match detections with ordinary boxes, and then the remaining detections with group-of boxes.
 
-    A detection can only hit the ordinary box that it overlaps most. If another detection hits that box, the detection
-    is a false positive, unless a group-of box absorbs it. Source: the official code; see ``evaluator/metrics``.
+    Only detections within the cap are matched. A detection can only hit the ordinary box that it overlaps most. If
+    another detection hits that box, the detection is a false positive, unless a group-of box absorbs it. Source: the
+    official code; see ``evaluator/metrics``.
     """
     detections = within_cap(truth, detections)
-    # Detections of unverified classes are matched too. Otherwise time and memory would reveal these classes.
+    # Detections of unverified classes are matched too. Otherwise running time and memory use would reveal these
+    # classes.
     verified = are_verified(truth, detections)
     threshold, keys = parameters.iou_threshold, detections.keys(truth)
     objects, overlaps = best_objects(
         keys,
-        truth.object_keys if len(keys) else keys,  # This avoids reading the array of the truth.
+        truth.object_keys if len(keys) else keys,  # If there are no keys, the truth's array is not read.
         lambda ours, theirs: intersection_over_union(detections.boxes[ours], truth.boxes[theirs]),
     )
     targets = np.where(overlaps >= threshold, objects, -1)
@@ -115,36 +119,38 @@ class DetectionScorer(Scorer[DetectionTruth, DetectionParameters, SubmissionTabl
     track = DETECTION
 
     def truth_of(self, prepared: Truth) -> DetectionTruth:
-        """Return a truth as this track's type."""
+        """Return a truth as an object of this track's type."""
         return DetectionTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> DetectionParameters:
-        """Return the parameters as this track's type."""
+        """Return the parameters as an object of this track's type."""
         return DetectionParameters.of(resolved)
 
     def read(self, source: Source, truth: DetectionTruth | None, parameters: DetectionParameters) -> SubmissionTable:
-        """Read a submission, and add notices about predictions that are probably not intended."""
+        """Read a submission, and add notices about predictions that are probably mistakes."""
         table = read_submission(source, DETECTION.form, vocabularies_of(truth))
         if truth is not None and parameters.require_all_images and not source.findings.total:
             require_all_images(truth, table, source.findings)
         if not source.findings.total:
-            confidences, boxes = table.numbers("Score")[:, 0], [table.numbers(*BOX_COLUMNS)]
-            notice_boxes(source.findings, truth, confidences, boxes, [table.codes("LabelName")])
+            confidences, boxes = table.numbers("Score")[:, 0], table.numbers(*BOX_COLUMNS)
+            notice_predictions(source.findings, truth, confidences, [boxes], [table.codes("LabelName")])
+            useful = int(np.count_nonzero(can_match(boxes, parameters.iou_threshold)))
+            notice_nothing_to_score(source.findings, len(boxes), useful)
         return table
 
     def evaluate(
         self, truth: DetectionTruth, table: SubmissionTable, parameters: DetectionParameters, progress: Progress
     ) -> Outcome:
-        """Score the detections on every split."""
+        """Score the detections of a submission on every split."""
         counted, matches = matched(truth, detections_of(truth, table, parameters), parameters, progress)
         return outcome_of(counted, matches, parameters, progress)
 
     def template(self, truth: DetectionTruth) -> str:
-        """Return a row with an empty prediction string for every image."""
+        """Return the template submission, which has an empty prediction string for every image."""
         return empty_strings(DETECTION, truth)
 
     def ceiling(self, truth: DetectionTruth, parameters: DetectionParameters) -> str:
-        """Return every box of the truth, copies for ancestors included, as a detection of confidence 1."""
+        """Return the best possible submission: every box of the ground truth and its copies, with confidence 1."""
         rows = (
             (truth.images[image], truth.labels[label], 1, *box)
             for keys, boxes in ((truth.object_keys, truth.boxes), (truth.group_keys, truth.group_boxes))

@@ -1,4 +1,4 @@
-"""The ground truth and the parameters of a detection track."""
+"""Defines the ground truth and the parameters of a detection track."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,19 +23,20 @@ class DetectionParameters(TrackParameters):
     Attributes
     ----------
     iou_threshold : float
-        Smallest overlap of a match.
+        Smallest overlap for a match.
     group_of_weight : float
-        Weight of a group-of box among the positives, and among the true positives if it is matched.
+        Weight of a group-of box among the positives and, if it is matched, among the true positives.
     expand_hierarchy : bool
-        Whether each box and each verified label of the truth has copies for the relatives of its label.
+        Whether each box of the truth is copied for the ancestors of its label, and each verified label for its
+        ancestors or descendants.
     expand_predictions : bool
         Whether every detection also counts as a detection of each ancestor of its class.
     require_all_images : bool
-        Whether a submission without a row for an image has a defect.
+        Whether it is a defect if a submission has no row for an image.
     protocol : str
         The matching rules: those of the official code, or those of FiftyOne.
     classwise : bool
-        Whether a detection matches only objects of its own class; False is allowed only with FiftyOne's rules.
+        Whether a detection matches only objects of its own class. False is allowed only with FiftyOne's rules.
     """
 
     iou_threshold: float
@@ -48,7 +49,7 @@ class DetectionParameters(TrackParameters):
 
 
 class DetectionTruth(ObjectTruth):
-    """The ground truth: ordinary and group-of boxes, and which classes are verified in which images.
+    """The ground truth: ordinary and group-of boxes, and the classes that are verified in each image.
 
     A box is XMin, XMax, YMin, YMax.
     """
@@ -56,9 +57,9 @@ class DetectionTruth(ObjectTruth):
     object_keys = StoredArray[np.int64]("box_keys")
     """Key of each ordinary box, ascending; shape (B,)."""
     boxes = StoredArray[np.float64]()
-    """Each ordinary box; shape (B, 4)."""
+    """The ordinary boxes; shape (B, 4)."""
     group_boxes = StoredArray[np.float64]()
-    """Each group-of box; shape (G, 4)."""
+    """The group-of boxes; shape (G, 4)."""
     object_rows = StoredArray[np.int32]("box_rows")
     """Row of boxes.csv that each ordinary box comes from, counted from 0; shape (B,)."""
     group_rows = StoredArray[np.int32]()
@@ -66,11 +67,11 @@ class DetectionTruth(ObjectTruth):
     row_labels = StoredArray[np.int32]()
     """Code of the label in each row of boxes.csv; shape (rows,)."""
     attribute_names = StoredTexts("attributes")
-    """Columns of boxes.csv that describe a box and change no score, such as IsOccluded."""
+    """Columns of boxes.csv that describe a box and do not change the score, such as IsOccluded."""
     attributes = StoredArray[np.int8]()
     """Value of each attribute in each row of boxes.csv: 1 yes, 0 no, -1 unknown; shape (rows, attributes)."""
     labelled = StoredArray[np.int64]()
-    """Keys of the labels that image_labels.csv verifies, copies for relatives included, ascending; shape (L,)."""
+    """Keys of the labels that image_labels.csv verifies, including copies for relatives, ascending; shape (L,)."""
     labelled_unexpanded = StoredArray[np.int64]()
     """Keys of the labels that image_labels.csv verifies, without copies for relatives, ascending."""
 
@@ -83,9 +84,9 @@ class DetectionTruth(ObjectTruth):
     verified_labels = StoredArray[np.int32]()
     """Code of the label of each key in ``verified``; shape (V,)."""
     boxes_from = StoredArray[np.int32]()
-    """Index into ``boxes`` of the first box of each key in ``verified``, then the number of boxes; shape (V + 1,)."""
+    """Index into ``boxes`` of the first box of each key in ``verified``, followed by B; shape (V + 1,)."""
     groups_from = StoredArray[np.int32]()
-    """Index into ``group_boxes`` of the first box of each key in ``verified``, then their number; shape (V + 1,)."""
+    """Index into ``group_boxes`` of the first box of each key in ``verified``, followed by G; shape (V + 1,)."""
 
     @property
     def object_is_annotated(self) -> Mask:
@@ -112,11 +113,11 @@ class DetectionTruth(ObjectTruth):
         return self._part(objects, groups, verified=np.unique(np.concatenate(keys)))
 
     def without_copied_boxes(self) -> Self:
-        """Return the truth without the copies of boxes that the hierarchy has added; verified labels remain."""
+        """Return the truth without the copies of boxes that the hierarchy has added. Verified labels are kept."""
         return self._part(self.object_is_annotated, self.group_is_annotated, verified=self.verified)
 
     def _part(self, objects: Mask, groups: Mask, *, verified: Keys) -> Self:
-        """Return the truth with some of its boxes, for the reference implementation.
+        """Return the truth with only the selected boxes, for the reference implementation.
 
         The arrays for the kernels still describe the whole truth.
         """

@@ -1,1 +1,1 @@
-"""Phrase grounding (Flickr30k Entities)."""
+"""The phrase grounding track of Flickr30k Entities."""

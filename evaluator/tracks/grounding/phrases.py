@@ -1,4 +1,4 @@
-"""Reads phrases and their boxes, from ``phrases.jsonl`` or from the published files of Flickr30k Entities."""
+"""Reads phrases and their boxes from ``phrases.jsonl`` or from the published files of Flickr30k Entities."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A phrase with at least one box; only these are evaluated.
+    """A phrase with at least one box. Phrases without a box are not evaluated.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Phrase:
     sentence : int
         Index of the sentence within its image.
     index : int
-        Index of the phrase within its sentence; phrases without a box are counted too.
+        Index of the phrase within its sentence. Phrases without a box are counted too.
     types : tuple of str
     boxes : list of [x1, y1, x2, y2]
         Boxes in pixels; the first pixel has the coordinate 0.
@@ -65,7 +65,7 @@ def phrases_of(folder: TruthFolder) -> list[Phrase]:
 
 
 def _warn(folder: TruthFolder, phrases: list[Phrase]) -> None:
-    """Warn about boxes that are probably wrong: without area, outside the image, or in fractions."""
+    """Warn about boxes that are probably wrong: with zero area, outside the image, or with fractions as coordinates."""
     for phrase in phrases:
         if any(x1 == x2 or y1 == y2 for x1, y1, x2, y2 in phrase.boxes):
             message = "a box has no area; no predicted box can match it"
@@ -74,7 +74,7 @@ def _warn(folder: TruthFolder, phrases: list[Phrase]) -> None:
             message = "a box begins outside the image"
             folder.faults.warn("truth_outside_image", phrase.file, message, line=phrase.line)
     if phrases and all(max(box) <= 1 for phrase in phrases for box in phrase.boxes):
-        message = "no coordinate is above 1; boxes are in pixels, not in fractions of the image"
+        message = "no coordinate is above 1; boxes must be in pixels, not in fractions of the image"
         folder.faults.warn("truth_fractions", phrases[0].file, message)
 
 
@@ -97,7 +97,7 @@ def _listed(folder: TruthFolder) -> Iterator[Phrase]:
 
 
 def _wrong_key(value: Any) -> str | None:
-    """Return the name of an invalid key of a phrase, or None if all are valid."""
+    """Return the name of an invalid key of a phrase, or None if all keys are valid."""
     if not isinstance(value, dict):
         return "the object of a phrase"
     for name, kind in KINDS.items():
@@ -132,7 +132,7 @@ def _published(folder: TruthFolder) -> Iterator[Phrase]:
 
 
 def _boxes(folder: TruthFolder, file: str) -> dict[str, list[list[float]]]:
-    """Return the boxes of each chain. Pixels are counted from 0 (in the published files, from 1)."""
+    """Return the boxes of each coreference chain. Pixels are counted from 0; the published files count from 1."""
     boxes: dict[str, list[list[float]]] = {}
     try:
         for element in ElementTree.fromstring(folder.text(file)).iter("object"):

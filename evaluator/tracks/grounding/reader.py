@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.documents import TOP, Document, matrix
-from evaluator.files.notices import notice_oddities
+from evaluator.files.notices import notice_fractions, notice_nothing_to_score
 from evaluator.files.source import Source
-from evaluator.problems import Problem, Stop
+from evaluator.metrics.boxes import is_inverted
+from evaluator.problems import Findings, Problem, Stop
+from evaluator.texts import counted
 from evaluator.tracks.grounding.truth import GroundingTruth
 
 KINDS = {"image_id": str, "sentence_id": int, "boxes": list}
 XYXY = [0, 2, 1, 3]
-"""Converts x1, y1, x2, y2 to the order x1, x2, y1, y2 of :mod:`evaluator.metrics.boxes`, and back."""
+"""Indices that reorder x1, y1, x2, y2 to x1, x2, y1, y2 (as in :mod:`evaluator.metrics.boxes`), or reverse this."""
 NOT_EVALUATED = -1
 
 
@@ -40,7 +42,7 @@ class RankedBoxes:
 
 @dataclass(frozen=True, slots=True)
 class SentenceEntry:
-    """A sentence of a submission: its path in the JSON, its ids, and a list of boxes for each phrase."""
+    """A sentence of a submission: its path in the JSON, its ids, and a list of boxes for each of its phrases."""
 
     path: str
     image: str
@@ -53,7 +55,7 @@ def read_boxes(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
     try:
         return _read(source, truth)
     except Stop:
-        return RankedBoxes()  # The findings contain the reason.
+        return RankedBoxes()  # The findings contain the defect that stopped the reading.
 
 
 def _read(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
@@ -66,9 +68,10 @@ def _read(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
     if len(boxes) > limits.boxes or len(entries) > limits.images:
         message = f"more than {limits.boxes:,} boxes or {limits.images:,} sentences"
         source.findings.stop_at(Problem("too_many_rows", message))
-    if truth is None or len(entries) < len(document.value):
+    if len(entries) < len(document.value):
         return RankedBoxes()
-    phrases_of_lists = _phrases(document, entries, truth)
+    lists = sum(len(entry.lists) for entry in entries)
+    phrases_of_lists = _phrases(document, entries, truth) if truth else [*range(lists)]
     if source.findings.total:
         return RankedBoxes()
     sizes = np.array([len(ranked) for entry in entries for ranked in entry.lists], np.int64)
@@ -76,13 +79,20 @@ def _read(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
     ranks = np.arange(len(boxes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     evaluated = phrases != NOT_EVALUATED
     phrases, ranks, boxes = phrases[evaluated], ranks[evaluated], boxes[evaluated]
-    inverted = (boxes[:, 0] >= boxes[:, 1]) | (boxes[:, 2] >= boxes[:, 3])
-    notice_oddities(source.findings, inverted=int(inverted.sum()), outside=0, beyond=0)
+    _add_notices(source.findings, boxes)
     return RankedBoxes(phrases, ranks, boxes)
 
 
+def _add_notices(findings: Findings, boxes: NDArray[np.float64]) -> None:
+    inverted = int(is_inverted(boxes).sum())
+    findings.notice("inverted_box", "boxes whose x1 or y1 is not below x2 or y2; they cannot match anything", inverted)
+    if not (boxes > 1).any():
+        notice_fractions(findings, len(boxes))
+    notice_nothing_to_score(findings, len(boxes), len(boxes) - inverted)
+
+
 def _entries(document: Document) -> list[SentenceEntry]:
-    """Return the sentences with valid keys and types; add defects for the invalid sentences."""
+    """Return the sentences with valid keys and types. Add defects for invalid sentences."""
     entries: list[SentenceEntry] = []
     for index, value in enumerate(document.value):
         path = f"{TOP}[{index}]"
@@ -96,7 +106,7 @@ def _entries(document: Document) -> list[SentenceEntry]:
 
 
 def _boxes(document: Document, entries: Sequence[SentenceEntry]) -> NDArray[np.float64]:
-    """Return all boxes as x1, x2, y1, y2, shape (N, 4); add defects for invalid boxes."""
+    """Return all boxes as x1, x2, y1, y2, shape (N, 4). Add defects for invalid boxes."""
     boxes = matrix([box for entry in entries for ranked in entry.lists for box in ranked], 4)
     if boxes is not None:
         return boxes[:, XYXY]
@@ -111,13 +121,13 @@ def _add_defects(document: Document, box: Any, path: str) -> None:
     if not document.expect(box, list, path):
         return
     if len(box) != 4:
-        document.add_defect(path, f"{len(box)} numbers; expected four: x1, y1, x2, y2")
+        document.add_defect(path, f"{counted(len(box), 'number')}; expected four: x1, y1, x2, y2")
     for corner, value in enumerate(box):
         document.expect_number(value, f"{path}[{corner}]")
 
 
 def _phrases(document: Document, entries: Sequence[SentenceEntry], truth: GroundingTruth) -> list[int]:
-    """Return the phrase of each list, NOT_EVALUATED if its sentence is not in the truth; add sentence defects."""
+    """Return the phrase of each list, or NOT_EVALUATED for an unknown sentence. Add defects of sentences."""
     missing = {sentence: code for code, sentence in enumerate(truth.sentences)}
     starts = truth.phrase_starts.tolist()
     phrases: list[int] = []
@@ -131,9 +141,8 @@ def _phrases(document: Document, entries: Sequence[SentenceEntry], truth: Ground
         else:
             own = range(starts[code], starts[code + 1])
             if len(entry.lists) != len(own):
-                message = (
-                    f"{len(entry.lists)} lists; expected {len(own)}, one for each evaluated phrase of the sentence"
-                )
+                found = counted(len(entry.lists), "list")
+                message = f"{found}; expected {len(own)}, one for each evaluated phrase of the sentence"
                 document.add_defect(f"{entry.path}.boxes", message, image=entry.image)
             phrases += own
         seen.add(entry.sentence)

@@ -1,4 +1,4 @@
-"""The scorer of Flickr30k Entities: a ranked list of boxes for each phrase."""
+"""Scores Flickr30k Entities grounding, for which a submission has a ranked list of boxes for each phrase."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ DEPTHS = {"recall@1": 1, "recall@5": 5, "recall@10": 10, "upper_bound": NEVER}
 
 
 def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: GroundingParameters) -> NDArray[np.int64]:
-    """Return the rank of the first box that matches each phrase, from 0, or NEVER; shape (phrases,)."""
+    """Return, for each phrase, the rank of its first matching box, counted from 0, or NEVER; shape (phrases,)."""
     owners, boxes = truth.targets(parameters.box_rule)
     crowded = crowded_images(np.bincount(ranked.phrases, minlength=len(truth.phrase_images)))[ranked.phrases]
     few, many = np.flatnonzero(~crowded), np.flatnonzero(crowded)
@@ -37,8 +37,8 @@ def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: Grounding
         owners,
         lambda ours, theirs: intersection_over_union(ranked.boxes[few[ours]], boxes[theirs]),
     )
-    # The time depends on the number of phrases, and hardly on their boxes. Otherwise it would reveal the number of
-    # boxes.
+    # The running time of this call hardly depends on the number of boxes of a phrase, so it does not reveal that
+    # number.
     overlap[many] = highest_overlaps(ranked.phrases[many], ranked.boxes[many], owners, boxes)
     hits = overlap >= parameters.iou_threshold
     ranks = np.full(len(truth.phrase_images), NEVER)
@@ -47,17 +47,17 @@ def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: Grounding
 
 
 def metrics(counts: TrialCounts) -> dict[str, Numbers]:
-    """Return every metric of the track: the share of phrases that one of the first K boxes matches, for each K."""
+    """Return every metric of the track: for each K, the share of phrases matched by one of their first K boxes."""
     return counts.pooled_shares()
 
 
 def split_report(truth: GroundingTruth, trials: Trials, split: str) -> SplitReport:
-    """Return the report of a split; a phrase with two types counts in the rows of both."""
+    """Return the report of a split. A phrase with two types is counted in the rows of both types."""
     in_split = truth.splits[split]
     rows: list[ClassRow] = []
     for code, name in enumerate(truth.types):
         counts = trials[truth.has_type[:, code]].counts(in_split)
-        if counts.trials.any():  # Participants must not see types that do not occur in the split.
+        if counts.trials.any():  # Participants must see only the types that occur in the split.
             recalls = {metric: finite(float(value)) for metric, value in metrics(counts).items()}
             rows.append({"label": name, "name": name.capitalize(), **recalls, "truths": int(counts.trials.sum())})
     values = {metric: finite(float(value)) for metric, value in metrics(trials.counts(in_split)).items()}
@@ -65,7 +65,7 @@ def split_report(truth: GroundingTruth, trials: Trials, split: str) -> SplitRepo
 
 
 def _submission_text(truth: GroundingTruth, lists: Sequence[Sequence[Sequence[float]]]) -> str:
-    """Return a submission, given a list of boxes for each phrase."""
+    """Return the text of a submission, given a list of boxes for each phrase."""
     starts = truth.phrase_starts.tolist()
     entries = []
     for code, sentence in enumerate(truth.sentences):
@@ -81,11 +81,11 @@ class GroundingScorer(Scorer[GroundingTruth, GroundingParameters, RankedBoxes]):
     track = GROUNDING
 
     def truth_of(self, prepared: Truth) -> GroundingTruth:
-        """Return a prepared truth as this track's type."""
+        """Return a prepared truth as an object of this track's type."""
         return GroundingTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> GroundingParameters:
-        """Return the parameters as this track's type."""
+        """Return the parameters as an object of this track's type."""
         return GroundingParameters.of(resolved)
 
     def read(self, source: Source, truth: GroundingTruth | None, parameters: GroundingParameters) -> RankedBoxes:
@@ -95,7 +95,7 @@ class GroundingScorer(Scorer[GroundingTruth, GroundingParameters, RankedBoxes]):
     def evaluate(
         self, truth: GroundingTruth, ranked: RankedBoxes, parameters: GroundingParameters, progress: Progress
     ) -> Outcome:
-        """Score the lists on every split."""
+        """Score the lists of a submission on every split."""
         progress("matching", 0.0)
         ranks = first_hits(truth, ranked, parameters)
         trials = Trials.ungrouped(truth.phrase_images, {name: ranks < depth for name, depth in DEPTHS.items()})
@@ -104,11 +104,11 @@ class GroundingScorer(Scorer[GroundingTruth, GroundingParameters, RankedBoxes]):
         return Outcome(reports, partial(trials.statistics, metrics), trials=lambda metric: trials.images)
 
     def template(self, truth: GroundingTruth) -> str:
-        """Return every sentence with an empty list for each of its phrases."""
+        """Return the template submission, which has an empty list for each phrase of every sentence."""
         return _submission_text(truth, [[] for _ in truth.phrase_images])
 
     def ceiling(self, truth: GroundingTruth, parameters: GroundingParameters) -> str:
-        """Return for each phrase one box that matches it."""
+        """Return the best possible submission, in which every phrase has a matching box."""
         owners, boxes = truth.targets(parameters.box_rule)
         first = np.searchsorted(owners, np.arange(len(truth.phrase_images)))
         return _submission_text(truth, [[box] for box in boxes[first][:, XYXY].tolist()])

@@ -1,5 +1,6 @@
-"""The truth and the parameters of the grounding track."""
+"""Defines the ground truth and the parameters of the grounding track."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,14 +15,14 @@ Targets = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class GroundingParameters(TrackParameters):
-    """The parameters that matching depends on."""
+    """The parameters of the grounding track. They affect matching."""
 
     box_rule: Literal["merged", "any"]
     iou_threshold: float
 
 
 class GroundingTruth(Truth):
-    """Phrases with their boxes; phrases are sorted by image, by sentence and by their order in the sentence."""
+    """The ground truth: phrases with their boxes, sorted by image, by sentence and by their order in the sentence."""
 
     sentences = StoredTexts()
     """Image id and number of each sentence that has a phrase, as ``image#number``."""
@@ -38,13 +39,23 @@ class GroundingTruth(Truth):
     has_type = StoredArray[np.bool_]("types")
     """Whether each phrase has each type; shape (P, types)."""
 
+    @property
+    def public_texts(self) -> dict[str, Sequence[str]]:
+        """The images and the sentences."""
+        return {**super().public_texts, "sentences": self.sentences}
+
+    @property
+    def public_arrays(self) -> dict[str, NDArray[np.int64]]:
+        """The index of the first evaluated phrase of each sentence."""
+        return {"phrases_from": self.phrase_starts}
+
     def targets(self, rule: Literal["merged", "any"]) -> Targets:
-        """Return the boxes to match, shape (M, 4), and the phrase of each box, ascending, shape (M,).
+        """Return the boxes to match: the phrase of each box, ascending, shape (M,), and the boxes, shape (M, 4).
 
         Parameters
         ----------
         rule : str
-            ``any`` for all boxes, ``merged`` for the box around all boxes of a phrase.
+            ``any`` to use each box, ``merged`` to use the smallest box around all boxes of a phrase.
 
         Notes
         -----

@@ -1,1 +1,1 @@
-"""The ObjectNet track."""
+"""The track of the ObjectNet challenge."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.folder import TruthFolder, coded
-from evaluator.tracks.checking import checked, listed_images, usage_of
+from evaluator.tracks.checking import checked, listed_images, usage_of, warn_unused
 from evaluator.tracks.objectnet.truth import (
     CLASS_IDS,
     CLASSES,
@@ -37,6 +37,7 @@ def compile_truth(folder: TruthFolder, parameters: ObjectNetParameters) -> Objec
     names = folder.names("classes.csv") if "classes.csv" in folder else {}
     for label in (label for label in names if label not in CLASS_IDS):
         folder.faults.add("truth_unknown_label", "classes.csv", f"{label} {EXPECTED}")
+    warn_unused(folder, "classes.csv", names, {str(answer) for answer in answers.values()})
     texts: dict[str, list[str]] = {"images": list(images), "names": [names.get(label, label) for label in CLASS_IDS]}
     arrays: dict[str, NDArray[Any]] = {"answers": by_image, "usage": usage_of(folder, images)}
     for control in _controls(folder, images) if "controls.csv" in folder else ():
@@ -45,13 +46,15 @@ def compile_truth(folder: TruthFolder, parameters: ObjectNetParameters) -> Objec
 
 
 def _answers(folder: TruthFolder) -> dict[str, int]:
-    """Return the class of each image, by file name without folders."""
+    """Return a dict that maps the file name of each image, without folders, to its class."""
     answers_by_path = folder.json(ANSWERS)
     if not isinstance(answers_by_path, dict):
         folder.faults.add("truth_bad_value", ANSWERS, "must be an object with the class id of each file")
         folder.faults.check()
     if not answers_by_path:
-        folder.faults.add("truth_bad_value", ANSWERS, "has no answer; give the class id of at least one file")
+        folder.faults.add(
+            "truth_bad_value", ANSWERS, "has no answers; it must contain the class id of at least one file"
+        )
     answers: dict[str, int] = {}
     for path, answer in answers_by_path.items():
         image = path.rpartition("/")[2]
@@ -67,7 +70,7 @@ def _answers(folder: TruthFolder) -> dict[str, int]:
 
 
 def _controls(folder: TruthFolder, images: Mapping[str, int]) -> list[Control]:
-    """Read ``controls.csv``."""
+    """Return the controls (the conditions under which the images were taken) from ``controls.csv``."""
     table = folder.table("controls.csv")
     rows = coded([file.rpartition("/")[2] for file in table.texts("file")], images)
     controls = []

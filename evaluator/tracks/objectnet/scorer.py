@@ -1,4 +1,4 @@
-"""The scorer of ObjectNet: five guesses for each image."""
+"""Scores ObjectNet submissions, which have five guesses for each image."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.catalog import OBJECTNET
+from evaluator.files.notices import notice_nothing_to_score
 from evaluator.files.source import Source
 from evaluator.files.submission import SubmissionTable, Vocabulary, read_submission
 from evaluator.metrics.bootstrap import Numbers, mean_over_classes
@@ -24,7 +25,7 @@ GUESSES = tuple(column.name for column in OBJECTNET.form.columns if column.kind 
 
 
 def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Trials:
-    """Return one trial for each image with an answer; the group of a trial is the class of its image."""
+    """Return one trial for each image with an answer. The group of a trial is the class of its image."""
     guesses = np.full((len(truth.images), len(GUESSES)), NO_GUESS, np.int64)
     guesses[table.codes("image")] = np.stack([table.codes(name) for name in GUESSES], axis=1)
     images = np.flatnonzero(truth.answers >= 0)
@@ -34,7 +35,7 @@ def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Tria
 
 
 def metrics(counts: TrialCounts) -> dict[str, Numbers]:
-    """Return every metric of the track: the shares of correct guesses over all images, and their means over classes."""
+    """Return every metric of the track: proportions of correct guesses over all images, and means over classes."""
     means = {f"mean_class_{name}": mean_over_classes(values) for name, values in counts.shares().items()}
     return counts.pooled_shares() | means
 
@@ -52,7 +53,7 @@ def split_report(truth: ObjectNetTruth, trials: Trials, in_split: NDArray[np.boo
 
 
 def _rows(counts: TrialCounts) -> list[tuple[int, ClassRow]]:
-    """Return the group, the shares and the number of trials of each group that has a trial."""
+    """Return (group, row) for each group that has trials. The row contains its proportions and its number of trials."""
     shares = counts.shares()
     return [
         (
@@ -69,7 +70,7 @@ def _control_rows(control: Control, trials: Trials, in_split: NDArray[np.bool_])
 
 
 def _spreads(rows: list[ClassRow]) -> list[ClassRow]:
-    """Return the best and the worst value of each control (the first one in a tie), and their difference."""
+    """Return the values of each control with the best and the worst score (the first in a tie), and the difference."""
     spreads: list[ClassRow] = []
     for control in CONTROLS:
         of_control = [(float(row["top1"] or 0.0), row["value"]) for row in rows if row["control"] == control]
@@ -94,39 +95,43 @@ class ObjectNetScorer(Scorer[ObjectNetTruth, ObjectNetParameters, SubmissionTabl
     track = OBJECTNET
 
     def truth_of(self, prepared: Truth) -> ObjectNetTruth:
-        """Return a prepared truth as this track's type."""
+        """Return a prepared truth as an object of this track's type."""
         return ObjectNetTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> ObjectNetParameters:
-        """Return the parameters as this track's type."""
+        """Return the parameters as an object of this track's type."""
         return ObjectNetParameters.of(resolved)
 
     def read(self, source: Source, truth: ObjectNetTruth | None, parameters: ObjectNetParameters) -> SubmissionTable:
-        """Read a submission; guesses are class codes, or NO_GUESS."""
-        vocabularies = {"label": Vocabulary(CLASS_IDS | {"-1": NO_GUESS, "": NO_GUESS}, closed=True)}
+        """Read a submission. Guesses become class codes, or NO_GUESS."""
+        by_name = {} if truth is None else truth.classes_by_name
+        vocabularies = {"label": Vocabulary(CLASS_IDS | {"-1": NO_GUESS, "": NO_GUESS}, True, by_name)}
         if truth is not None:
             vocabularies["image"] = Vocabulary(truth.image_codes, closed=True)
         table = read_submission(source, OBJECTNET.form, vocabularies)
         if truth is not None and not source.findings.total:
             missing = len(truth.images) - len(table.named)
             source.findings.notice("missing_image", "images without a row; they count as wrong", missing)
+        if not source.findings.total:
+            guesses = sum(int(np.count_nonzero(table.codes(name) != NO_GUESS)) for name in GUESSES)
+            notice_nothing_to_score(source.findings, guesses, guesses)
         return table
 
     def evaluate(
         self, truth: ObjectNetTruth, table: SubmissionTable, parameters: ObjectNetParameters, progress: Progress
     ) -> Outcome:
-        """Score the guesses on every split."""
+        """Score the guesses of a submission on every split."""
         progress("scoring", 0.0)
         trials = trials_of(truth, table, parameters.top_k)
         reports = truth.for_each_split(lambda split: split_report(truth, trials, truth.splits[split]))
         return Outcome(reports, partial(trials.statistics, metrics), trials=lambda metric: trials.images)
 
     def template(self, truth: ObjectNetTruth) -> str:
-        """Return a row without a guess for every image."""
+        """Return the template submission, which has a row for every image, but no guesses."""
         return csv_text((), ((image, *["-1", "0"] * len(GUESSES)) for image in truth.images))
 
     def ceiling(self, truth: ObjectNetTruth, parameters: ObjectNetParameters) -> str:
-        """Return the correct class as the first guess for every image with an answer."""
+        """Return the best possible submission, whose first guess is the correct class of each image."""
         rest = ["-1", "0"] * (len(GUESSES) - 1)
         pairs = zip(truth.images, truth.answers.tolist(), strict=True)
         return csv_text((), ((image, answer, "1", *rest) for image, answer in pairs if answer >= 0))

@@ -1,4 +1,4 @@
-"""The truth and the parameters of the ObjectNet track."""
+"""Defines the ground truth and the parameters of the ObjectNet track."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.tracks.shared.label_truth import by_name
 from evaluator.tracks.shared.parameters import TrackParameters
 from evaluator.truth import StoredArray, StoredTexts, Truth
 
@@ -17,23 +18,23 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True)
 class ObjectNetParameters(TrackParameters):
-    """The parameters that metrics depend on."""
+    """The parameters of the ObjectNet track. They affect the metrics."""
 
     top_k: int
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A property of how the images were taken.
+    """A condition under which the images were taken, such as the background.
 
     Attributes
     ----------
     name : str
         One of :data:`CONTROLS`.
     values : sequence of str
-        Its values, sorted.
+        The possible values of the control, sorted.
     codes : int64 array of shape (images,)
-        Index of the value of each image, UNKNOWN if unknown.
+        Value of each image, as an index into ``values``; UNKNOWN if the value is not known.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Control:
 
 
 class ObjectNetTruth(Truth):
-    """The class of each image, and how the images were taken."""
+    """The ground truth: the class of each image, and the conditions under which the images were taken."""
 
     names = StoredTexts()
     """Display name of each class; shape (CLASSES,)."""
@@ -50,7 +51,17 @@ class ObjectNetTruth(Truth):
     """Class of each image, UNKNOWN for an image without an answer; shape (images,)."""
 
     @property
+    def public_texts(self) -> dict[str, Sequence[str]]:
+        """The images, and the display names of all classes."""
+        return {**super().public_texts, "names": self.names}
+
+    @property
+    def classes_by_name(self) -> dict[str, str]:
+        """A dict that maps each display name in ``classes.csv``, in lower case, to its class id."""
+        return by_name(list(CLASS_IDS), self.names)
+
+    @property
     def controls(self) -> list[Control]:
-        """The controls; an empty list if the truth folder had no ``controls.csv``."""
+        """The conditions under which the images were taken, from ``controls.csv``; empty if there was no such file."""
         known = (name for name in CONTROLS if name in self.arrays)
         return [Control(name, self.texts[name], self.arrays[name]) for name in known]

@@ -1,1 +1,1 @@
-"""Visual relationships between two boxes (Open Images)."""
+"""The visual relationships track of Open Images."""

@@ -9,21 +9,30 @@ from numpy.typing import NDArray
 from evaluator.files.folder import TruthFolder, coded
 from evaluator.files.tables import TruthTable
 from evaluator.kernels.text.lookup import stored_index
-from evaluator.tracks.checking import check_boxes, check_labels, checked, distinct_keys, image_names, usage_of
+from evaluator.tracks.checking import (
+    check_boxes,
+    check_labels,
+    checked,
+    distinct_keys,
+    image_names,
+    usage_of,
+    warn_duplicates,
+    warn_unlisted_images,
+    warn_unused,
+)
 from evaluator.tracks.relationships.triplets import FIRST, LABELS, SECOND, TripletKeys
 from evaluator.tracks.relationships.truth import RelationshipsParameters, RelationshipsTruth
-from evaluator.tracks.shared.truth_warnings import warn_duplicates, warn_unlisted_images
 
 Index = Mapping[str, int]
 
 
 def compile_truth(folder: TruthFolder, parameters: RelationshipsParameters) -> RelationshipsTruth:
-    """Return the prepared truth of a folder.
+    """Check a truth folder and return its compiled truth.
 
     Raises
     ------
     InvalidTruth
-        With every fault of every file.
+        If there are faults. The exception contains the faults of all files.
     """
     tables = {name: folder.table(name) for name in ("relationships.csv", "image_labels.csv") if name in folder}
     related, verified = tables["relationships.csv"], tables.get("image_labels.csv")
@@ -31,12 +40,13 @@ def compile_truth(folder: TruthFolder, parameters: RelationshipsParameters) -> R
     images = _codes(image_names(folder, tables))
     listings = ("classes.csv", "relations.csv")
     listed_labels, listed_relations = (folder.names(name) if name in folder else None for name in listings)
-    labels = _codes(_labels(related, verified, listed_labels))
+    labels = _codes(_labels(folder, related, verified, listed_labels))
     relation_names = _relation_names(related, listed_relations)
     relations = _codes(relation_names)
     texts = {
         "images": list(images),
         "labels": list(labels),
+        "names": list((listed_labels or {}).values()),
         "relations": list(relations),
         "relation_names": list(relation_names.values()),
     }
@@ -57,8 +67,13 @@ def _codes(texts: Iterable[str]) -> Index:
     return {text: code for code, text in enumerate(texts)}
 
 
-def _labels(related: TruthTable, verified: TruthTable | None, listed: Mapping[str, str] | None) -> list[str]:
-    """Return the sorted labels of classes.csv or, without it, of all tables; unlisted labels are faults."""
+def _labels(
+    folder: TruthFolder, related: TruthTable, verified: TruthTable | None, listed: Mapping[str, str] | None
+) -> list[str]:
+    """Return the labels in classes.csv or, without it, in all tables.
+
+    A label that classes.csv does not list is a fault.
+    """
     if listed is None:
         labels = {label for column in LABELS for label in related.texts(column)}
         return sorted(labels | set(verified.texts("LabelName") if verified else ()))
@@ -66,11 +81,12 @@ def _labels(related: TruthTable, verified: TruthTable | None, listed: Mapping[st
         check_labels(related, column, listed, "classes.csv")
     if verified is not None:
         check_labels(verified, "LabelName", listed, "classes.csv")
+    warn_unused(folder, "classes.csv", listed, {label for column in LABELS for label in related.texts(column)})
     return list(listed)
 
 
 def _relation_names(related: TruthTable, listed: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return each relation with its display name, sorted: those of relations.csv or, without it, of all triplets."""
+    """Return the display name of each relation in relations.csv or, without this file, in the triplets."""
     if listed is None:
         return {relation: relation for relation in sorted(set(related.texts("RelationshipLabel")))}
     check_labels(related, "RelationshipLabel", listed, "relations.csv")
@@ -102,10 +118,10 @@ def _triplets(table: TruthTable, images: Index, labels: Index, relations: Index)
 def _verified_labels(
     related: TruthTable, verified: TruthTable | None, images: Index, labels: Index
 ) -> dict[str, NDArray[Any]]:
-    """Return the keys of verified and of negative labels.
+    """Return the keys of the verified labels and of the negative labels.
 
     As in the official code, a label is negative in an image if image_labels.csv has a row for it and no triplet of the
-    image has it. The Confidence of that row does not matter.
+    image has the label. The value of Confidence in that row does not matter.
     """
     codes = coded(related.texts("ImageID"), images)
     in_triplets = distinct_keys(
@@ -123,7 +139,7 @@ def _verified_labels(
 
 
 def _by_image(arrays: Mapping[str, NDArray[Any]], *, images: int, labels: int) -> dict[str, NDArray[Any]]:
-    """Return the verified labels of each image, and the indices of its first label and its first triplet."""
+    """Return the verified labels of each image, and the indices of the image's first label and first triplet."""
     keys, bounds = arrays["known"], np.arange(images + 1)
     negative = np.isin(keys, arrays["negative"])
     return {

@@ -1,4 +1,4 @@
-"""Entries of precision/recall curves, and the reports, curves and statistics that are computed from them."""
+"""The entries of precision/recall curves, and the reports, curves and statistics that are computed from them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,32 +8,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.metrics.average_precision import indices_by_group
-from evaluator.metrics.bootstrap import Numbers
+from evaluator.metrics.bootstrap import Areas, Numbers
 from evaluator.metrics.bootstrap import Weights as ImageWeights
 from evaluator.metrics.resampling import HIT, MISS, CurveSteps, ImageGroups, ImageRows, crowded_entries
 from evaluator.report import CurveRow, SplitReport
 from evaluator.tracks.interface import Engine, Outcome
-from evaluator.tracks.relationships.summary import KINDS, Areas, WeightedSplit, split_report
+from evaluator.tracks.relationships.summary import KINDS, WeightedSplit, split_report
 from evaluator.tracks.relationships.truth import RelationshipsTruth, Weights
 from evaluator.tracks.shared.curve_rows import curve_row
 
 Integers = NDArray[np.integer[Any]]
 SplitAreas = tuple[Sequence[Areas], Sequence[Areas]]
-"""The arguments ``by_relation`` and ``pooled`` of :meth:`WeightedSplit.of`."""
+"""The types of the arguments ``by_relation`` and ``pooled`` of :meth:`WeightedSplit.of`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairEntries:
-    """The entries of all curves, one for each pair.
+    """The entries of all curves, one for each predicted pair.
 
     Attributes
     ----------
     images : int array of shape (N,)
         Code of the image of each pair.
     relations : int array of shape (N,)
-        Code of one of R relations; R for a relation that the truth does not have. A pair that is not scored has
-        R + 1 + that code. Its curve is computed and discarded; otherwise the running time would reveal which pairs are
-        scored.
+        Code of the relation of each pair. With R relations, a relation that is not in the truth has the code R. A pair
+        that is not scored has R + 1 plus the code of its relation. Its curve is computed and discarded. Otherwise the
+        running time would reveal which pairs are scored.
     confidences : float64 array of shape (N,)
     misses : bool arrays of shape (N,), one for each of :data:`KINDS`
         Whether a pair is a false positive.
@@ -45,7 +45,7 @@ class PairEntries:
     misses: Sequence[NDArray[np.bool_]]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "PairEntries":
-        """Return some of the entries."""
+        """Return the entries selected by a Boolean mask."""
         arrays = self.images[chosen], self.relations[chosen], self.confidences[chosen]
         return PairEntries(*arrays, [missing[chosen] for missing in self.misses])
 
@@ -55,15 +55,15 @@ class PairEntries:
         return self if are_scored.all() else self[are_scored]
 
     def pooled(self, relations: int) -> Integers:
-        """Return the curve of each pair if relations are pooled: 0 for a scored pair, 1 for an unscored one."""
+        """Return the curve of each pair when all relations are pooled: 0 for scored pairs, 1 for all others."""
         return (self.relations > relations).astype(np.uint8)
 
     def steps(
         self, curves: Integers, image_rows: ImageRows, count: int, crowded: NDArray[np.bool_] | None
     ) -> list[CurveSteps]:
-        """Return the steps of ``count`` curves, once for each of :data:`KINDS`.
+        """Return the steps of ``count`` curves for each of :data:`KINDS`.
 
-        ``curves``, ``count`` and ``crowded`` are as for :meth:`CurveSteps.of`.
+        ``curves``, ``count`` and ``crowded`` are the arguments of :meth:`CurveSteps.of`.
         """
         rows = image_rows[self.images]
         kinds = [np.where(missing, MISS, HIT).astype(np.uint8) for missing in self.misses]
@@ -72,7 +72,7 @@ class PairEntries:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPairs:
-    """A submission that was read and matched, by the fast path or by the reference implementation.
+    """A submission that has been read and matched, by the fast path or by the reference implementation.
 
     Attributes
     ----------
@@ -81,10 +81,10 @@ class ScoredPairs:
     found : int arrays, one for each limit in :data:`evaluator.tracks.relationships.summary.RECALL_AT`
         Image of each triplet that is hit by one of the ``limit`` most confident pairs of its image.
     areas : callable
-        Takes the name of a split and returns the functions that compute the areas under its curves. Each image counts
-        once.
+        A function that takes the name of a split and returns the functions that compute the areas under its curves.
+        Each image counts once.
     weights : three floats
-        As for :meth:`WeightedSplit.metrics`.
+        As in :meth:`WeightedSplit.metrics`.
     crowded : bool array of shape (images,)
         See :func:`evaluator.metrics.resampling.crowded_images`.
     """
@@ -110,7 +110,7 @@ class ScoredPairs:
         return split_report(self.truth, split, weighted, self.weights)
 
     def curves(self, split: str) -> list[CurveRow]:
-        """Return the precision/recall curves of a split, by kind: of all relations pooled, and of each relation."""
+        """Return the precision/recall curves of a split. Each kind has a pooled curve and a curve for each relation."""
         truth, positives = self.truth, self.truth.positives(split)
         entries = self.entries.scored(len(positives))
         entries = entries[truth.splits[split][entries.images]]
@@ -127,7 +127,10 @@ class ScoredPairs:
         return rows
 
     def statistics(self, image_rows: ImageRows) -> "PairStatistics":
-        """Return the statistics of the split whose images have a row in the weights."""
+        """Return the statistics of a split.
+
+        `image_rows` maps each image to its row in the matrix of bootstrap weights.
+        """
         truth, entries, relations = self.truth, self.entries, len(self.truth.relations)
         crowded = crowded_entries(self.crowded, entries.images, image_rows)
         limits = np.repeat(np.arange(len(self.found)), [len(images) for images in self.found])
@@ -142,9 +145,9 @@ class ScoredPairs:
 
 @dataclass(frozen=True, slots=True)
 class PairStatistics:
-    """The triplets and entries of one split, sorted so that they can be summed for many weights of the images.
+    """The triplets and entries of a split, sorted so that they can be summed for many sets of image weights.
 
-    Each attribute has the name of the number in :class:`WeightedSplit` that is computed from it.
+    Each attribute is named after the attribute of :class:`WeightedSplit` that is computed from it.
     """
 
     positives: ImageGroups
@@ -154,7 +157,7 @@ class PairStatistics:
     weights: Weights
 
     def metrics(self, image_weights: ImageWeights, engine: Engine) -> Mapping[str, Numbers]:
-        """Return every metric of each replicate."""
+        """Return every metric in each bootstrap replicate."""
 
         def areas(curves: CurveSteps) -> Areas:
             return lambda positives: engine.average_precisions(image_weights, curves, positives, 1.0)

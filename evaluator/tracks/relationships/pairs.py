@@ -1,4 +1,4 @@
-"""Predicted pairs of boxes, and the triplets and phrases that they hit."""
+"""Matches predicted pairs of boxes with the triplets and phrases that they hit."""
 
 from dataclasses import dataclass, fields
 from functools import partial
@@ -17,16 +17,18 @@ from evaluator.tracks.relationships.truth import RelationshipsTruth
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """N predicted pairs.
+    """The N predicted pairs of a submission.
 
     Attributes
     ----------
     rows : int64 array of shape (N,)
         Row of each pair in the table that was read.
     images, relations : int64 arrays of shape (N,)
-        Codes; a relation that is not in the truth has the code after the last one.
+        Code of the image and of the relation of each pair. All relations that are not in the truth have the code after
+        the last relation.
     keys : int64 array of shape (N,)
-        Triplet keys, as in the truth; -1, which is not a key, if one of the labels is not in the truth.
+        Triplet key of each pair, encoded as in the truth; -1, which is not a valid key, if one of the labels is not in
+        the truth.
     confidences : float64 array of shape (N,)
     first_boxes, second_boxes : float32 arrays of shape (N, 4)
     coordinates : list of eight float64 arrays of shape (N,)
@@ -49,12 +51,12 @@ class Pairs:
     def has_labels(self) -> NDArray[np.bool_]:
         """Whether both labels of a pair are in the truth, shape (N,).
 
-        A notice reports the number of pairs that do not have both labels in the truth.
+        A notice reports the number of pairs with a label that is not in the truth.
         """
         return self.keys >= 0
 
     def __getitem__(self, chosen: NDArray[Any]) -> "Pairs":
-        """Return some of the pairs, chosen by a mask or by indices."""
+        """Return the pairs selected by a Boolean mask or by indices."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         coordinates = [values[chosen] for values in values.pop("coordinates")]
         return Pairs(**{name: value[chosen] for name, value in values.items()}, coordinates=coordinates)
@@ -68,7 +70,8 @@ class PairMatches:
     ----------
     pairs : Pairs
     triplets : int64 array of shape (N,)
-        Index of the triplet that each pair overlaps most, among those with the key of the pair; -1 if there is none.
+        Index of the triplet that each pair overlaps most, among the triplets with the key of the pair; -1 if there is
+        none.
     overlaps : float64 array of shape (N,)
         Overlap with that triplet: the smaller IoU of the two boxes.
     hits, phrase_hits : bool arrays of shape (N,)
@@ -82,7 +85,7 @@ class PairMatches:
     phrase_hits: NDArray[np.bool_]
 
     def __getitem__(self, chosen: NDArray[Any]) -> "PairMatches":
-        """Return the matches of some of the pairs."""
+        """Return the matches of the pairs selected by a Boolean mask or by indices."""
         matched = self.triplets[chosen], self.overlaps[chosen], self.hits[chosen], self.phrase_hits[chosen]
         return PairMatches(self.pairs[chosen], *matched)
 
@@ -98,7 +101,7 @@ def predicted(truth: RelationshipsTruth, table: SubmissionTable) -> Pairs:
     relations = table.codes("RelationshipLabel")
     relations[relations < 0] = len(truth.relations)
     first_boxes, second_boxes = table.numbers(*FIRST), table.numbers(*SECOND)
-    with np.errstate(over="ignore"):  # A coordinate beyond float32 becomes infinite, and its box overlaps nothing.
+    with np.errstate(over="ignore"):  # A coordinate out of range becomes infinite, and its box overlaps nothing.
         boxes = first_boxes.astype(np.float32), second_boxes.astype(np.float32)
     return Pairs(
         rows=np.arange(len(images)),
@@ -114,18 +117,18 @@ def predicted(truth: RelationshipsTruth, table: SubmissionTable) -> Pairs:
 
 
 def match(truth: RelationshipsTruth, table: SubmissionTable, threshold: float, progress: Progress) -> PairMatches:
-    """Return all pairs of a submission with the triplets and phrases that they hit, the most confident pair first.
+    """Match the pairs of a submission with triplets and phrases. In the result, the most confident pair comes first.
 
-    A pair can hit only one triplet: of those with its image, labels and relation, the one that it overlaps most. Their
-    overlap must reach the threshold. If several pairs can hit a triplet, the most confident one does. The same holds
-    for phrases.
+    A pair can hit only the triplet that it overlaps most, of the triplets with its image, labels and relation. Their
+    overlap must reach the threshold. If several pairs can hit a triplet, only the most confident pair does. The same
+    rule applies to phrases.
 
-    Pairs that are not scored are matched as well, because time and memory would otherwise reveal which labels are
+    Pairs that are not scored are matched too. Otherwise running time and memory use would reveal which labels are
     verified.
     """
     progress("matching", 0.0)
     pairs = predicted(truth, table)
-    # Sorted input makes the later sorts of all curves fast.
+    # Sorting the pairs here makes the later sorts of all curves fast.
     pairs = pairs[np.argsort(-pairs.confidences, kind="stable")]
 
     triplets, overlaps = best_objects(pairs.keys, truth.triplets, partial(triplet_overlap, truth, pairs))
@@ -141,7 +144,7 @@ def match(truth: RelationshipsTruth, table: SubmissionTable, threshold: float, p
 def triplet_overlap(
     truth: RelationshipsTruth, pairs: Pairs, ours: NDArray[np.int64], theirs: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the smaller IoU of the two boxes for pairs and triplets, given by their indices; all of shape (P,)."""
+    """Return the overlap of pairs with triplets, given by indices: the smaller IoU of the two boxes, shape (P,)."""
     return np.minimum(
         float32_iou(pairs.first_boxes[ours], truth.first_boxes[theirs]),
         float32_iou(pairs.second_boxes[ours], truth.second_boxes[theirs]),

@@ -1,4 +1,4 @@
-"""Open Images visual relationships: triplets of two boxes, and phrases, the smallest box around both."""
+"""Scores Open Images visual relationships: triplets, which have two boxes, and phrases, the boxes around both."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,27 +7,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.catalog import RELATIONSHIPS
-from evaluator.files.notices import notice_unknown_relations
+from evaluator.files.notices import notice_nothing_to_score, notice_unknown_relations
 from evaluator.files.source import Source
 from evaluator.files.submission import SubmissionTable, read_submission
 from evaluator.metrics.average_precision import reported_average_precisions
+from evaluator.metrics.bootstrap import Areas
+from evaluator.metrics.boxes import enclosing
 from evaluator.metrics.recall import hits_at
 from evaluator.metrics.resampling import crowded_images
 from evaluator.request import Progress
 from evaluator.tracks.interface import Outcome, Scorer
 from evaluator.tracks.relationships.entries import PairEntries, ScoredPairs, SplitAreas
 from evaluator.tracks.relationships.pairs import PairMatches, match
-from evaluator.tracks.relationships.summary import RECALL_AT, Areas
+from evaluator.tracks.relationships.summary import RECALL_AT
 from evaluator.tracks.relationships.triplets import FIRST, LABELS, SECOND
 from evaluator.tracks.relationships.truth import RelationshipsParameters, RelationshipsTruth, Weights
-from evaluator.tracks.shared.submissions import csv_text, empty_strings, notice_boxes, vocabularies_of, vocabulary_of
+from evaluator.tracks.shared.submissions import (
+    can_match,
+    csv_text,
+    empty_strings,
+    notice_predictions,
+    vocabularies_of,
+    vocabulary_of,
+)
 from evaluator.truth import IGNORED, Truth
 
 
 def outcome_of(truth: RelationshipsTruth, matches: PairMatches, weights: Weights, progress: Progress) -> Outcome:
     """Return the outcome of a submission, computed with numpy.
 
-    Pairs that are not scored are processed too. For recall they are ranked separately, as if in additional images.
+    Pairs that are not scored are processed too. For recall, they are ranked separately, as if they were in additional
+    images.
     """
     progress("scoring", 0.0)
     pairs = matches.pairs
@@ -45,7 +55,7 @@ def outcome_of(truth: RelationshipsTruth, matches: PairMatches, weights: Weights
 
 
 def areas_by_numpy(entries: PairEntries, relations: int) -> SplitAreas:
-    """Return the functions that compute the areas under the curves of some entries."""
+    """Return functions that compute, with numpy, the areas under the curves of the given entries."""
 
     def areas(curves: NDArray[Any], count: int, misses: NDArray[np.bool_]) -> Areas:
         hits = (~misses).astype(float)
@@ -61,41 +71,46 @@ class RelationshipsScorer(Scorer[RelationshipsTruth, RelationshipsParameters, Su
     track = RELATIONSHIPS
 
     def truth_of(self, prepared: Truth) -> RelationshipsTruth:
-        """Return a truth as this track's type."""
+        """Return a truth as an object of this track's type."""
         return RelationshipsTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> RelationshipsParameters:
-        """Return the parameters as this track's type."""
+        """Return the parameters as an object of this track's type."""
         return RelationshipsParameters.of(resolved)
 
     def read(
         self, source: Source, truth: RelationshipsTruth | None, parameters: RelationshipsParameters
     ) -> SubmissionTable:
-        """Read a submission, and add notices about predictions that were probably not intended."""
+        """Read a submission, and add notices about predictions that are probably mistakes."""
         vocabularies = vocabularies_of(truth)
         if truth is not None:
             codes = {relation: code for code, relation in enumerate(truth.relations)}
-            vocabularies["relation"] = vocabulary_of(codes, closed=truth.relations_listed)
+            by_name = truth.relations_by_name
+            vocabularies["relation"] = vocabulary_of(codes, closed=truth.relations_listed, by_name=by_name)
         table, findings = read_submission(source, RELATIONSHIPS.form, vocabularies), source.findings
         if not findings.total:
             boxes, labels = [table.numbers(*FIRST), table.numbers(*SECOND)], [table.codes(name) for name in LABELS]
-            notice_boxes(findings, truth, table.numbers("Score")[:, 0], boxes, labels)
-            notice_unknown_relations(findings, int(np.count_nonzero(table.codes("RelationshipLabel") < 0)))
+            notice_predictions(findings, truth, table.numbers("Score")[:, 0], boxes, labels)
+            if truth is not None:
+                notice_unknown_relations(findings, int(np.count_nonzero(table.codes("RelationshipLabel") < 0)))
+            outlines = [*boxes, enclosing(*boxes)]
+            useful = np.any([can_match(outline, parameters.iou_threshold) for outline in outlines], axis=0)
+            notice_nothing_to_score(findings, len(useful), int(np.count_nonzero(useful)))
         return table
 
     def evaluate(
         self, truth: RelationshipsTruth, table: SubmissionTable, parameters: RelationshipsParameters, progress: Progress
     ) -> Outcome:
-        """Score the pairs on every split."""
+        """Score the pairs of a submission on every split."""
         matches = match(truth, table, parameters.iou_threshold, progress)
         return outcome_of(truth, matches, parameters.weights, progress)
 
     def template(self, truth: RelationshipsTruth) -> str:
-        """Return a row with an empty prediction string for every image."""
+        """Return the template submission, which has an empty prediction string for every image."""
         return empty_strings(RELATIONSHIPS, truth)
 
     def ceiling(self, truth: RelationshipsTruth, parameters: RelationshipsParameters) -> str:
-        """Return a submission with every triplet of the truth, each with confidence 1."""
+        """Return the best possible submission: every triplet of the ground truth, with confidence 1."""
         first, second, relations = truth.keys.decode(truth.triplets)
         columns = (
             _texts(truth.images, truth.triplet_images),

@@ -1,28 +1,26 @@
-"""The metrics of the relationships track, each defined once, and the report of a split."""
+"""Defines the metrics of the relationships track and the report of a split."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from evaluator.catalog import RELATIONSHIPS
-from evaluator.metrics.bootstrap import Numbers, mean_over_classes, ratios
+from evaluator.metrics.bootstrap import Areas, Numbers, mean_over_classes, ratios
 from evaluator.report import ClassRow, SplitReport, finite
 from evaluator.tracks.relationships.truth import RelationshipsTruth, Weights
 
 KINDS = ("relationships", "phrases")
 RECALL_AT = (50, 100)
-Areas = Callable[[Numbers], Numbers]
-"""Takes the number of positives of each curve and returns the area under each curve; both of shape (curves, ...)."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedSplit:
-    """The numbers that the metrics of a split are computed from, with a weight for each image.
+    """The numbers from which the metrics of a split are computed, with a weight for each image.
 
-    For the score, every weight is 1. For bootstrap replicates, the weight of an image is how often it was drawn, and
-    the last axis of every array has one element for each replicate.
+    For the score, every weight is 1. For bootstrap replicates, the weight of an image is the number of times that it
+    was drawn, and the last axis of every array has one element for each replicate.
 
     Attributes
     ----------
@@ -50,9 +48,10 @@ class WeightedSplit:
         Parameters
         ----------
         positives, found
-            As for :class:`WeightedSplit`.
+            As in :class:`WeightedSplit`.
         by_relation, pooled : two functions each
-            They compute the areas under the curves of all relations, and under the curve of all relations pooled.
+            Functions that compute the areas under the curve of each relation, and under the curve of all relations
+            pooled.
         """
         total = positives.sum(axis=0)
         return cls(
@@ -82,7 +81,7 @@ class WeightedSplit:
 
 
 def split_report(truth: RelationshipsTruth, split: str, weighted: WeightedSplit, weights: Weights) -> SplitReport:
-    """Return the report of a split; in ``weighted`` every image has the weight 1."""
+    """Return the report of a split. In ``weighted``, the weight of every image must be 1."""
     metrics = {name: finite(float(value)) for name, value in weighted.metrics(weights).items()}
     relationships, phrases = weighted.by_relation
     rows: list[ClassRow] = [

@@ -1,4 +1,4 @@
-"""Columns of a triplet, and triplet keys: image, two labels and a relation as one number."""
+"""Defines the columns of a triplet, and triplet keys, which encode image, two labels and relation as one number."""
 
 from dataclasses import dataclass
 
@@ -14,14 +14,15 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class TripletKeys:
-    """Conversion of the codes of a triplet to its key and back.
+    """Converts the codes of a triplet to its key and back.
 
     Attributes
     ----------
     labels : int
         Number of labels of the truth.
     relations : int
-        Number of relations of the truth. All relations that are not in the truth share the next code.
+        Number of relations of the truth. All relations that are not in the truth share the code after the last
+        relation.
 
     Examples
     --------
@@ -39,7 +40,7 @@ class TripletKeys:
         return ((images * self.labels + first) * self.labels + second) * (self.relations + 1) + relations
 
     def decode(self, keys: Codes) -> tuple[Codes, Codes, Codes]:
-        """Return the codes of the first label, the second label and the relation of each key, all of shape (N,)."""
+        """Return the codes of the first label, the second label and the relation of each key, each of shape (N,)."""
         labels = max(self.labels, 1)
         rest, relations = np.divmod(keys, self.relations + 1)
         rest, second = np.divmod(rest, labels)

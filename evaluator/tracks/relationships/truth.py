@@ -1,12 +1,13 @@
-"""The ground truth and the parameters of the relationships track."""
+"""Defines the ground truth and the parameters of the relationships track."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.tracks.relationships.triplets import TripletKeys
-from evaluator.tracks.shared.label_truth import LabelTruth, StoredIndex
+from evaluator.tracks.shared.label_truth import LabelTruth, StoredIndex, by_name, sorted_by_id
 from evaluator.tracks.shared.parameters import TrackParameters
 from evaluator.truth import StoredArray, StoredTexts
 
@@ -20,7 +21,7 @@ class RelationshipsParameters(TrackParameters):
     Attributes
     ----------
     iou_threshold : float
-        Lowest overlap with which a pair hits a triplet or a phrase.
+        Smallest overlap with which a pair hits a triplet or a phrase.
     weights : three floats
         The weights that the mAP of relationships, recall@50 and the mAP of phrases have in the score.
     """
@@ -30,7 +31,7 @@ class RelationshipsParameters(TrackParameters):
 
 
 class RelationshipsTruth(LabelTruth):
-    """The ground truth: triplets of two labelled boxes and a relation, and which labels are verified in each image.
+    """The ground truth: triplets of two labelled boxes and a relation, and the labels that are verified in each image.
 
     The M triplets are sorted by key (:class:`TripletKeys`) and then by row of relationships.csv. A label is *verified*
     in an image if image_labels.csv has a row for it or if a triplet of the image has it. The key of an image and a
@@ -38,7 +39,7 @@ class RelationshipsTruth(LabelTruth):
     """
 
     relations = StoredTexts()
-    """Each relation; its index is its code."""
+    """The relations. The index of a relation is its code."""
     relation_names = StoredTexts()
     """Display name of each relation."""
     triplets = StoredArray[np.int64]()
@@ -58,7 +59,7 @@ class RelationshipsTruth(LabelTruth):
     negative = StoredArray[np.int64]()
     """The keys in ``verified`` whose label is in no triplet of the image, ascending; shape (at most V,)."""
     image_labels = StoredArray[np.int32]("told")
-    """2 × label + (1 if it is negative) for each of ``verified``; shape (V,)."""
+    """2 × label, plus 1 if the label is negative, for each key in ``verified``; shape (V,)."""
     image_labels_from = StoredArray[np.int32]("told_from")
     """Index into ``image_labels`` of the first label of each image, followed by V; shape (images + 1,)."""
     triplets_from = StoredArray[np.int32]()
@@ -72,13 +73,25 @@ class RelationshipsTruth(LabelTruth):
     """Hash table from a relation to its code."""
 
     @property
+    def public_texts(self) -> dict[str, Sequence[str]]:
+        """The images, and the labels and relations with their display names, if public files list them."""
+        listed = self.relations_listed
+        relations, names = sorted_by_id(self.relations, self.relation_names) if listed else ([], [])
+        return {**super().public_texts, "relations": relations, "relation_names": names}
+
+    @property
     def relations_listed(self) -> bool:
-        """Whether ``relations.csv`` lists the relations, so that a relation that it does not list is a defect."""
+        """Whether ``relations.csv`` lists the relations. If so, a relation that it does not list is a defect."""
         return self.flags["relations_listed"]
 
     @property
+    def relations_by_name(self) -> dict[str, str]:
+        """A dict that maps each display name in ``relations.csv``, in lower case, to its relation."""
+        return by_name(self.relations, self.relation_names if self.relations_listed else ())
+
+    @property
     def keys(self) -> TripletKeys:
-        """The conversion of codes to triplet keys."""
+        """An object that converts codes to triplet keys and back."""
         return TripletKeys(len(self.labels), len(self.relations))
 
     def positives(self, split: str) -> NDArray[np.int64]:
@@ -87,9 +100,9 @@ class RelationshipsTruth(LabelTruth):
         return np.bincount(chosen, minlength=len(self.relations))
 
     def shown_relations(self, split: str) -> list[int]:
-        """Return the relations that have a row in the report of a split: those of relations.csv, or those in the split.
+        """Return the relations that a split's report lists: those in relations.csv or, without it, those in the split.
 
-        A row for any other relation would show participants which relations only private images have.
+        A row for any other relation would show participants which relations occur only in private images.
         """
         if self.relations_listed:
             return list(range(len(self.relations)))

@@ -1,1 +1,1 @@
-"""Image-sentence retrieval (Flickr30k)."""
+"""The image-sentence retrieval track of Flickr30k."""

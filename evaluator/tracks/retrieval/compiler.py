@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from evaluator.files.documents import TOP
 from evaluator.files.folder import TruthFolder
+from evaluator.texts import counted
 from evaluator.tracks.checking import checked, listed_images, usage_of
 from evaluator.tracks.retrieval.captions import captions_with_image_id, revealing_order
 from evaluator.tracks.retrieval.truth import DEPTHS, RetrievalTruth
@@ -25,16 +26,17 @@ def compile_truth(folder: TruthFolder, parameters: TrackParameters) -> Retrieval
     named, captions, sentences = _gallery(folder)
     images = {image: code for code, image in enumerate(listed_images(folder, named, GALLERY))}
     for image in sorted(set(named).symmetric_difference(captions.values())):
-        problem = "has no caption" if image in images else "is the image of a caption, but not in the list of images"
+        problem = "has no caption" if image in images else "is the image of a caption, but is not in the list of images"
         folder.faults.add("truth_bad_value", GALLERY, f"{image[:60]} {problem}")
     if folder.hidden:
         _check_secrecy(folder, named, captions)
     usage = usage_of(folder, images)
     folder.faults.check()
     if len(images) <= max(DEPTHS):
-        message = f"has {len(images)} images; below {max(DEPTHS) + 1}, recall@{max(DEPTHS)} of full lists is 1"
+        found = counted(len(images), "image")
+        message = f"has {found}; with {max(DEPTHS)} or fewer, recall@{max(DEPTHS)} can always be 1"
         folder.faults.warn("truth_small_gallery", GALLERY, message)
-    ids = sorted(captions)  # The order of the file may show which captions belong to one image.
+    ids = sorted(captions)  # The order of the file may reveal which captions belong to the same image.
     texts = {"images": list(images), "captions": ids, "sentences": [sentences[caption] for caption in ids]}
     arrays: dict[str, NDArray[Any]] = {
         "caption_images": np.array([images[captions[caption]] for caption in ids], np.int64),
@@ -50,12 +52,12 @@ def _check_secrecy(folder: TruthFolder, images: list[str], captions: dict[str, s
         message = f"caption id {caption[:60]!r} contains the id of its image; {remedy}"
         folder.faults.add("truth_reveals_answers", GALLERY, message)
     if not folder.faults.found.total and (order := revealing_order(captions, images)):
-        message = f"the order of the captions {order} shows which of them belong to one image; {remedy}"
+        message = f"the order of the captions {order} shows which of them belong to the same image; {remedy}"
         folder.faults.add("truth_reveals_answers", GALLERY, message)
 
 
 def _gallery(folder: TruthFolder) -> tuple[list[str], dict[str, str], dict[str, str]]:
-    """Return the images, and the image and the sentence of each caption; the sentence is empty if there is none."""
+    """Return the images, the image of each caption, and the sentence of each caption, which may be empty."""
     gallery, faults = folder.json(GALLERY), folder.faults
     if not isinstance(gallery, dict):
         gallery = {}
@@ -64,14 +66,14 @@ def _gallery(folder: TruthFolder) -> tuple[list[str], dict[str, str], dict[str, 
         faults.add("truth_bad_value", GALLERY, "must be an object with two lists, images and captions")
         raise faults.error
     if not all(isinstance(image, str) for image in images) or len(set(images)) < len(images):
-        faults.add("truth_bad_value", GALLERY, "an image is not a text, or occurs twice")
+        faults.add("truth_bad_value", GALLERY, "an image id is not a string, or is listed twice")
         raise faults.error
     captions: dict[str, str] = {}
     sentences: dict[str, str] = {}
     for index, entry in enumerate(entries):
         caption, image = _caption(entry)
         if not image or caption in captions:
-            message = f"{TOP}.captions[{index}] has no id such as image#0, or occurs twice"
+            message = f"{TOP}.captions[{index}] has no id such as image#0, or repeats an id"
             faults.add("truth_bad_value", GALLERY, message)
         captions[caption] = image
         text = entry.get("text") if isinstance(entry, dict) else None
@@ -80,7 +82,7 @@ def _gallery(folder: TruthFolder) -> tuple[list[str], dict[str, str], dict[str, 
 
 
 def _caption(entry: Any) -> tuple[str, str]:
-    """Return the id of a caption and its image; empty texts if the entry is neither an id nor an object with an id."""
+    """Return the id and the image of a caption. Both are empty if the entry is invalid."""
     caption = entry.get("caption_id") if isinstance(entry, dict) else entry
     image = entry.get("image_id") if isinstance(entry, dict) else None
     if not isinstance(caption, str):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.documents import TOP, Document
+from evaluator.files.notices import notice_nothing_to_score
 from evaluator.files.source import Source
 from evaluator.problems import Problem, Stop
 from evaluator.tracks.retrieval.truth import DIRECTIONS, Direction, RetrievalTruth
@@ -17,14 +18,14 @@ NEVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class QueryRanks:
-    """The queries of one direction (images or sentences), with the rank of the first correct answer to each.
+    """The queries of one direction (images or sentences), with the rank of the first correct answer to each query.
 
     Attributes
     ----------
     images : int64 array of shape (N,)
         Code of the image of each query.
     ranks : int64 array of shape (N,)
-        Rank of the first correct answer to each query, from 0; NEVER if its list has none.
+        Rank of the first correct answer to each query, from 0; NEVER if its list has no correct answer.
     complete : bool
         Whether every list contains all answers of the gallery.
     """
@@ -42,7 +43,7 @@ def read_ranks(source: Source, truth: RetrievalTruth | None) -> RanksByDirection
     try:
         return _read(source, truth)
     except Stop:
-        return {}  # The findings contain the reason.
+        return {}  # The findings contain the defect that stopped the reading.
 
 
 def _read(source: Source, truth: RetrievalTruth | None) -> RanksByDirection:
@@ -53,13 +54,17 @@ def _read(source: Source, truth: RetrievalTruth | None) -> RanksByDirection:
     lists = [ids for direction in DIRECTIONS for ids in document.value[direction].values()]
     if sum(len(ids) for ids in lists if isinstance(ids, list)) > source.limits.boxes:
         source.findings.stop_at(Problem("too_many_rows", f"more than {source.limits.boxes:,} answers"))
-    if truth is None or not all(valid):
+    if not all(valid):
         return {}
-    return {direction: _ranks(document, truth, direction) for direction in DIRECTIONS}
+    ranks = {direction: _ranks(document, truth, direction) for direction in DIRECTIONS} if truth else {}
+    if not source.findings.total:
+        answers = sum(map(len, lists))
+        notice_nothing_to_score(source.findings, answers, answers)
+    return ranks
 
 
 def _check_lists(document: Document, lists: Mapping[str, Any], path: str) -> bool:
-    """Return whether all values are lists of distinct texts; add a defect for each value that is not."""
+    """Return whether all values are lists of distinct strings. Add a defect for every other value."""
     before = document.findings.total
     for query, ids in lists.items():
         list_path = f"{path}.{query[:60]}"
@@ -75,7 +80,7 @@ def _check_lists(document: Document, lists: Mapping[str, Any], path: str) -> boo
 
 
 def _ranks(document: Document, truth: RetrievalTruth, direction: Direction) -> QueryRanks:
-    """Return the rank of the first correct answer to each query; add defects for ids that are not in the gallery."""
+    """Return the rank of the first correct answer to each query. Add defects for ids that are not in the gallery."""
     queries, lists, path = truth.queries(direction), document.value[direction], f"{TOP}.{direction}"
     for query in (query for query in queries.images if query not in lists):
         document.add_defect(path, f"query {query[:60]!r} is missing", code="missing_image", image=query)

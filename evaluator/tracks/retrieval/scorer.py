@@ -1,4 +1,4 @@
-"""The scorer of Flickr30k retrieval: ranked sentences for each image, and ranked images for each sentence."""
+"""Scores Flickr30k retrieval submissions, which rank sentences for each image and images for each sentence."""
 
 import json
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ RECALLS = tuple(f"recall@{depth}" for depth in DEPTHS)
 
 
 def trials_of(ranked: RanksByDirection) -> Trials:
-    """Return one trial for each query; the group of a trial is the index of the direction of its query."""
+    """Return one trial for each query. The group of a trial is the index of the direction of its query."""
     ranks = np.concatenate([ranked[direction].ranks for direction in DIRECTIONS])
     images = [ranked[direction].images for direction in DIRECTIONS]
     return Trials(
@@ -37,7 +37,7 @@ def trials_of(ranked: RanksByDirection) -> Trials:
 
 
 def metrics(counts: TrialCounts) -> dict[str, Numbers]:
-    """Return every metric of the track: recall at each depth in each direction, and the mean of all of them."""
+    """Return every metric of the track: the recall at each depth in each direction, and the mean of these recalls."""
     shares = counts.shares()
     recalls = {
         f"{direction}_{name}": shares[name][group] for group, direction in enumerate(DIRECTIONS) for name in RECALLS
@@ -65,12 +65,12 @@ def split_report(ranked: RanksByDirection, trials: Trials, in_split: NDArray[np.
 
 
 def median_rank(queries: QueryRanks, chosen: NDArray[np.bool_]) -> float | None:
-    """Return the median rank, counted from 1, of some queries; None without queries, or if a list is incomplete."""
+    """Return the median rank, from 1, of the chosen queries; None without queries, or if a list is incomplete."""
     return 1.0 + float(np.median(queries.ranks[chosen])) if queries.complete and chosen.any() else None
 
 
 def trial_images(ranked: RanksByDirection, metric: str) -> NDArray[np.int64]:
-    """Return the image of each query of a metric: the queries of its direction or, for the mean, of both directions."""
+    """Return the image of each query of a metric. Only the mean uses the queries of both directions."""
     directions = [direction for direction in DIRECTIONS if metric.startswith(f"{direction}_")] or DIRECTIONS
     return np.concatenate([ranked[direction].images for direction in directions])
 
@@ -81,7 +81,7 @@ class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection],
     track = RETRIEVAL
 
     def truth_of(self, prepared: Truth) -> RetrievalTruth:
-        """Return a prepared truth as this track's type."""
+        """Return a prepared truth as an object of this track's type."""
         return RetrievalTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> TrackParameters:
@@ -95,19 +95,19 @@ class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection],
     def evaluate(
         self, truth: RetrievalTruth, ranked: RanksByDirection, parameters: TrackParameters, progress: Progress
     ) -> Outcome:
-        """Score the lists on every split; in each split, the possible answers are those of the whole gallery."""
+        """Score the lists of a submission on every split. In each split, all answers in the gallery are possible."""
         progress("scoring", 0.0)
         trials = trials_of(ranked)
         reports = truth.for_each_split(lambda split: split_report(ranked, trials, truth.splits[split]))
         return Outcome(reports, partial(trials.statistics, metrics), trials=partial(trial_images, ranked))
 
     def template(self, truth: RetrievalTruth) -> str:
-        """Return an empty list for each query, in shuffled order."""
+        """Return the template submission, which has an empty list for each query, in shuffled order."""
         queries = {direction: shuffled(truth.queries(direction).images) for direction in DIRECTIONS}
         return json.dumps({direction: {query: [] for query in ids} for direction, ids in queries.items()})
 
     def ceiling(self, truth: RetrievalTruth, parameters: TrackParameters) -> str:
-        """Return for each query a list of all correct answers."""
+        """Return the best possible submission, which lists all correct answers to each query."""
         lists = {}
         for direction in DIRECTIONS:
             queries = truth.queries(direction)
@@ -118,7 +118,7 @@ class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection],
         return json.dumps(lists)
 
     def candidates(self, truth: RetrievalTruth) -> str:
-        """Return all images, and all captions with their sentences, both in shuffled order."""
+        """Return JSON with all images, and all captions with their sentences, both in shuffled order."""
         sentences = dict(zip(truth.captions, truth.sentences, strict=True))
         captions = [{"caption_id": caption, "text": sentences[caption]} for caption in shuffled(sentences)]
         return json.dumps({"images": shuffled(truth.images), "captions": captions}, indent=0, ensure_ascii=False)

@@ -1,5 +1,6 @@
-"""The truth of the retrieval track."""
+"""Defines the ground truth of the retrieval track."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +19,7 @@ DEPTHS = (1, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """The queries of one direction, and their possible answers. A correct answer belongs to the image of the query.
+    """The queries of one direction and their possible answers. An answer is correct if it belongs to the query's image.
 
     Attributes
     ----------
@@ -36,7 +37,7 @@ class Queries:
 
 
 class RetrievalTruth(Truth):
-    """A gallery of images and captions; each caption belongs to one image."""
+    """The ground truth: a gallery of images and captions. Each caption belongs to one image."""
 
     captions = StoredTexts()
     """Id of each caption; shape (captions,)."""
@@ -45,11 +46,23 @@ class RetrievalTruth(Truth):
     caption_images = StoredArray[np.int64]()
     """Code of the image of each caption; shape (captions,)."""
 
+    @property
+    def public_texts(self) -> dict[str, Sequence[str]]:
+        """The images that have captions, and the ids of all captions, both sorted."""
+        images = [self.images[code] for code in np.unique(self.caption_images).tolist()]
+        return {"images": images, "captions": sorted(self.captions)}
+
+    @property
+    def public_arrays(self) -> dict[str, NDArray[np.int64]]:
+        """An arbitrary image for each caption. Only the set of these images, which is public, is used."""
+        images = max(len(np.unique(self.caption_images)), 1)
+        return {"caption_images": np.arange(len(self.captions)) % images}
+
     def queries(self, direction: Direction) -> Queries:
         """Return the queries of a direction and their answers, both sorted by id.
 
-        They are sorted because files of earlier versions have the captions in the order of the truth, which the order
-        of defects must not reveal.
+        Ids are sorted because the prepared files of earlier versions contain the captions in the order of the truth,
+        which the order of defects must not reveal.
         """
         captions = dict(sorted((caption, index) for index, caption in enumerate(self.captions)))
         images = {self.images[code]: code for code in np.unique(self.caption_images).tolist()}

@@ -1,1 +1,1 @@
-"""Instance segmentation by masks (Open Images)."""
+"""The instance segmentation track of Open Images."""

@@ -11,21 +11,20 @@ from evaluator.files import numbers
 from evaluator.files.folder import TruthFolder, coded
 from evaluator.files.masks import MaskReader
 from evaluator.files.tables import TruthTable
-from evaluator.tracks.checking import check_boxes, checked, usage_of
+from evaluator.tracks.checking import check_boxes, checked, usage_of, warn_duplicates
 from evaluator.tracks.segmentation.truth import SegmentationParameters, SegmentationTruth
 from evaluator.tracks.shared.label_truth import count_objects
 from evaluator.tracks.shared.labels import Labelling, expanded
-from evaluator.tracks.shared.truth_warnings import warn_duplicates
 
 BOX_COLUMNS = ("XMin", "XMax", "YMin", "YMax")
 IMAGES, SIDES = "images.csv", ("Width", "Height")
-Sides = tuple[NDArray[np.int64], NDArray[np.int64]]  # Widths, heights.
+Sides = tuple[NDArray[np.int64], NDArray[np.int64]]  # A pair of arrays: widths and heights.
 NO_MASK = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """The rows of boxes.csv, of masks.csv, or of both.
+    """The annotated objects in the rows of boxes.csv, of masks.csv, or of both.
 
     Attributes
     ----------
@@ -43,7 +42,7 @@ class Objects:
 
     @classmethod
     def of(cls, table: TruthTable, labelling: Labelling) -> "Objects":
-        """Return the objects of a table; faults are added to those of the folder."""
+        """Return the objects of a table. Faults are added to the faults of the folder."""
         boxes = table.numbers(*BOX_COLUMNS)
         check_boxes(table, boxes)
         images = coded(table.texts("ImageID"), labelling.images)
@@ -51,27 +50,27 @@ class Objects:
         return cls(images, labels, boxes, table.integers("IsGroupOf") != 0)
 
     def __getitem__(self, chosen: NDArray[np.int64]) -> "Objects":
-        """Return some of the objects."""
+        """Return the objects with the given indices."""
         return Objects(self.images[chosen], self.labels[chosen], self.boxes[chosen], self.groups[chosen])
 
     def with_(self, other: "Objects") -> "Objects":
-        """Return the objects, followed by those of ``other``."""
+        """Return these objects, followed by the objects of ``other``."""
         names = ("images", "labels", "boxes", "groups")
         return Objects(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
     def identities(self) -> list[tuple[object, ...]]:
-        """Return for each object the values that are equal in its row of boxes.csv and its row of masks.csv."""
+        """Return the values that identify each object; they are the same in its rows of boxes.csv and masks.csv."""
         columns = self.images.tolist(), self.labels.tolist(), map(tuple, self.boxes.tolist()), self.groups.tolist()
         return list(zip(*columns, strict=True))
 
 
 def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> SegmentationTruth:
-    """Return the prepared truth of a folder.
+    """Check a truth folder and return its compiled truth.
 
     Raises
     ------
     InvalidTruth
-        With every fault of every file.
+        If there are faults. The exception contains the faults of all files.
     """
     tables = {name: folder.table(name) for name in ("boxes.csv", "masks.csv", "image_labels.csv")}
     labelling = Labelling.of(folder, tables, expand=parameters.expand_hierarchy)
@@ -105,15 +104,15 @@ def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> Se
 
 
 def _listed_sizes(folder: TruthFolder, images: Mapping[str, int]) -> Sides | None:
-    """Return the widths and heights in images.csv, both of shape (images,); None if it has no sizes.
+    """Return the widths and heights in images.csv, each of shape (images,), or None if it has no sizes.
 
-    A challenge requires them, because sizes taken from masks would show participants which images have a mask.
+    A challenge requires these sizes. Sizes taken from masks would show participants which images have a mask.
     """
     table = folder.table(IMAGES) if IMAGES in folder else None
     if table is not None and set(SIDES) <= set(table.frame.columns):
         return _sides(table, SIDES, coded(table.texts("ImageID"), images), len(images))[1]
     if folder.hidden:
-        message = "must give the Width and Height in pixels of every image (columns ImageID,Width,Height)"
+        message = "must contain the Width and Height in pixels of every image (columns ImageID,Width,Height)"
         folder.faults.add("truth_missing_file" if table is None else "truth_bad_header", IMAGES, message)
     return None
 
@@ -121,7 +120,7 @@ def _listed_sizes(folder: TruthFolder, images: Mapping[str, int]) -> Sides | Non
 def _sides(
     table: TruthTable, columns: tuple[str, str], images: NDArray[np.int64], count: int, known: Sides | None = None
 ) -> tuple[Sides, Sides]:
-    """Return two columns of sizes by row and by image.
+    """Return the widths and heights in two columns of a table, for each row and for each image.
 
     Parameters
     ----------
@@ -130,8 +129,8 @@ def _sides(
     count : int
         Number of images.
     known : two int64 arrays of shape (count,), optional
-        Sizes of the images. A row with a different size is a fault; without ``known``, a row whose size differs from
-        the last row of its image.
+        Sizes of the images. A row with a different size is a fault. Without ``known``, a row is a fault if its size
+        differs from that of the last row of its image.
 
     Returns
     -------
@@ -143,12 +142,12 @@ def _sides(
         wrong = np.array([numbers.size_defect(text) is not None for text in texts], bool)
         table.mark(column, wrong, "truth_bad_value", "is not a size in pixels")
         of_row = np.array([1 if bad else int(text) for bad, text in zip(wrong, texts, strict=True)], np.int64)
-        of_image = np.zeros(count + 1, np.int64)  # The last element is for rows whose image is not listed.
+        of_image = np.zeros(count + 1, np.int64)  # The last element is for rows with an unknown image (-1).
         if known is None:
             of_image[images] = of_row
         else:
             of_image[:-1] = known[axis]
-        what = "is not the size of this image's last row" if known is None else f"is not this image's size in {IMAGES}"
+        what = "is not the size in the image's last row" if known is None else f"is not the image's size in {IMAGES}"
         table.mark(column, (images >= 0) & (of_image[images] != of_row), "truth_bad_value", what)
         of_rows.append(of_row)
         of_images.append(of_image[:-1])
@@ -158,7 +157,7 @@ def _sides(
 def _masks(
     table: TruthTable, images: NDArray[np.int64], count: int, listed: Sides | None
 ) -> tuple[Sides, NDArray[np.void]]:
-    """Return the widths and heights of all images, both of shape (count,), and the masks of all rows."""
+    """Return the widths and heights of all images, each of shape (count,), and the masks of all rows."""
     (widths, heights), of_images = _sides(table, ("ImageWidth", "ImageHeight"), images, count, listed)
     masks, faults = MaskReader().masks(table.texts("Mask"), heights, widths)
     for what in sorted({message for _, message in faults.values()}):
@@ -171,11 +170,11 @@ def _masks(
 
 
 def _joined(boxed: Objects, masked: Objects, has_pixels: NDArray[np.bool_]) -> tuple[Objects, NDArray[np.int64]]:
-    """Return all objects in the order of the files, and the row of each in masks.csv, NO_MASK if it has none.
+    """Return all objects in the order of the files, and the row of each object in masks.csv, or NO_MASK.
 
-    A mask belongs to the box with the same image, label, coordinates and IsGroupOf. If several are equal, the first
-    mask belongs to the first box, and so on. As in the official code, a mask without a box is an object too. An object
-    whose mask is empty has no mask.
+    A mask belongs to the box with the same image, label, coordinates and IsGroupOf. If several boxes are equal, the
+    first mask belongs to the first box, and so on. As in the official code, a mask without a box is an object too. An
+    object with an empty mask counts as an object without a mask.
     """
     unused: dict[tuple[object, ...], list[int]] = {}
     for row, identity in enumerate(masked.identities()):
@@ -191,7 +190,7 @@ def _joined(boxed: Objects, masked: Objects, has_pixels: NDArray[np.bool_]) -> t
 def _by_kind(
     objects: Objects, mask_of: NDArray[np.int64], origin: NDArray[np.int64], keys: NDArray[np.int64]
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays of the truth with one element for each object: ordinary ones and groups, with and without mask.
+    """Return the truth's arrays of objects, separately for ordinary objects and groups, and with and without a mask.
 
     Parameters
     ----------
@@ -199,7 +198,7 @@ def _by_kind(
     mask_of : int64 array of shape (objects,)
         Row of masks.csv of each object, or NO_MASK.
     origin, keys : int64 arrays of shape (N,)
-        For each of N copies of objects (for the label itself and its ancestors), the index of the object and its key.
+        Index of the object, and key, of each of N copies. An object has a copy for its own label and for each ancestor.
     """
     order = np.lexsort((origin, keys))
     arrays: dict[str, NDArray[Any]] = {}

@@ -1,4 +1,4 @@
-"""Open Images instance segmentation: objects with masks; detections on objects with only a box are ignored."""
+"""Scores Open Images instance segmentation. Detections that match an object with only a box are ignored."""
 
 import base64
 import zlib
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.catalog import SEGMENTATION
+from evaluator.files.notices import notice_nothing_to_score
 from evaluator.files.source import Source
 from evaluator.files.submission import SubmissionTable, read_submission
 from evaluator.kernels import compile_once
@@ -22,19 +23,20 @@ from evaluator.tracks.detection.entries import ScoredDetections
 from evaluator.tracks.detection.matches import Matches, confidences_of_groups
 from evaluator.tracks.interface import Outcome, Scorer
 from evaluator.tracks.segmentation.truth import SegmentationParameters, SegmentationTruth
-from evaluator.tracks.shared.submissions import csv_text, notice_boxes, require_all_images, vocabularies_of
+from evaluator.tracks.shared.submissions import csv_text, notice_predictions, require_all_images, vocabularies_of
 from evaluator.truth import Truth
 
 
 def match(
     truth: SegmentationTruth, detections: Detections, masks: Masks, parameters: SegmentationParameters
 ) -> Matches:
-    """Match detections, sorted by key, with masks of objects, and the remaining ones with objects that have only a box.
+    """Match detections with masks of objects, and the remaining detections with objects that have only a box.
 
     Masks are matched in the same way as boxes in detection. A detection that matches an object with only a box is
     absorbed. Source: the official code.
     """
-    mask_threshold = float(np.float32(parameters.iou_threshold))  # Overlaps of masks are in single precision too.
+    # The threshold is rounded to single precision, because overlaps of masks are in single precision too.
+    mask_threshold = float(np.float32(parameters.iou_threshold))
     object_masks, group_masks = truth.masks_of_objects, truth.masks_of_groups
     detections, masks = within_cap(truth, detections, masks, object_masks)
     keys, ties = detections.keys(truth), ties_of(detections, masks)
@@ -67,7 +69,7 @@ def match(
 def within_cap(
     truth: SegmentationTruth, detections: Detections, masks: Masks, object_masks: Masks
 ) -> tuple[Detections, Masks]:
-    """Return the most confident detections of each image and label, and their masks."""
+    """Return the most confident detections of each image and label, at most 10,000 of each, and their masks."""
 
     def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[NDArray[Any]]]:
         tied, tied_masks = detections[rivals], masks[rivals]
@@ -87,10 +89,10 @@ def are_on_boxes(
     settled: NDArray[np.bool_],
     threshold: float,
 ) -> NDArray[np.bool_]:
-    """Return which of the detections not matched so far match an object that has only a box, shape (N,).
+    """Return which of the remaining detections match an object that has only a box, shape (N,).
 
-    Of the detections that overlap an ordinary box enough, the best one matches it. All detections in the box of a group
-    match the group.
+    Of the detections that overlap an ordinary box enough, the best detection matches it. All detections in the box of a
+    group match the group.
     """
     keys, boxes = detections.keys(truth), detections.boxes
     objects, overlaps = best_objects(
@@ -107,8 +109,37 @@ def are_on_boxes(
 
 
 def ties_of(detections: Detections, masks: Masks) -> list[NDArray[Any]]:
-    """Return the values that break ties between detections of equal confidence and overlap: boxes, then masks."""
+    """Return the values that break ties between detections with equal confidence and overlap: boxes, then masks."""
     return [*detections.coordinates, np.unique(masks.compressed, return_inverse=True)[1]]
+
+
+def masks_of(table: SubmissionTable, detections: Detections) -> Masks:
+    """Return the masks of detections of a submission."""
+    column = table.columns["Mask"]
+    return Masks(column["compressed"], column["area"], column["size"])[detections.rows]
+
+
+def matched(
+    truth: SegmentationTruth, table: SubmissionTable, parameters: SegmentationParameters, progress: Progress
+) -> Matches:
+    """Return the matches of the masks of a submission."""
+    progress("matching", 0.0)
+    detections = predicted(truth, table, table.columns["Mask"]["box"], expand=parameters.expand_predictions)
+    detections = detections[are_valid(detections)]  # An empty mask has an invalid box.
+    detections = detections[np.argsort(detections.keys(truth), kind="stable")]
+    compile_once(progress)
+    # The kernel is always loaded. Otherwise the loading time would reveal whether masks are compared.
+    import_module(KERNEL)
+    return match(truth, detections, masks_of(table, detections), parameters)
+
+
+def outcome_of(
+    truth: SegmentationTruth, matches: Matches, parameters: SegmentationParameters, progress: Progress
+) -> Outcome:
+    """Return the outcome of a submission whose masks were matched."""
+    progress("scoring", 0.0)
+    weight = parameters.group_of_weight
+    return ScoredDetections(truth, matches.entries(truth, weight), weight, matches.crowded(truth)).outcome()
 
 
 class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, SubmissionTable]):
@@ -117,17 +148,17 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
     track = SEGMENTATION
 
     def truth_of(self, prepared: Truth) -> SegmentationTruth:
-        """Return a truth as this track's type."""
+        """Return a truth as an object of this track's type."""
         return SegmentationTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> SegmentationParameters:
-        """Return the parameters as this track's type."""
+        """Return the parameters as an object of this track's type."""
         return SegmentationParameters.of(resolved)
 
     def read(
         self, source: Source, truth: SegmentationTruth | None, parameters: SegmentationParameters
     ) -> SubmissionTable:
-        """Read a submission, and add notices about predictions that were probably not intended."""
+        """Read a submission, and add notices about predictions that are probably mistakes."""
         sizes = None if truth is None else {"width": truth.widths, "height": truth.heights}
         table, findings = read_submission(source, SEGMENTATION.form, vocabularies_of(truth), sizes), source.findings
         if truth is not None and parameters.require_all_images and not findings.total:
@@ -135,35 +166,28 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
         if not findings.total:
             empty = int(np.count_nonzero(table.columns["Mask"]["area"] == 0))
             findings.notice("empty_mask", "masks without a pixel were ignored", empty)
-            notice_boxes(findings, truth, table.numbers("Score")[:, 0], [], [table.codes("LabelName")])
+            confidences = table.numbers("Score")[:, 0]
+            notice_predictions(findings, truth, confidences, [], [table.codes("LabelName")])
+            notice_nothing_to_score(findings, len(confidences), len(confidences) - empty)
         return table
 
     def evaluate(
         self, truth: SegmentationTruth, table: SubmissionTable, parameters: SegmentationParameters, progress: Progress
     ) -> Outcome:
-        """Score the masks on every split."""
-        progress("matching", 0.0)
-        column = table.columns["Mask"]
-        detections = predicted(truth, table, column["box"], expand=parameters.expand_predictions)
-        detections = detections[are_valid(detections)]  # An empty mask has an empty box, which is not valid.
-        detections = detections[np.argsort(detections.keys(truth), kind="stable")]
-        compile_once(progress)
-        # Always loaded, because the loading time would otherwise reveal whether masks are compared.
-        import_module(KERNEL)
-        masks = Masks(column["compressed"], column["area"], column["size"])[detections.rows]
-        matches = match(truth, detections, masks, parameters)
-        progress("scoring", 0.0)
-        weight = parameters.group_of_weight
-        return ScoredDetections(truth, matches.entries(truth, weight), weight, matches.crowded(truth)).outcome()
+        """Score the masks of a submission on every split."""
+        return outcome_of(truth, matched(truth, table, parameters, progress), parameters, progress)
 
     def template(self, truth: SegmentationTruth) -> str:
-        """Return a row with an empty prediction string for every image; an unknown width or height is written as 1."""
+        """Return the template submission, with an empty prediction string for every image.
+
+        Unknown sizes are written as 1.
+        """
         sides = (np.maximum(side, 1).tolist() for side in (truth.widths, truth.heights))
         rows = ((*image, "") for image in zip(truth.images, *sides, strict=True))
         return csv_text(SEGMENTATION.form.kaggle_header, rows)
 
     def ceiling(self, truth: SegmentationTruth, parameters: SegmentationParameters) -> str:
-        """Return a submission with every mask of the truth, copies for ancestors included, each with confidence 1."""
+        """Return the best possible submission: every mask of the ground truth and its copies, with confidence 1."""
         ordinary, groups = (truth.object_keys, truth.masks_of_objects), (truth.group_keys, truth.masks_of_groups)
         rows = []
         for keys, masks in (ordinary, groups):

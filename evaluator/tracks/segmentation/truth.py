@@ -1,4 +1,4 @@
-"""The ground truth and the parameters of the segmentation track."""
+"""Defines the ground truth and the parameters of the segmentation track."""
 
 from dataclasses import dataclass
 
@@ -18,15 +18,16 @@ class SegmentationParameters(TrackParameters):
     Attributes
     ----------
     expand_hierarchy : bool
-        Whether objects also count for the ancestors of their class, and verified labels for the relatives of theirs.
+        Whether objects are copied for the ancestors of their class, and verified labels for their ancestors or
+        descendants.
     iou_threshold : float
-        Smallest overlap of a match.
+        Smallest overlap for a match.
     group_of_weight : float
-        Weight of a group among the positives, and among the true positives if it is matched.
+        Weight of a group among the positives and, if it is matched, among the true positives.
     expand_predictions : bool
         Whether every detection also counts as a detection of each ancestor of its class.
     require_all_images : bool
-        Whether a submission without a row for an image has a defect.
+        Whether it is a defect if a submission has no row for an image.
     """
 
     expand_hierarchy: bool
@@ -37,7 +38,7 @@ class SegmentationParameters(TrackParameters):
 
 
 class SegmentationTruth(ObjectTruth):
-    """The ground truth: ordinary objects and groups, each with a mask or with only a box, and verified classes.
+    """The ground truth: ordinary objects and groups, each with a mask or with only a box, and the verified classes.
 
     Objects that have only a box are not among the positives. A box is XMin, XMax, YMin, YMax.
     """
@@ -68,13 +69,18 @@ class SegmentationTruth(ObjectTruth):
     """Height of each image in pixels, 0 if it is not known; shape (images,)."""
 
     @property
+    def public_arrays(self) -> dict[str, NDArray[np.int64]]:
+        """The sizes of the images and, if participants know the labels from the hierarchy, the number of its labels."""
+        return {**super().public_arrays, "widths": self.widths, "heights": self.heights}
+
+    @property
     def masks_of_objects(self) -> Masks:
-        """The masks of the M ordinary objects; each access reads them from the truth again."""
+        """The masks of the M ordinary objects. Each access reads them from the truth again."""
         return self._masks(self.object_keys, self.object_masks)
 
     @property
     def masks_of_groups(self) -> Masks:
-        """The masks of the G groups; each access reads them from the truth again."""
+        """The masks of the G groups. Each access reads them from the truth again."""
         return self._masks(self.group_keys, self.group_masks)
 
     def _masks(self, keys: NDArray[np.int64], rows: NDArray[np.int64]) -> Masks:

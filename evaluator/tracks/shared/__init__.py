@@ -1,1 +1,1 @@
-"""Code that several tracks use: typed truths, labels, tables of a report, and the common part of the fast path."""
+"""Code that several tracks use: typed truths, labels, report tables, and the common part of the fast path."""

@@ -1,4 +1,4 @@
-"""Sorts entries of curves into buckets, one for the public and one for the private images of each class."""
+"""Sorts the entries of curves into buckets: one for the public and one for the private images of each class."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -7,21 +7,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.kernels.average_precision import average_precision, scatter
+from evaluator.kernels.average_precision import average_precisions, scatter
 
 Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
-"""Confidences and codes of entries in several arrays; code = class × 4 + (private: 2) + (false positive: 1)."""
+"""Confidences and codes of entries, in several pairs of arrays.
+
+A code is class × 4, plus 2 for a private image, plus 1 for a false positive.
+"""
+WORTH_THREADS = 100_000  # For fewer keys, starting a thread takes longer than sorting.
 HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 
 
 @dataclass(slots=True)
 class EntryBuckets:
-    """The entries of all curves as sort keys, bucket by bucket; bucket = class × 2 + (private: 1).
+    """The entries of all curves as sort keys, bucket by bucket.
+
+    The number of a bucket is class × 2, plus 1 for private images.
 
     Attributes
     ----------
     keys : uint64 array of shape (N,)
-        As :func:`evaluator.kernels.average_precision.scatter` writes them.
+        Sort keys, as :func:`evaluator.kernels.average_precision.scatter` writes them.
     ends : int64 array of shape (buckets + 1,)
         Position in ``keys`` of the first key of each bucket; the last element is N.
     false : int64 array of shape (buckets,)
@@ -34,7 +40,10 @@ class EntryBuckets:
 
     @classmethod
     def of(cls, segments: Segments, labels: int) -> "EntryBuckets":
-        """Put entries into their buckets, and remove each segment from the list when it is done, to free its memory."""
+        """Return the buckets of the entries in ``segments``; ``labels`` is the number of classes.
+
+        Each segment is removed from the list after its entries have been copied, which frees its memory.
+        """
         tally = sum((np.bincount(codes, minlength=4 * labels) for _, codes in segments), np.zeros(4 * labels, np.int64))
         hits_and_misses = tally.reshape(2 * labels, 2)
         ends = np.r_[0, np.cumsum(hits_and_misses.sum(axis=1))]
@@ -44,12 +53,14 @@ class EntryBuckets:
         return cls(keys, ends, hits_and_misses[:, 1])
 
     def bucket(self, number: int) -> NDArray[np.uint64]:
-        """Return the keys of one bucket, a view."""
+        """Return a view of the keys of a bucket."""
         return self.keys[self.ends[number] : self.ends[number + 1]]
 
     def sort(self, threads: int) -> None:
-        """Sort the keys of each bucket in place, the highest confidence last."""
+        """Sort the keys of each bucket in place, in ascending order of confidence."""
         several = np.flatnonzero(np.diff(self.ends) > 1).tolist()
+        if len(self.keys) < WORTH_THREADS:
+            return self._sort(several)
         with ThreadPoolExecutor(threads) as pool:
             for share in [pool.submit(self._sort, several[first::threads]) for first in range(threads)]:
                 share.result()
@@ -59,16 +70,15 @@ class EntryBuckets:
             self.bucket(number).sort()
 
     def average_precisions(self, positives: NDArray[np.float64], halves: Sequence[int]) -> NDArray[np.float64]:
-        """Return the average precision of the first classes over some halves (0 public, 1 private) of the images.
+        """Return the average precision of each class in ``positives``, NaN for a class without positives.
 
-        It is NaN for a class without positives. All curves are computed, even those of classes without positives and of
-        classes after the last one in ``positives``. Otherwise the time taken would reveal which classes have positives,
-        and which entries are not scored.
+        ``halves`` selects the public images (0), the private images (1), or both. All curves are computed, including
+        those of classes without positives and of classes after the last class in ``positives``. Otherwise the time that
+        scoring takes would reveal which classes have positives, and which entries are not scored.
         """
-        room, nothing = np.empty((2, len(self.keys))), np.empty(0, np.uint64)
-        found = np.empty(len(self.ends) // 2)
-        for label in range(len(found)):
-            parts = [self.bucket(2 * label + half) if half in halves else nothing for half in (0, 1)]
-            defined = label < len(positives) and positives[label] > 0
-            found[label] = average_precision(*parts, positives[label] if defined else 1.0, *room)
+        classes = len(self.ends) // 2
+        defined = np.ones(classes)
+        defined[: len(positives)] = np.where(positives > 0, positives, 1.0)
+        scratch, found = np.empty((2, len(self.keys))), np.empty(classes)
+        average_precisions(self.keys, self.ends, defined, 0 in halves, 1 in halves, *scratch, found)
         return np.where(positives > 0, found[: len(positives)], np.nan)

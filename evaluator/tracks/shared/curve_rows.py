@@ -1,9 +1,9 @@
-"""Precision/recall curves as rows of a report."""
+"""Converts precision/recall curves to rows of a report."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.metrics.average_precision import Curve, average_precision, precision_recall
+from evaluator.metrics.average_precision import Curve, average_precision, precision_recall, stepwise_average_precision
 from evaluator.metrics.curve_points import simplified
 from evaluator.report import CurveRow, finite
 
@@ -11,23 +11,31 @@ NO_POINTS = Curve(np.empty(0), np.empty(0), np.empty(0))
 
 
 def curve_row(
-    named: CurveRow, confidences: NDArray[np.float64], weights: NDArray[np.float64], positives: float
+    named: CurveRow,
+    confidences: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    positives: float,
+    *,
+    interpolated: bool = True,
 ) -> CurveRow:
-    """Return the row of one curve, with its exact area and the points of the :func:`simplified` curve.
+    """Return the row of a curve, with its exact area and the points of the :func:`simplified` curve.
 
     Parameters
     ----------
     named : row
         The columns that name the curve.
     confidences, weights, positives
-        As for :func:`evaluator.metrics.average_precision.average_precision`.
+        As in :func:`evaluator.metrics.average_precision.average_precision`.
+    interpolated : bool
+        Whether the area is that of the interpolated curve.
     """
+    area = average_precision if interpolated else stepwise_average_precision
     curve = NO_POINTS
     if positives > 0 and len(confidences):
-        curve = simplified(precision_recall(confidences, weights, positives))
+        curve = simplified(precision_recall(confidences, weights, positives), interpolated=interpolated)
     return {
         **named,
-        "area": finite(average_precision(confidences, weights, positives)),
+        "area": finite(area(confidences, weights, positives)),
         "truths": positives,
         "confidence": curve.confidences.tolist(),
         "recall": curve.recalls.tolist(),

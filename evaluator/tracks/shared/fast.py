@@ -1,12 +1,13 @@
-"""The part of the fast path that is common to all tracks: reading a submission in blocks of lines, on several threads.
+"""The part of the fast path that all tracks share: reading a submission in blocks of lines, on several threads.
 
-When the fast path cannot score a submission, :class:`~evaluator.files.blocks.Declined` is raised.
-A track catches it and returns the reason.
+If the fast path cannot score a submission, :class:`~evaluator.files.blocks.Declined` is raised. A track catches this
+exception and returns its reason.
 """
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -15,7 +16,12 @@ from numpy.typing import NDArray
 from evaluator.catalog import Limits, Track
 from evaluator.files.blocks import Blocks, Declined
 from evaluator.files.lines import CHUNK_BYTES
-from evaluator.files.notices import notice_oddities, notice_unknown_images, notice_unknown_labels
+from evaluator.files.notices import (
+    notice_nothing_to_score,
+    notice_oddities,
+    notice_unknown_images,
+    notice_unknown_labels,
+)
 from evaluator.files.rows import RowReader
 from evaluator.kernels.reading import (
     BEYOND_ONE,
@@ -25,37 +31,38 @@ from evaluator.kernels.reading import (
     OUTSIDE,
     UNKNOWN_IMAGES,
     UNKNOWN_LABELS,
+    USELESS,
 )
 from evaluator.kernels.text.decimals import CHARACTERS
 from evaluator.kernels.text.lookup import MAX_CHARACTERS
 from evaluator.problems import Findings, Stop
 from evaluator.report import ReferenceNeeded
-from evaluator.request import Progress, ScoringRequest
+from evaluator.request import Progress, Resources
 from evaluator.tracks.shared.label_truth import LabelTruth
 
 Bytes = NDArray[np.uint8]
 REASONS = {NOT_PLAIN: ReferenceNeeded.NOT_PLAIN, NEGATIVE_CONFIDENCE: ReferenceNeeded.NEGATIVE_CONFIDENCE}
-"""Why the fast path cannot score a file, by the status that a kernel returns."""
+"""The reason why the fast path cannot score a file, by the status that a kernel returns."""
 
 
 class KernelState(Protocol):
-    """The part of a kernel's state that is the same for all tracks."""
+    """The interface of a kernel's state that is the same for all tracks."""
 
     @property
     def named(self) -> NDArray[np.uint8]:
-        """For each image of the truth, 1 if the submission has a row for it; shape (images,)."""
+        """For each image of the ground truth, 1 if the submission has a row for it, otherwise 0; shape (images,)."""
 
     @property
     def image_predictions(self) -> NDArray[np.int32]:
-        """Number of predictions of each image of the truth, shape (images,)."""
+        """Number of predictions for each image of the ground truth, shape (images,)."""
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """The counts; their indices are the constants in :mod:`evaluator.kernels.reading`."""
+        """The counters of the kernels. Their indices are the constants in :mod:`evaluator.kernels.reading`."""
 
 
 class Reader(Protocol):
-    """The reader of one thread, with the state of its kernels.
+    """The interface of the reader of one thread, with the state of its kernels.
 
     Attributes
     ----------
@@ -71,11 +78,11 @@ class Reader(Protocol):
 
     @property
     def predictions(self) -> int:
-        """Number of predictions that were read."""
+        """The number of predictions that were read."""
 
     @property
     def images(self) -> int:
-        """Number of rows with an image that were read; in the long shape, an upper bound of the number of images."""
+        """The number of image rows that were read, or in the long layout an upper bound of the number of images."""
 
     def read(self, data: Bytes, stop: int) -> None:
         """Read and match the lines before ``stop``.
@@ -91,7 +98,7 @@ ReaderType = TypeVar("ReaderType", bound=Reader)
 
 @dataclass(slots=True)
 class FileHeader:
-    """The shape and the columns of a submission.
+    """The file layout and the columns of a submission.
 
     Attributes
     ----------
@@ -106,7 +113,7 @@ class FileHeader:
 
 
 def header_of(header: str, track: Track) -> FileHeader:
-    """Return the shape and columns that the first line declares.
+    """Return the file layout and the columns that the first line of a submission declares.
 
     Raises
     ------
@@ -124,27 +131,28 @@ def header_of(header: str, track: Track) -> FileHeader:
 
 
 def read_all(
-    request: ScoringRequest, track: Track, readers: Callable[[FileHeader], Sequence[ReaderType]]
+    submission: Path, resources: Resources, track: Track, readers: Callable[[FileHeader], Sequence[ReaderType]]
 ) -> Sequence[ReaderType]:
     """Read a whole file with one reader for each thread, and return the readers.
 
     Parameters
     ----------
-    request : ScoringRequest
+    submission : Path
+    resources : Resources
     track : Track
     readers : callable
-        Takes the header of the file and returns the readers, one for each thread.
+        A function that takes the header of the file and returns a reader for each thread.
 
     Raises
     ------
     Declined
     """
-    resources, limits = request.resources, request.resources.limits
+    limits = resources.limits
     if (limits.number_characters, limits.text_characters) != (CHARACTERS, MAX_CHARACTERS):
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
-    if limits.line_bytes < 2 * CHUNK_BYTES:  # Blocks checks only the first line of each block.
+    if limits.line_bytes < 2 * CHUNK_BYTES:  # ``Blocks`` checks the length of only the first line of each block.
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
-    with Blocks(request.submission, limits) as blocks, ThreadPoolExecutor(max(resources.threads - 1, 1)) as pool:
+    with Blocks(submission, limits) as blocks, ThreadPoolExecutor(max(resources.threads - 1, 1)) as pool:
         all_readers = readers(header_of(blocks.header(), track))
         tasks = [pool.submit(_drain, blocks, all_readers, reader, limits) for reader in all_readers[1:]]
         _drain(blocks, all_readers, all_readers[0], limits, progress=resources.progress)
@@ -155,17 +163,17 @@ def read_all(
 
 
 def predictions_of_images(readers: Sequence[Reader]) -> NDArray[np.int64]:
-    """Return the number of predictions of each image that all threads have counted, shape (images,)."""
+    """Return the number of predictions of each image, summed over all threads, shape (images,)."""
     return np.asarray(np.sum([reader.state.image_predictions for reader in readers], axis=0))
 
 
 def require_one_row_per_image(readers: Sequence[Reader]) -> None:
-    """Raise an exception if an image has two rows in the Kaggle shape.
+    """Raise an exception if an image has more than one row in the Kaggle layout.
 
     Raises
     ------
     Declined
-        The reference implementation then reports the image as a defect.
+        In this case, the reference implementation reports the defect.
     """
     times_named = np.sum([reader.state.named for reader in readers], axis=0)
     parts = [part for reader in readers for part in reader.unknown_image_hashes]
@@ -175,24 +183,22 @@ def require_one_row_per_image(readers: Sequence[Reader]) -> None:
 
 
 def add_notices(truth: LabelTruth, readers: Sequence[Reader], findings: Findings) -> list[int]:
-    """Add the notices that are common to all tracks to ``findings``; return the counts, summed over all threads."""
+    """Add the notices that all tracks share to ``findings``. Return the kernels' counts, summed over all threads."""
     counts: list[int] = np.sum([reader.state.counts for reader in readers], axis=0).tolist()
     if not truth.images_listed:
         notice_unknown_images(findings, counts[UNKNOWN_IMAGES])
-    notice_oddities(
-        findings,
-        inverted=counts[INVERTED],
-        outside=counts[OUTSIDE],
-        beyond=counts[BEYOND_ONE],
-    )
+    predictions = int(predictions_of_images(readers).sum())
+    odd = {"inverted": counts[INVERTED], "outside": counts[OUTSIDE], "beyond": counts[BEYOND_ONE]}
+    notice_oddities(findings, predictions, **odd)
     notice_unknown_labels(findings, counts[UNKNOWN_LABELS], listed=truth.public_labels[1])
+    notice_nothing_to_score(findings, predictions, predictions - counts[USELESS])
     return counts
 
 
 def _drain(
     blocks: Blocks, all_readers: Sequence[Reader], reader: Reader, limits: Limits, *, progress: Progress | None = None
 ) -> None:
-    """Read blocks with one reader until the file ends. An exception closes the file, which stops all readers."""
+    """Read blocks with a reader until the file ends. On an exception, close the file, which stops all readers."""
     buffer = bytearray()
     try:
         while stop := blocks.take(buffer):

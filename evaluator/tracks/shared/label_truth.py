@@ -1,5 +1,6 @@
-"""Members that the truths of several tracks have: labels, verified labels, and objects in a hierarchy of labels."""
+"""Defines the base classes of truths with labels, with verified labels, and with objects in a label hierarchy."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Self, overload
 
@@ -13,15 +14,15 @@ IndexArrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64]]
 
 
 class StoredIndex:
-    """A typed member of a truth class that reads the hash table of some of its texts.
+    """A descriptor of a truth class that reads the hash table of a sequence of strings in the truth.
 
-    Its value has the three arrays of :class:`evaluator.kernels.text.lookup.TextIndex`, which is not imported here
-    because that loads numba.
+    The value consists of the three arrays of :class:`evaluator.kernels.text.lookup.TextIndex`. That class is not
+    imported, because the import would load numba.
 
     Parameters
     ----------
     name : str
-        Name of the texts in the truth.
+        Name of the sequence in the truth.
     """
 
     def __init__(self, name: str) -> None:
@@ -32,7 +33,7 @@ class StoredIndex:
     @overload
     def __get__(self, truth: Truth, owner: type[Truth]) -> IndexArrays: ...
     def __get__(self, truth: Truth | None, owner: type[Truth]) -> Self | IndexArrays:
-        """Return slots, starts and words of the hash table."""
+        """Return the arrays of the hash table: slots, starts and words."""
         if truth is None:
             return self
         slots, starts, words = (truth.arrays[f"{self._name}.{part}"] for part in ("slots", "starts", "words"))
@@ -40,30 +41,78 @@ class StoredIndex:
 
 
 class LabelTruth(Truth):
-    """The truth of a track whose submissions name labels."""
+    """The truth of a track whose submissions contain labels."""
 
     labels = StoredTexts()
-    """Each label; its index is its code."""
+    """The labels. The index of a label is its code."""
+
+    @property
+    def public_texts(self) -> dict[str, Sequence[str]]:
+        """The images, the public list of labels and, if ``classes.csv`` exists, the display names of the labels."""
+        count, listed = self.public_labels
+        labels = list(self.labels)[:count] if listed else []
+        labels, names = sorted_by_id(labels, self._names if self.labels_listed else ())
+        return {**super().public_texts, "labels": labels, "names": names}
+
+    @property
+    def public_arrays(self) -> dict[str, NDArray[np.int64]]:
+        """The number of labels in the hierarchy, if participants know the labels from the hierarchy."""
+        return {name: array for name, array in self.arrays.items() if name == "listed_labels"}
+
+    @property
+    def _names(self) -> Sequence[str]:
+        """The display name of each label; empty in truths that were prepared without them."""
+        return self.texts.get("names", ())
+
+    @cached_property
+    def labels_by_name(self) -> dict[str, str]:
+        """A dict that maps each display name in ``classes.csv``, in lower case, to its label."""
+        return by_name(self.labels, self._names if self.labels_listed else ())
 
     @property
     def labels_listed(self) -> bool:
-        """Whether ``classes.csv`` lists the labels, so that a label that it does not list is a defect."""
+        """Whether ``classes.csv`` lists the labels. If so, a label that it does not list is a defect."""
         return self.flags["labels_listed"]
 
     @cached_property
     def label_codes(self) -> dict[str, int]:
-        """Code of each label."""
+        """A dict that maps each label to its code."""
         return {label: code for code, label in enumerate(self.labels)}
 
     @property
     def public_labels(self) -> tuple[int, bool]:
-        """Number n, and whether the first n labels are from a public list. All later labels count as unknown.
+        """(Number of public labels, True), or (number of all labels, False) if the labels are not listed.
 
-        The public list is ``classes.csv`` or, without it, the hierarchy. Without either, n is the number of all labels.
+        Public labels are listed in ``classes.csv`` or, without this file, in the hierarchy. They have the first codes.
+        Labels with later codes count as unknown.
         """
         if not self.labels_listed and "listed_labels" in self.arrays:
             return int(self.arrays["listed_labels"][0]), True
         return len(self.labels), self.labels_listed
+
+
+def by_name(labels: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """Return a dict that maps each display name, in lower case, to the smallest label with this name.
+
+    Labels whose display name is the label itself are left out.
+
+    >>> by_name(["/m/01yrx", "/m/0199g"], ["Cat", "Bicycle"])
+    {'cat': '/m/01yrx', 'bicycle': '/m/0199g'}
+    """
+    pairs = sorted(zip(labels, names, strict=False), reverse=True)
+    return {name.lower(): label for label, name in pairs if name != label}
+
+
+def sorted_by_id(labels: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return labels in sorted order, and their display names, which may be missing.
+
+    The order of a list in a truth folder, such as ``classes.csv``, may follow the frequency of the labels.
+
+    >>> sorted_by_id(["/m/dog", "/m/cat"], ["Dog", "Cat"])
+    (['/m/cat', '/m/dog'], ['Cat', 'Dog'])
+    """
+    order = sorted(range(len(labels)), key=labels.__getitem__)
+    return [labels[index] for index in order], [names[index] for index in order] if names else []
 
 
 class VerifiedTruth(LabelTruth):
@@ -79,14 +128,14 @@ class VerifiedTruth(LabelTruth):
     """Keys of the verified labels of all images, ascending and distinct; shape (V,)."""
 
     def images_and_labels(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the codes of the image and of the label of each key, two arrays of the shape of ``keys``."""
+        """Return the image code and the label code of each key, as two arrays with the same shape as ``keys``."""
         images, labels = np.divmod(keys, max(len(self.labels), 1))
         return images, labels
 
     def shown_labels(self, split: str) -> list[int]:
-        """Return the labels with a row in the report of a split: those of ``classes.csv``, or those verified in it.
+        """Return the labels that a split's report lists: those in ``classes.csv`` or, without it, all verified labels.
 
-        A row for any further label would show participants which labels only private images have.
+        A row for any other label would show participants which labels occur only in private images.
         """
         if self.labels_listed:
             return list(range(len(self.labels)))
@@ -95,7 +144,7 @@ class VerifiedTruth(LabelTruth):
 
 
 class ObjectTruth(VerifiedTruth):
-    """The truth of a track in which objects are located: single ones, and groups that are annotated as one object.
+    """The truth of a track in which objects are located: individual objects, and groups annotated as one object.
 
     With a hierarchy, each object has a copy for every ancestor of its label. Objects are sorted by key (image and
     label) and then by row of the file.
@@ -106,19 +155,19 @@ class ObjectTruth(VerifiedTruth):
     group_keys = StoredArray[np.int64]()
     """Key of each group, ascending; shape (G,)."""
     object_counts = StoredArray[np.int64]("objects")
-    """Number of ordinary objects and of groups by usage of the image and by label; see :func:`count_objects`."""
+    """Numbers of ordinary objects and of groups, by usage of the image and by label; see :func:`count_objects`."""
     ancestors = StoredArray[np.int64]()
-    """Codes of the ancestors of the first label, then of the second, and so on."""
+    """Codes of the ancestors of the first label, followed by those of the second label, and so on."""
     ancestor_ends = StoredArray[np.int64]()
     """Index into ``ancestors`` after the last ancestor of each label; shape (labels,)."""
 
     @property
     def has_copies(self) -> bool:
-        """Whether objects and labels have copies for the ancestors of their label."""
+        """Whether the hierarchy has added copies of objects and labels for related labels."""
         return bool(self.parameters["expand_hierarchy"])
 
     def counts(self, split: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return how many ordinary objects and how many groups of each label a split has, both of shape (labels,)."""
+        """Return the numbers of ordinary objects and of groups of each label in a split, each of shape (labels,)."""
         ordinary, groups = self.object_counts[USAGES_OF_SPLITS[split]].sum(axis=0)
         return ordinary, groups
 
@@ -126,7 +175,7 @@ class ObjectTruth(VerifiedTruth):
 def count_objects(
     object_keys: NDArray[np.int64], group_keys: NDArray[np.int64], usage: NDArray[np.int8], labels: int
 ) -> NDArray[np.int64]:
-    """Return how many ordinary objects and how many groups of each label the images of each usage have.
+    """Return the numbers of ordinary objects and of groups of each label in the images of each usage.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Labels of Open Images: classes, their hierarchy, and the labels that annotators verified in each image."""
+"""Reads the labels of Open Images: classes, their hierarchy, and the labels that annotators verified in each image."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,8 +9,15 @@ from numpy.typing import NDArray
 
 from evaluator.files.folder import TruthFolder, coded
 from evaluator.hierarchy import Hierarchy, HierarchyCycle
-from evaluator.tracks.checking import check_labels, distinct_keys, image_names
-from evaluator.tracks.shared.truth_warnings import warn_absent_labels, warn_contradictions, warn_unlisted_images
+from evaluator.tracks.checking import (
+    check_labels,
+    distinct_keys,
+    image_names,
+    warn_absent_labels,
+    warn_contradictions,
+    warn_unlisted_images,
+    warn_unused,
+)
 
 if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
@@ -31,11 +38,12 @@ class Labelling:
     closed : bool
         Whether ``classes.csv`` lists the labels.
     in_hierarchy : int or None
-        Number of labels in the hierarchy, None without one. Without ``classes.csv`` these labels have the first codes.
+        Number of labels in the hierarchy, None without a hierarchy. Without ``classes.csv``, these labels have the
+        first codes.
     ancestors : list of list of int
         Ancestors of each label.
     above, below : list of list of int
-        Ancestors and descendants that each label is copied to; empty lists if labels are not expanded.
+        Ancestors and descendants to which each label is copied. The lists are empty if labels are not expanded.
     label_images, label_codes : int64 arrays of shape (rows,)
         Image and label of each row of ``image_labels.csv``.
     present : bool array of shape (rows,)
@@ -56,7 +64,7 @@ class Labelling:
 
     @classmethod
     def of(cls, folder: TruthFolder, tables: Mapping[str, "TruthTable"], *, expand: bool) -> "Labelling":
-        """Read the labels of a truth folder; faults are collected and not raised.
+        """Read the labels of a truth folder. Faults are collected, not raised.
 
         Parameters
         ----------
@@ -88,16 +96,18 @@ class Labelling:
         for table in tables.values():
             if table is not verified:
                 warn_absent_labels(table, verified)
+        own = _labels_of_objects(tables, verified, present)
+        warn_unused(folder, "classes.csv", listed or (), own.union(*(known.get(label, ()) for label in own)))
         codes = coded(verified.texts("ImageID"), images), coded(verified.texts("LabelName"), labels)
         names = [(listed or {}).get(label, label) for label in labels]
         lists = listed is not None, len(known) if hierarchy else None
         return cls(images, labels, names, *lists, ancestors, above, below, *codes, present)
 
     def verified_as(self, *, present: bool) -> tuple[Codes, Codes]:
-        """Return the image and the label of each label that is verified as present, or as absent, copies included.
+        """Return the image and the label of each label that is verified as present or absent, or implied.
 
-        A present label makes its ancestors present, and an absent label makes its descendants absent. Source: the Open
-        Images V4 paper, 5.2.1.
+        If a label is present, its ancestors are present too. If a label is absent, its descendants are absent too.
+        Source: the Open Images V4 paper, 5.2.1.
         """
         chosen = self.present == present
         rows, labels = expanded(self.label_codes[chosen], self.above if present else self.below)
@@ -105,14 +115,14 @@ class Labelling:
 
     @property
     def labelled(self) -> Codes:
-        """Keys of the labels that ``image_labels.csv`` verifies as present or absent, including copies, ascending."""
+        """Keys of the labels that ``image_labels.csv`` verifies or implies as present or absent, ascending."""
         present, absent = self.verified_as(present=True), self.verified_as(present=False)
         images, labels = (np.concatenate(columns) for columns in zip(present, absent, strict=True))
         return distinct_keys(images, labels, len(self.labels))
 
     @property
     def listed_arrays(self) -> dict[str, Codes]:
-        """The number of labels in the hierarchy, as an array, if the hierarchy is the only public list of labels."""
+        """The number of labels in the hierarchy, as a named array; empty if ``classes.csv`` lists the labels."""
         alone = self.in_hierarchy is not None and not self.closed
         return {"listed_labels": np.array([self.in_hierarchy])} if alone else {}
 
@@ -126,16 +136,16 @@ class Labelling:
 
     @property
     def texts(self) -> dict[str, list[str]]:
-        """The texts of a prepared truth."""
+        """The sequences of strings in a prepared truth: image ids, labels and display names."""
         return {"images": list(self.images), "labels": list(self.labels), "names": self.names}
 
     def flags(self, folder: TruthFolder) -> dict[str, bool]:
-        """Return the flags of a prepared truth."""
+        """Return the flags of a prepared truth: whether images and labels are listed."""
         return {"images_listed": "images.csv" in folder, "labels_listed": self.closed}
 
 
 def _read_hierarchy(folder: TruthFolder) -> Hierarchy | None:
-    """Return the hierarchy; None if there is no ``hierarchy.json`` or if it has a fault."""
+    """Return the hierarchy, or None if there is no ``hierarchy.json`` or if it has a fault."""
     if "hierarchy.json" not in folder:
         return None
     try:
@@ -153,13 +163,26 @@ def _check_hierarchy(table: "TruthTable", hierarchy: Hierarchy) -> None:
     table.mark("LabelName", outside, "truth_not_in_hierarchy", "is not below the root of hierarchy.json")
 
 
+def _labels_of_objects(
+    tables: Mapping[str, "TruthTable"], verified: "TruthTable", present: NDArray[np.bool_]
+) -> set[str]:
+    """Return the labels of all objects. If the ground truth has no objects, return the labels verified as present."""
+    objects = [table for table in tables.values() if table is not verified]
+    if objects:
+        return {label for table in objects for label in table.texts("LabelName")}
+    return {
+        label for label, is_present in zip(verified.texts("LabelName"), present.tolist(), strict=True) if is_present
+    }
+
+
 def _label_codes(
     tables: Mapping[str, "TruthTable"], hierarchy: Hierarchy | None, listed: Mapping[str, str] | None
 ) -> dict[str, int]:
     """Return the code of each label.
 
-    If there is a ``classes.csv``, only its labels have codes, in its order, so an ancestor that it does not list is not
-    evaluated. Without it, the labels of the hierarchy come first, sorted, and then the remaining labels, sorted.
+    If there is a ``classes.csv``, only its labels have codes, in the order of the file. An ancestor that the file does
+    not list is not evaluated. Without ``classes.csv``, the sorted labels of the hierarchy come first, followed by the
+    other labels in sorted order.
     """
     if listed is not None:
         return {label: code for code, label in enumerate(listed)}
@@ -169,7 +192,7 @@ def _label_codes(
 
 
 def expanded(labels: Codes, relatives: list[list[int]]) -> tuple[Codes, Codes]:
-    """Return labels, followed by the relatives of each label.
+    """Return the given labels, followed by the relatives of each label.
 
     Parameters
     ----------
@@ -180,7 +203,7 @@ def expanded(labels: Codes, relatives: list[list[int]]) -> tuple[Codes, Codes]:
     Returns
     -------
     rows : int64 array of shape (N + copies,)
-        Index into ``labels`` of the original of each element.
+        For each element, index into ``labels`` of the label itself or of the label whose relative it is.
     expanded : int64 array of the same shape
 
     Examples

@@ -1,7 +1,7 @@
-"""The scorer of tracks with one answer per image.
+"""Scores tracks with one answer per image.
 
 Such a track declares a table with one row per image, and a table with the same columns as its first truth file. Its
-module has a function that compares the two, and ``SCORER = OneAnswerScorer(TRACK, function)``.
+module defines a function that compares the two tables, and ``SCORER = OneAnswerScorer(TRACK, function)``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,39 +12,48 @@ from numpy.typing import NDArray
 
 from evaluator.catalog import Column, Track
 from evaluator.files.folder import TruthFolder, coded
+from evaluator.files.notices import notice_nothing_to_score
 from evaluator.files.source import Source
-from evaluator.files.submission import SubmissionTable, Vocabulary, read_submission
+from evaluator.files.submission import SubmissionTable, read_submission
 from evaluator.metrics.weighted_means import weighted_mean
 from evaluator.report import SplitReport, finite
 from evaluator.request import Progress
 from evaluator.tracks.checking import checked, image_names, usage_of
 from evaluator.tracks.interface import Outcome, Scorer, TruthCompiler
 from evaluator.tracks.shared.label_truth import LabelTruth
-from evaluator.tracks.shared.submissions import csv_text
+from evaluator.tracks.shared.submissions import csv_text, vocabularies_of
 from evaluator.truth import Truth
 
 Answers = Mapping[str, NDArray[Any]]
 Measure = Callable[[Answers, Answers, Mapping[str, Any]], Mapping[str, NDArray[Any]]]
-"""Takes the columns of the truth and of the submission by name, and the parameters. A column has shape (images,) and
-contains codes of labels, or float64. Returns the values of each metric in [0, 1], shape (images,). The metric is the
-mean of its values, in which an image without a row counts as 0."""
+"""A function that takes the columns of the truth, those of the submission, and the parameters, and returns the values
+of each metric in [0, 1], shape (images,). Columns are given by name. A column has shape (images,) and contains codes of
+labels, or float64. The metric is the mean of its values, in which an image without a row counts as 0."""
 
 
 class OneAnswerTruth(LabelTruth):
-    """The answer of each image, in one or more columns."""
+    """The ground truth: the answer of each image, in one or more columns."""
+
+    @property
+    def labels_listed(self) -> bool:
+        """False, because a track with one answer per image has no list of labels."""
+        return False
 
     def answers(self, columns: Sequence[Column]) -> Answers:
-        """Return the correct answers by column: codes of labels, or float64; each of shape (images,)."""
+        """Return the correct answers by column, as codes of labels or float64, each of shape (images,)."""
         return {column.name: self.arrays[_key(column)] for column in columns}
 
 
 def _key(column: Column) -> str:
-    """Return the name of the array of a column in a truth."""
+    """Return the name of the truth's array that stores a column."""
     return f"answer {column.name}"
 
 
 def _by_image(truth: Truth, table: SubmissionTable, column: Column) -> NDArray[Any]:
-    """Return a column of a submission in the order of the truth's images; -1 or NaN for images without a row."""
+    """Return a column of a submission, ordered like the images of the ground truth.
+
+    Images without a row get -1 or NaN.
+    """
     values = table.numbers(column.name)[:, 0] if column.kind == "number" else table.codes(column.name)
     by_image = np.full(len(truth.images), np.nan if column.kind == "number" else -1, values.dtype)
     by_image[table.codes("image")] = values
@@ -58,7 +67,7 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
     ----------
     track : Track
     measure : callable
-        Compares the answers with the truth.
+        A function that compares the answers with the truth.
     """
 
     def __init__(self, track: Track, measure: Measure) -> None:
@@ -105,18 +114,16 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
 
     def read(self, source: Source, truth: OneAnswerTruth | None, parameters: Mapping[str, Any]) -> SubmissionTable:
         """Read a submission."""
-        if truth is None:
-            return read_submission(source, self.track.form, {})
-        vocabularies = {
-            "image": Vocabulary(truth.image_codes, closed=truth.images_listed),
-            "label": Vocabulary(truth.label_codes, closed=False),
-        }
-        return read_submission(source, self.track.form, vocabularies)
+        table = read_submission(source, self.track.form, vocabularies_of(truth))
+        if not source.findings.total:
+            answers = len(table.codes("image"))
+            notice_nothing_to_score(source.findings, answers, answers)
+        return table
 
     def evaluate(
         self, truth: OneAnswerTruth, table: SubmissionTable, parameters: Mapping[str, Any], progress: Progress
     ) -> Outcome:
-        """Measure the answer of each image, and average the values on every split."""
+        """Compute the metric values of each image, and average them on every split."""
         progress("scoring", 0.0)
         columns = self.track.form.predicted
         answers = {column.name: _by_image(truth, table, column) for column in columns}
@@ -132,13 +139,13 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
         return Outcome(truth.for_each_split(split_report))
 
     def template(self, truth: OneAnswerTruth) -> str:
-        """Return one row for every image, with the first label in label columns and zeros in number columns."""
+        """Return a submission with a row for every image: the first label in label columns and 0 in number columns."""
         label = next(iter(truth.labels), "")  # An empty truth has no label.
         guess = ["0" if column.kind == "number" else label for column in self.track.form.predicted]
         return csv_text(self.track.form.long_header, ((image, *guess) for image in truth.images))
 
     def ceiling(self, truth: OneAnswerTruth, parameters: Mapping[str, Any]) -> str:
-        """Return a submission with every row of the truth."""
+        """Return a submission that contains every row of the truth."""
         columns, cells = self.track.form.predicted, []
         answers = truth.answers(columns)
         for column in columns:

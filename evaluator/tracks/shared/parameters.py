@@ -1,4 +1,4 @@
-"""Parameters of a track as typed fields."""
+"""Represents the parameters of a track as typed fields."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -7,7 +7,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class TrackParameters:
-    """The parameters of a track; a subclass has a field for each parameter, with its name in the catalogue.
+    """The parameters of a track. A subclass has a field for each parameter, named as in the catalogue.
 
     Examples
     --------

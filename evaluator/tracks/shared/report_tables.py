@@ -1,4 +1,4 @@
-"""Tables of precision, recall and F1, and tables of errors, for a split and for each class."""
+"""Computes tables of precision, recall and F1, and tables of errors, for a split and for each class."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,12 +13,12 @@ from evaluator.report import ClassRow, SplitReport, finite
 
 
 def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Counts) -> SplitReport:
-    """Return the report of a split with precision, recall, F1 and support in its class rows, and a table of averages.
+    """Return the report of a split with a table of averages, and with precision, recall, F1 and support of each class.
 
     Parameters
     ----------
     true, predicted, support : float64 arrays of shape (class rows,)
-        As for :func:`evaluator.metrics.rates.rates`.
+        As in :func:`evaluator.metrics.rates.rates`.
     """
     found = rates(true, predicted, support)
     columns = {"precision": found.precision, "recall": found.recall, "f1": found.f1, "support": support}
@@ -40,10 +40,10 @@ def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Co
 
 
 def by_kind(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[ClassRow]:
-    """Return the number of false positives and misses of each kind of error, and the gain in the metric without them.
+    """Return a row for each kind of error: the numbers of false positives and misses, and the gain without them.
 
-    The false positives of all kinds add up to those of the score. The misses of all kinds add up to the objects that
-    were not matched; a group counts as its weight.
+    The gain is measured in ``metric``. Summed over all kinds, the false positives are those of the score, and the
+    misses are the objects that were not matched. A group counts as its weight.
     """
     return [
         {
@@ -57,7 +57,7 @@ def by_kind(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[Clas
 
 
 def error_sums(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[ClassRow]:
-    """Return the gain in the metric without any false positive, and the gain without any miss."""
+    """Return two rows: the gain in the metric without any false positive, and the gain without any miss."""
     codes = range(len(kinds))
     return [
         {
@@ -76,7 +76,7 @@ def error_sums(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[C
 
 
 def as_count(count: float) -> float | int:
-    """Return a count as an integer if it is a whole number; groups of weight 0.3 can make it a fraction.
+    """Return a count as an integer if it is whole. With a group weight such as 0.3, a count can be a fraction.
 
     >>> as_count(2.0), as_count(1.3)
     (2, 1.3)
@@ -85,7 +85,7 @@ def as_count(count: float) -> float | int:
 
 
 def by_class(errors: CurveErrors, kinds: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    """Return columns with the number of false positives of each kind in each class, shape (classes,)."""
+    """Return a column for each kind of error with the number of false positives in each class, shape (classes,)."""
     count = len(errors.positives)
     return {
         f"fp_{kind}": np.bincount(errors.curves[errors.kinds == code], minlength=count)

@@ -1,9 +1,10 @@
-"""Functions that several tracks use to read and write submissions."""
+"""Reads and writes submissions, with functions that several tracks use."""
 
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,34 +12,37 @@ from numpy.typing import NDArray
 from evaluator.catalog import Limits, Track
 from evaluator.files.notices import notice_oddities, notice_unknown_labels
 from evaluator.files.submission import SubmissionTable, Vocabulary
+from evaluator.metrics.boxes import areas, intersections, is_inverted
 from evaluator.problems import Findings, Problem, Stop
 from evaluator.tracks.shared.label_truth import LabelTruth
 from evaluator.truth import Truth
 
 
 def vocabularies_of(truth: LabelTruth | None) -> dict[str, Vocabulary]:
-    """Return the vocabularies of image ids and labels of a truth; empty without a truth."""
+    """Return the vocabularies of a truth's image ids and labels. The dict is empty without a truth."""
     if truth is None:
         return {}
     return {
         "image": Vocabulary(truth.image_codes, closed=truth.images_listed),
-        "label": vocabulary_of(truth.label_codes, closed=truth.labels_listed),
+        "label": vocabulary_of(truth.label_codes, closed=truth.labels_listed, by_name=truth.labels_by_name),
     }
 
 
-def vocabulary_of(index: Mapping[str, int], *, closed: bool) -> Vocabulary:
-    """Return the vocabulary of some labels or relations.
+def vocabulary_of(
+    index: Mapping[str, int], *, closed: bool, by_name: Mapping[str, str] = MappingProxyType({})
+) -> Vocabulary:
+    """Return the vocabulary of the given labels or relations. ``by_name`` maps lower-case display names to them.
 
-    An open vocabulary leaves out texts that are longer than allowed. Such a text is then the same defect whether or not
-    it is in the truth.
+    An open vocabulary leaves out labels and relations that are longer than allowed. Such a label in a submission then
+    causes the same defect whether or not it is in the truth.
     """
     if not closed:
         index = {text: code for text, code in index.items() if len(text) <= Limits().text_characters}
-    return Vocabulary(index, closed=closed)
+    return Vocabulary(index, closed, by_name)
 
 
 def require_all_images(truth: Truth, table: SubmissionTable, findings: Findings) -> None:
-    """Add a defect for each image that is missing from the submission, until the limit of defects is reached."""
+    """Add a defect for each image that is missing from the submission, up to the maximum number of defects."""
     missing = (image for code, image in enumerate(truth.images) if code not in table.named)
     with suppress(Stop):
         for image in missing:
@@ -46,7 +50,7 @@ def require_all_images(truth: Truth, table: SubmissionTable, findings: Findings)
             findings.add(Problem("missing_image", message, image=image))
 
 
-def notice_boxes(
+def notice_predictions(
     findings: Findings,
     truth: LabelTruth | None,
     confidences: NDArray[np.float64],
@@ -61,21 +65,36 @@ def notice_boxes(
     boxes : list of float64 arrays of shape (N, 4)
     labels : codes of each prediction, one array of shape (N,) for each label that it has
     """
-    if truth is None:
-        return  # Without images there are no predictions: those of unknown images are not read.
     inverted, outside = np.zeros(len(confidences), bool), np.zeros(len(confidences), bool)
     for coordinates in boxes:
-        inverted |= (coordinates[:, 0] >= coordinates[:, 1]) | (coordinates[:, 2] >= coordinates[:, 3])
+        inverted |= is_inverted(coordinates)
         outside |= ((coordinates < 0) | (coordinates > 1)).any(axis=1)
     notice_oddities(
         findings,
+        len(confidences),
         inverted=int(inverted.sum()),
         outside=int(outside.sum()),
         beyond=int(((confidences < 0) | (confidences > 1)).sum()),
     )
+    if truth is None:
+        return
     known, listed = truth.public_labels
     unknown = np.any([(codes < 0) | (codes >= known) for codes in labels], axis=0)
     notice_unknown_labels(findings, int(unknown.sum()), listed=listed)
+
+
+def can_match(boxes: NDArray[np.float64], iou_threshold: float) -> NDArray[np.bool_]:
+    """Return whether each box could match an object inside the image, shape (N,).
+
+    The overlap with any object inside the image is at most the fraction of the box that is inside the image. A box is
+    excluded only if this fraction is below half of the threshold.
+
+    >>> can_match(np.array([[0.0, 0.5, 0.0, 0.5], [0.0, 640.0, 0.0, 480.0], [0.5, 0.1, 0.0, 0.5]]), 0.5)
+    array([ True, False, False])
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        inside = intersections(boxes, np.array([[0.0, 1.0, 0.0, 1.0]]))
+        return ~is_inverted(boxes) & (2 * inside >= iou_threshold * areas(boxes))
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -1,4 +1,4 @@
-"""Metrics that are shares of trials, such as accuracies and recalls."""
+"""Computes metrics that are proportions (hits divided by trials), such as accuracies and recalls."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,28 +14,28 @@ from evaluator.tracks.interface import Engine
 
 @dataclass(frozen=True, slots=True)
 class TrialCounts:
-    """A split with weighted images: the numbers that its metrics are computed from.
+    """The numbers from which the metrics of a split are computed, with a weight for each image.
 
-    For the score, each image counts once. For bootstrap replicates, each image counts as often as it was drawn, and the
-    last axis of every array has one element for each replicate.
+    For the score, every weight is 1. For bootstrap replicates, the weight of an image is the number of times that it
+    was drawn, and the last axis of every array has one element for each replicate.
 
     Attributes
     ----------
     trials : float64 array of shape (groups, ...)
         Number of trials in each group.
     hits : mapping of str to float64 array of shape (groups, ...)
-        Number of trials that succeed, by the name of the criterion.
+        Number of trials in each group that succeed, by the name of the criterion.
     """
 
     trials: Numbers
     hits: Mapping[str, Numbers]
 
     def shares(self) -> dict[str, Numbers]:
-        """Return the share of hits in each group, shape (groups, ...), NaN for a group without trials."""
+        """Return the proportion of hits in each group, shape (groups, ...), NaN for a group without trials."""
         return {name: ratios(hits, self.trials) for name, hits in self.hits.items()}
 
     def pooled_shares(self) -> dict[str, Numbers]:
-        """Return the share of hits in all groups together, shape (...), NaN without trials.
+        """Return the proportion of hits in all groups together, shape (...), NaN if there are no trials.
 
         >>> TrialCounts(np.array([1.0, 3.0]), {"accuracy": np.array([1.0, 0.0])}).pooled_shares()
         {'accuracy': array(0.25)}
@@ -45,12 +45,12 @@ class TrialCounts:
 
 
 Metrics = Callable[[TrialCounts], dict[str, Numbers]]
-"""Returns every metric of a track, shape (...), NaN where undefined."""
+"""A function that returns every metric of a track, shape (...), NaN where undefined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """Trials in groups; each trial belongs to an image and succeeds or fails by each of several criteria.
+    """Trials in groups. Each trial belongs to an image, and succeeds or fails according to each of several criteria.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Trials:
     hits : mapping of str to bool array of shape (N,)
         Whether each trial succeeds, by the name of the criterion.
     groups : int array of shape (N,)
-        Group of each trial, less than ``group_count``.
+        Group of each trial, from 0 to ``group_count`` - 1.
     group_count : int
     """
 
@@ -70,21 +70,21 @@ class Trials:
 
     @classmethod
     def ungrouped(cls, images: NDArray[np.int64], hits: Mapping[str, NDArray[np.bool_]]) -> Self:
-        """Return trials that are all in one group."""
+        """Return trials that are all in the same group."""
         return cls(images, hits, np.zeros(len(images), np.int64), 1)
 
     def regrouped(self, groups: NDArray[np.integer[Any]], group_count: int) -> Self:
-        """Return the trials with new groups; trials whose group is -1 are left out."""
+        """Return the trials with new groups. Trials whose group is -1 are left out."""
         chosen = groups >= 0
         return replace(self[chosen], groups=groups[chosen], group_count=group_count)
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> Self:
-        """Return some of the trials."""
+        """Return the trials that a mask selects."""
         hits = {name: hit[chosen] for name, hit in self.hits.items()}
         return replace(self, images=self.images[chosen], hits=hits, groups=self.groups[chosen])
 
     def counts(self, in_split: NDArray[np.bool_]) -> TrialCounts:
-        """Return the counts of a split in which each image counts once.
+        """Return the numbers of trials and hits of a split. Each image counts once.
 
         Parameters
         ----------
@@ -98,7 +98,10 @@ class Trials:
         return TrialCounts(count(weights), {name: count(weights * hit) for name, hit in self.hits.items()})
 
     def statistics(self, metrics: Metrics, image_rows: ImageRows) -> "TrialStatistics":
-        """Return the statistics of the split whose images have a row in the weights."""
+        """Return the statistics of a split.
+
+        `image_rows` maps each image to its row in the matrix of bootstrap weights.
+        """
         rows = image_rows[self.images]
         return TrialStatistics(
             ImageGroups.of(self.groups, rows, self.group_count),
@@ -109,13 +112,13 @@ class Trials:
 
 @dataclass(frozen=True, slots=True)
 class TrialStatistics:
-    """The trials and hits of one split in the form that bootstrap replicates are computed from."""
+    """The trials and hits of a split, prepared for computing bootstrap replicates."""
 
     trials: ImageGroups
     hits: Mapping[str, ImageGroups]
     metrics_of: Metrics
 
     def metrics(self, weights: Weights, engine: Engine) -> Mapping[str, Numbers]:
-        """Return every metric of each replicate."""
+        """Return every metric in each bootstrap replicate."""
         hits = {name: engine.sums(weights, groups) for name, groups in self.hits.items()}
         return self.metrics_of(TrialCounts(engine.sums(weights, self.trials), hits))

@@ -2,7 +2,7 @@ from django.db import migrations
 
 
 def confirm(apps, schema_editor):
-    """Accounts from before addresses were confirmed keep working: their addresses count as confirmed."""
+    """Mark the addresses of all existing accounts as confirmed, so that these accounts keep working."""
     using = schema_editor.connection.alias
     User, EmailAddress = apps.get_model("accounts", "User"), apps.get_model("account", "EmailAddress")
     confirmed = set(EmailAddress.objects.using(using).filter(verified=True).values_list("email", flat=True))

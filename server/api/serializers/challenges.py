@@ -10,6 +10,7 @@ from rest_framework import serializers
 from evaluator.catalog import TRACKS
 from server.api.serializers.fields import NullIfEmpty
 from server.api.serializers.inputs import StrictBoolean, StrictInput, StrictText
+from server.challenges.gate import may_open
 from server.challenges.models import Challenge, JoinRequest, Membership, Phase
 from server.submissions.limits import file_limits
 from server.submissions.services.quota import Quota
@@ -36,7 +37,7 @@ class ActiveTruth(TypedDict):
 
 
 class PhaseSerializer(serializers.Serializer[Phase]):
-    # The serializer context must contain `now`, the time of the database.
+    # The serializer context must contain `now`, the current time by the database's clock.
     slug = serializers.SlugField()
     title = serializers.CharField()
     track = serializers.ChoiceField(choices=sorted(TRACKS))
@@ -63,7 +64,7 @@ class PhaseSerializer(serializers.Serializer[Phase]):
         return ActiveTruth(version=truth.version, sha256=truth.sha256) if truth else None
 
     def get_open(self, phase: Phase) -> bool:
-        return phase.is_open(self.context["now"]) and phase.truth is not None
+        return phase.is_open(self.context["now"]) and may_open(phase)
 
 
 class ChallengeSerializer(serializers.Serializer[Any]):
@@ -96,7 +97,9 @@ class JoinRequestSerializer(serializers.Serializer[JoinRequest]):
     id = serializers.IntegerField()
     challenge = serializers.SlugField(source="challenge.slug")
     user = serializers.CharField(source="user.username")
-    team = serializers.CharField(source="team_name", help_text="the requested team name; empty: the username is used")
+    team = serializers.CharField(
+        source="team_name", help_text="the requested team name; if it is empty, the username is used"
+    )
     status = serializers.ChoiceField(choices=JoinRequest.Status.choices)
     requested_at = serializers.DateTimeField()
 
@@ -112,7 +115,7 @@ class DecisionSerializer(serializers.Serializer[Any]):
 
 class StatementLineSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
-    amount = serializers.IntegerField(help_text="1 if a submission was charged, -1 if its quota was given back")
+    amount = serializers.IntegerField(help_text="1 if a submission used quota, -1 if its quota was given back")
     reason = serializers.CharField()
     day = serializers.DateField(help_text="the day (UTC) whose quota changed")
     submission = serializers.UUIDField(source="submission_id")
@@ -122,7 +125,7 @@ class StatementLineSerializer(serializers.Serializer[Any]):
 class QuotaSerializer(serializers.Serializer[Quota]):
     # The serializer context must contain `share`: the storage that the team uses, and its limit.
     per_day = serializers.IntegerField()
-    used = serializers.IntegerField(help_text="submissions charged today (UTC) and not given back")
+    used = serializers.IntegerField(help_text="submissions that count against today's quota (UTC)")
     left = serializers.IntegerField()
     attempts_per_day = serializers.IntegerField(
         help_text="number of submissions per day (UTC), including those whose quota is given back"
@@ -132,9 +135,9 @@ class QuotaSerializer(serializers.Serializer[Quota]):
     total_left = serializers.IntegerField(allow_null=True)
     resets_at = serializers.DateTimeField()
     next_allowed_at = serializers.DateTimeField(
-        allow_null=True, help_text="null if your team may submit now or never again; see `reason`"
+        allow_null=True, help_text="null if your team may submit now, or never again; see `reason`"
     )
-    reason = NullIfEmpty(help_text="why your team may not submit now; null if it may")
+    reason = NullIfEmpty(help_text="why your team may not submit now; null if your team may submit")
     storage_used_bytes = serializers.SerializerMethodField(help_text="size of all stored files of your team")
     storage_allowed_bytes = serializers.SerializerMethodField(
         help_text="storage limit of your team; a file that would exceed it is refused"

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from server.clock import in_utc
+from evaluator.dates import in_utc
 
 
 class NullIfEmpty(serializers.CharField):
@@ -17,6 +17,13 @@ class NullIfEmpty(serializers.CharField):
         return str(value) if value else None
 
 
+class Interval(serializers.ListField):
+    """The two ends of an interval, or null."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(child=serializers.FloatField(), allow_null=True, min_length=2, max_length=2, **options)
+
+
 class WholeSeconds(serializers.DateTimeField):
     """A time in whole seconds. Exact times would reveal how long scoring took, which depends on the ground truth."""
 
@@ -25,11 +32,15 @@ class WholeSeconds(serializers.DateTimeField):
 
 
 class QueryTime(serializers.DateTimeField):
-    """A time in a query string. A space is read as a plus sign, because unescaped plus signs arrive as spaces."""
+    """A time in a query string, rounded down to whole seconds.
+
+    Otherwise a client could find out when a score was recorded to the millisecond, and so how long scoring took; see
+    `WholeSeconds`. A space is read as a plus sign, because unescaped plus signs arrive as spaces.
+    """
 
     def to_internal_value(self, value: Any) -> Any:
         moment = super().to_internal_value(value.replace(" ", "+") if value.count("T") else value)
         try:
-            return in_utc(moment)
+            return in_utc(moment).replace(microsecond=0)
         except ValueError as error:
             raise serializers.ValidationError(f"{error}.") from None

@@ -1,4 +1,4 @@
-"""Strict input: unknown fields are refused, and values of the wrong type are not converted.
+"""Strict validation of input: unknown fields are refused, and values of the wrong type are not converted.
 
 Otherwise a misspelled field would be ignored, and the meaning of `"final": "no"` would have to be guessed.
 """

@@ -5,13 +5,15 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from server.api.serializers.inputs import StrictBoolean, StrictInput, StrictInteger
-from server.challenges.models import Phase
+from server.api.serializers.inputs import StrictBoolean, StrictInput, StrictInteger, StrictText
+from server.challenges import gate
+from server.challenges.models import Phase, Truth
 from server.organize.models import Rescoring
 from server.organize.services import rescoring
+from server.organize.services.previews import preview
 from server.submissions.feedback import SPLITS
 
-REVEAL = "allow images to become public that are private in the active ground truth"
+REVEAL = "allow images that are private in the active ground truth to become public"
 
 
 class TruthInput(StrictInput):
@@ -19,11 +21,46 @@ class TruthInput(StrictInput):
     reveal = serializers.BooleanField(default=False, help_text=REVEAL)
 
 
+class BundleInput(StrictInput):
+    file = serializers.FileField(help_text="the bundle as a zip file")
+    strict = serializers.BooleanField(default=False, help_text="treat every warning as an error")
+    reveal = serializers.BooleanField(
+        default=False, help_text="allow the import to end or remove a phase, and to show more of its scores"
+    )
+    force = serializers.BooleanField(default=False, help_text="allow the import to undo edits made on the server")
+
+
+class CheckSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    passed = serializers.BooleanField()
+    tried = serializers.CharField(help_text="what the check does")
+    expected = serializers.CharField()
+    got = serializers.CharField(help_text="the actual result")
+    advice = serializers.CharField(help_text="what to do if the check is not passed")
+
+
+class GateSerializer(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(
+        choices=gate.STATES, help_text="`not run`: not tested with the current settings and sample of the phase"
+    )
+    is_needed = serializers.BooleanField(
+        help_text="false for phases that are older than the gate: they accept submissions in every state"
+    )
+    checks = CheckSerializer(many=True, help_text="the results of the last run")
+
+
 class TruthSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField()
     sha256 = serializers.CharField()
     images = serializers.IntegerField()
     active = serializers.BooleanField(help_text="whether the leaderboards use this version")
+    gate = serializers.SerializerMethodField(
+        help_text="the tests of this version; the phase is closed until those of the active version are green"
+    )
+
+    @extend_schema_field(GateSerializer)
+    def get_gate(self, truth: Truth) -> Any:
+        return GateSerializer(gate.gate_of(truth, truth.phase)).data
 
 
 class WarningSerializer(serializers.Serializer[Any]):
@@ -36,6 +73,16 @@ class WarningSerializer(serializers.Serializer[Any]):
 
 class AddedTruthSerializer(TruthSerializer):
     warnings = WarningSerializer(many=True, help_text="problems that do not prevent scoring but are probably mistakes")
+
+
+class ImportedSerializer(serializers.Serializer[Any]):
+    slug = serializers.CharField(source="challenge.slug")
+    messages = serializers.ListField(child=serializers.CharField(), help_text="what the import has changed")
+    warnings = serializers.SerializerMethodField()
+
+    @extend_schema_field(WarningSerializer(many=True))
+    def get_warnings(self, imported: Any) -> Any:
+        return [WarningSerializer(warning).data for warning in imported.warnings]
 
 
 class NothingInput(StrictInput):
@@ -55,11 +102,17 @@ class RescoreInput(StrictInput):
     reveal = StrictBoolean(default=False, help_text=REVEAL)
     retry = StrictBoolean(
         default=False,
-        help_text="score submissions of `unscorable` again that have used up their attempts or wait for files",
+        help_text="retry `unscorable` submissions that have used up their attempts or have unreadable files",
     )
 
 
 class ApplyInput(StrictInput):
+    reason = StrictText(
+        default="", allow_blank=True, max_length=500, help_text="the reason, for the public change log of the phase"
+    )
+    signed = StrictText(
+        default="", allow_blank=True, max_length=80, help_text="your name in the public change log; optional"
+    )
     without_unscorable = StrictBoolean(
         default=False,
         help_text="remove the submissions listed in `unscorable` from the leaderboards",
@@ -71,7 +124,7 @@ class BoardsSerializer(serializers.Serializer[Phase]):
     active_truth = TruthSerializer(
         source="truth", allow_null=True, help_text="the version that the leaderboards use now"
     )
-    signature = serializers.CharField(help_text="signature of the scores on the leaderboards now")
+    signature = serializers.CharField(help_text="signature of the scores that the leaderboards currently show")
 
 
 class UnscorableSerializer(serializers.Serializer[Any]):
@@ -80,7 +133,7 @@ class UnscorableSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField()
     given_up = serializers.BooleanField(
         source="is_given_up",
-        help_text="false if a file is missing or damaged, or a disk full: it is tried again",
+        help_text="false if a file is missing or damaged, or a disk is full; the submission is scored again later",
     )
 
 
@@ -100,6 +153,15 @@ class ChangesSerializer(serializers.Serializer[Any]):
     all = ChangeSerializer(many=True)
 
 
+class ChangeLogSerializer(serializers.Serializer[Rescoring]):
+    applied_at = serializers.DateTimeField(help_text="when the leaderboards started to show these scores")
+    truth = serializers.IntegerField(source="truth.version", help_text="version of the ground truth")
+    sha256 = serializers.CharField(source="truth.sha256")
+    signature = serializers.CharField()
+    reason = serializers.CharField(help_text="the reason that the organizers gave; may be empty")
+    signed = serializers.CharField(help_text="the name that the organizer gave; may be empty")
+
+
 class RescoringSerializer(serializers.Serializer[Rescoring]):
     id = serializers.UUIDField()
     truth = TruthSerializer(help_text="the version that the rescoring uses")
@@ -114,7 +176,7 @@ class RescoringSerializer(serializers.Serializer[Rescoring]):
         help_text="submissions that would be removed from the leaderboards, with the reason"
     )
     changes = serializers.SerializerMethodField(
-        help_text="entries that change, by leaderboard; empty after the rescoring is applied"
+        help_text="entries whose rank changes, by leaderboard; empty after the rescoring is applied"
     )
 
     def get_left(self, found: Rescoring) -> int:
@@ -126,5 +188,5 @@ class RescoringSerializer(serializers.Serializer[Rescoring]):
 
     @extend_schema_field(ChangesSerializer)
     def get_changes(self, found: Rescoring) -> dict[str, Any]:
-        changes = {split: rescoring.changes(found, split=split) for split in SPLITS}
+        changes = {split: preview(found, split=split).rank_changes for split in SPLITS}
         return {split: ChangeSerializer(lines, many=True).data for split, lines in changes.items()}

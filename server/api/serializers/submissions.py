@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from evaluator.digits import Interval
+from evaluator.problems import NOTHING_TO_SCORE
 from server.api.serializers.fields import NullIfEmpty, WholeSeconds
 from server.api.serializers.inputs import StrictBoolean, StrictInput, StrictText
 from server.leaderboards.standings import Standing
@@ -19,10 +20,25 @@ from server.submissions.services.retention import removal_time
 
 
 class UploadInput(StrictInput):
-    """A submission to upload. An empty file is accepted, but rejected when it is scored."""
+    """A submission to upload. An empty file is accepted here and rejected when it is scored."""
 
     file = serializers.FileField(allow_empty_file=True, help_text="the predictions file, plain or compressed with gzip")
     note = StrictText(required=False, allow_blank=True, default="", help_text="visible to your team only")
+    force = serializers.BooleanField(
+        default=False,
+        help_text="score the file, and use quota, even if no prediction can score; otherwise such a file is "
+        f"rejected with `{NOTHING_TO_SCORE}` and uses no quota",
+    )
+
+
+class PartialUploadSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    length = serializers.IntegerField(help_text="size of the complete file in bytes")
+    offset = serializers.IntegerField(help_text="number of bytes received")
+    expires_at = serializers.DateTimeField(
+        help_text="when the upload expires and its bytes are removed; each request that adds bytes extends this time"
+    )
+    submission = serializers.UUIDField(allow_null=True, help_text="null until the file is complete and accepted")
 
 
 class ChangeInput(StrictInput):
@@ -30,6 +46,9 @@ class ChangeInput(StrictInput):
         required=False, help_text="whether the submission is final, so that it counts for the private leaderboard"
     )
     note = StrictText(required=False, allow_blank=True)
+    method = StrictText(required=False, allow_blank=True, help_text="name of the method")
+    paper_url = StrictText(required=False, allow_blank=True, help_text="a web address, with https or http")
+    code_url = StrictText(required=False, allow_blank=True, help_text="a web address, with https or http")
 
 
 class DefectSerializer(serializers.Serializer[Any]):
@@ -55,7 +74,7 @@ class ProblemsSerializer(serializers.Serializer[Any]):
         help_text="whether the check stopped at a limit of defects or rows; the file may have more defects",
     )
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="number of defects by code")
-    notices = NoticeSerializer(many=True, help_text="properties of a scored file that may not be intended")
+    notices = NoticeSerializer(many=True, help_text="properties of the file that are allowed but may be mistakes")
     advice = serializers.DictField(child=serializers.CharField(), help_text="how to fix the defects of each code")
 
 
@@ -71,14 +90,18 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     )
     progress = serializers.FloatField(min_value=0, max_value=1)
     note = serializers.CharField()
+    method = serializers.CharField(help_text="name of the method; empty if the team has not entered it")
+    paper_url = serializers.CharField(help_text="URL of a paper about the method; empty if there is none")
+    code_url = serializers.CharField(help_text="URL of the source code of the method; empty if there is none")
     final = serializers.BooleanField()
+    forced = serializers.BooleanField(help_text="whether the submission was uploaded with `force`")
     file_name = serializers.CharField()
     sha256 = serializers.CharField()
     received_at = serializers.DateTimeField()
     scored_at = WholeSeconds(allow_null=True)
-    attempts = serializers.IntegerField(help_text="how many times scoring was started")
+    attempts = serializers.IntegerField(help_text="how many times scoring has started")
     file_kept = serializers.BooleanField(
-        source="file", help_text="false if the file was removed because it was not scored"
+        source="file", help_text="false if the file was removed because it was never scored"
     )
     file_removed_at = serializers.SerializerMethodField(
         help_text="when the file will be removed; null if it is kept or has been removed"
@@ -87,18 +110,29 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     scores = serializers.SerializerMethodField(help_text="score by split and metric; null if undefined")
     intervals = serializers.SerializerMethodField(help_text="95% confidence intervals, by split and metric")
     scores_of = serializers.SerializerMethodField(
-        help_text="the submission whose public scores are shown; with a ladder it may be your team's best; null if none"
+        help_text="the submission whose public scores are shown: this one or, under ladder feedback, your team's "
+        "best; null if there is none"
     )
     problems = serializers.SerializerMethodField()
-    on_board = serializers.SerializerMethodField(help_text="whether it is your team's entry on the leaderboard")
-    why_not = serializers.SerializerMethodField(help_text="why the submission is not on the leaderboard; null if it is")
+    on_board = serializers.SerializerMethodField(
+        help_text="whether the submission is your team's entry on the leaderboard"
+    )
+    why_not = serializers.SerializerMethodField(
+        help_text="why the submission is not on the leaderboard; null if it is on the leaderboard"
+    )
     board = serializers.SerializerMethodField(
         help_text="the split of the leaderboard that `on_board` and `rank` refer to"
     )
     rank = serializers.SerializerMethodField(
         help_text="null for a baseline, or if the submission is not on the leaderboard"
     )
-    fault = NullIfEmpty(help_text=f"who has to act: {', '.join(filter(None, Fault.values))}")
+    rank_low = serializers.SerializerMethodField(
+        help_text="the best rank that the submission could have; null if not computed"
+    )
+    rank_high = serializers.SerializerMethodField(
+        help_text="the worst rank that the submission could have; null if not computed"
+    )
+    fault = NullIfEmpty(help_text=f"who has to fix the problem: {', '.join(filter(None, Fault.values))}")
     failure = NullIfEmpty(help_text="what went wrong and what to do")
     failure_code = NullIfEmpty(help_text=f"one of {', '.join(Failure.values)}")
 
@@ -145,6 +179,14 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     def get_rank(self, submission: Submission) -> int | None:
         return self.standing(submission).rank
 
+    def get_rank_low(self, submission: Submission) -> int | None:
+        found = self.standing(submission).rank_interval
+        return found.low if found else None
+
+    def get_rank_high(self, submission: Submission) -> int | None:
+        found = self.standing(submission).rank_interval
+        return found.high if found else None
+
 
 class SplitReportSerializer(serializers.Serializer[Any]):
     headline = serializers.CharField()
@@ -160,7 +202,7 @@ class SplitReportSerializer(serializers.Serializer[Any]):
         help_text="further tables of the track and of the explanation, by name; empty if withheld",
     )
     left_out = serializers.DictField(
-        child=serializers.IntegerField(), help_text="number of rows that each table leaves out"
+        child=serializers.IntegerField(), help_text="number of rows left out of each table"
     )
     curves = serializers.ListField(
         child=serializers.DictField(),

@@ -1,13 +1,18 @@
 """Challenges, membership and quota."""
 
+from pathlib import Path
+from typing import Any
+
 from django.db.models import prefetch_related_objects
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
-from rest_framework.permissions import AllowAny
+from rest_framework.parsers import MultiPartParser
+from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from evaluator.bundle import InvalidBundle
 from server.accounts.models import ApiToken
 from server.api.authentication import PersonRequest
 from server.api.lookup import challenge_at, organized_challenge_at, own_team, phase_at
@@ -24,19 +29,30 @@ from server.api.serializers.challenges import (
     StatementLineSerializer,
 )
 from server.api.serializers.inputs import validated
+from server.api.serializers.organizing import BundleInput, ImportedSerializer
 from server.challenges.approval import approve, decline, enter
 from server.challenges.models import Challenge, JoinRequest
-from server.challenges.services import membership_of
+from server.challenges.reading import membership_of
 from server.clock import database_now
-from server.submissions.services import quota, retention
+from server.errors import Refused
+from server.organize.services import bundle_uploads
+from server.organize.services.consent import Consent
+from server.submissions.services import admission, quota, retention
 
 JOINING = ("not_found", "not_a_member", "rules_not_accepted", "registration_closed")
 MEMBERS_ONLY = ("not_found", "not_a_member", "awaiting_approval")
 
 
 class ChallengeList(APIView):
-    permission_classes = (AllowAny,)
+    parser_classes = (MultiPartParser,)
     pagination_class = Pages
+
+    def get_permissions(self) -> Any:
+        return [AllowAny()] if self.request.method in SAFE_METHODS else super().get_permissions()
+
+    @property
+    def scope(self) -> str:
+        return ApiToken.Scope.READ if self.request.method in SAFE_METHODS else ApiToken.Scope.ORGANIZE
 
     @extend_schema(
         operation_id="list_challenges",
@@ -48,6 +64,38 @@ class ChallengeList(APIView):
         listed = Challenge.objects.listed_for(request.user).prefetch_related("phases__truths")
         context = {"now": database_now()}
         return list_response(listed, request, lambda page: ChallengeSerializer(page, many=True, context=context).data)
+
+    @extend_schema(
+        operation_id="import_challenge",
+        request={"multipart/form-data": BundleInput},
+        responses={201: ImportedSerializer, **refusals("no_space", *COUNTED, *WITH_A_BODY)},
+    )
+    def post(self, request: PersonRequest) -> Response:
+        """Import a bundle: create its challenge, or change the existing one. For organizers and staff.
+
+        If there are errors, all of them are listed in `faults`, and nothing is imported.
+        """
+        bundle_uploads.require_may_import(request.user)
+        admission.take_account_slot(request.user)
+        given = validated(BundleInput, request)
+        consent = Consent(reveal=given["reveal"], force=given["force"])
+        file = given["file"]
+        try:
+            imported = bundle_uploads.import_upload(
+                path=Path(file.temporary_file_path()),
+                name=file.name,
+                by=request.user,
+                strict=given["strict"],
+                consent=consent,
+            )
+        except InvalidBundle as error:
+            raise Refused(
+                "invalid",
+                f"{error}. Nothing was imported. The first error: {error.problems[0].message}",
+                faults=[problem.as_dict() for problem in error.problems],
+                warnings=[problem.as_dict() for problem in error.warnings],
+            ) from error
+        return Response(ImportedSerializer(imported).data, status=201)
 
 
 class ChallengeDetail(APIView):
@@ -104,7 +152,7 @@ class JoinRequests(APIView):
         responses={200: JoinRequestSerializer(many=True), **refusals("not_found", *COUNTED)},
     )
     def get(self, request: PersonRequest, slug: str) -> Response:
-        """List waiting and declined requests to join, oldest first. For organizers."""
+        """List open and declined requests to join, oldest first. For organizers."""
         requests = organized_challenge_at(request, slug).join_requests.select_related("user")
         return list_response(requests, request, lambda page: JoinRequestSerializer(page, many=True).data)
 
@@ -150,7 +198,7 @@ class Quota(APIView):
         responses={200: QuotaSerializer, **refusals(*MEMBERS_ONLY, *COUNTED)},
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Return how many submissions your team has left in this phase, and when the next one is allowed."""
+        """Return how many submissions your team has left in this phase, and when you can submit next."""
         found = phase_at(request, slug, phase)
         team = own_team(request, found)
         state = quota.state(team=team, phase=found, now=database_now())

@@ -1,11 +1,12 @@
-"""Leaderboards: in pages of JSON, or complete as CSV or JSON."""
+"""Leaderboards: paginated as JSON, or complete as CSV or JSON."""
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
-from django.http import StreamingHttpResponse
+from django.http import QueryDict, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -14,20 +15,21 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from server.api.lookup import phase_at, team_of
+from server.api.lookup import read_phase_at
 from server.api.pagination import BoardPages
 from server.api.renderers import Csv
 from server.api.schema import COUNTED, PAGE, refusals
-from server.api.serializers.leaderboard import BoardQuery, BoardSerializer, time_text
+from server.api.serializers.leaderboard import BoardQuery, BoardSerializer, interval_json, time_text
 from server.challenges.models import Team
-from server.leaderboards.export import as_csv, csv_name
-from server.leaderboards.queries import BoardRow, ShownBoard, board
-from server.leaderboards.ties import with_ties
+from server.leaderboards.earlier_ranks import compared_since, with_changes
+from server.leaderboards.export import csv_response
+from server.leaderboards.listing import Listing, listing_of
+from server.leaderboards.own_entry import OwnEntry, own_entry
+from server.leaderboards.queries import BoardRow, ShownBoard, board_seen
 from server.leaderboards.validators import entity_tag, not_modified, tagged
+from server.submissions.feedback import score_access
 
-FORMAT = OpenApiParameter(
-    "format", enum=["json", "csv"], default="json", description="`csv` returns the whole leaderboard"
-)
+FORMAT = OpenApiParameter("format", enum=["json", "csv"], default="json", description="`csv` returns all pages")
 
 
 class Leaderboard(APIView):
@@ -44,45 +46,63 @@ class Leaderboard(APIView):
         },
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponseBase:
-        """List the teams by exact score. The private leaderboard is closed until the phase is over."""
-        found = phase_at(request, slug, phase)
-        query = BoardQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
+        """List the teams, ordered by exact score. The private leaderboard is closed until the phase is over."""
+        found, read = read_phase_at(request, slug, phase)
+        query = parsed(request.META.get("QUERY_STRING", "").encode("latin-1"))
         asked = query.validated_data
-        shown = board(found, split=asked["split"], at=asked["at"], viewer=request.user)
-        team = team_of(request, found)
-        wanted = (request.accepted_renderer.format, request.build_absolute_uri(), team and team.pk)
-        tag = entity_tag(shown, *wanted)
-        return not_modified(request, tag) or tagged(self.answer(request, shown, team, whole=asked["all"]), tag)
+        access = score_access(found, viewer=request.user, now=read.now, is_organizer=read.is_organizer)
+        shown = board_seen(found, split=asked["split"], at=asked["at"], access=access, now=read.now)
+        listing = listing_of(shown, query.selection(found.declared_track))
+        team = read.membership.team if read.membership else None
+        address = (request.scheme, request.get_host(), request.get_full_path())  # links to other pages contain these
+        wanted = (request.accepted_renderer.format, address, team and team.pk)
+        tag = entity_tag(shown, listing.teams, *wanted)
+        return not_modified(request, tag) or tagged(self.answer(request, listing, team, whole=asked["all"]), tag)
 
-    def answer(self, request: Request, shown: ShownBoard, team: Team | None, *, whole: bool) -> HttpResponseBase:
-        page = BoardPages()
-        places = page.paginate_queryset(range(shown.count), request) or []  # a page that does not exist is always 404
+    def answer(self, request: Request, listing: Listing, team: Team | None, *, whole: bool) -> HttpResponseBase:
+        page, shown = BoardPages(), listing.board
+        # Raises 404 if there is no such page.
+        places = page.paginate_queryset(range(listing.count), request) or []
         if request.accepted_renderer.format == Csv.format:
-            return csv_response(shown)
-        own = shown.index_of(team.pk) if team else None
-        head = {**described(shown), "me": None if own is None else row_json(with_ties(shown, own, own + 1)[0])}
+            return csv_response(listing)
+        own = shown.row_of(team.pk) if team else None
+        head = {**described(shown), "me": own and me_json(own_entry(shown, *with_changes(shown, [own])))}
         if whole:
-            return StreamingHttpResponse(json_stream(shown, head), content_type="application/json")
-        rows = with_ties(shown, places[0], places[-1] + 1) if places else []
+            return StreamingHttpResponse(json_stream(listing, head), content_type="application/json")
+        rows = with_changes(shown, listing.page(places[0], places[-1] + 1)) if places else []
         return page.board_response(head, [row_json(row) for row in rows])
+
+
+@lru_cache(maxsize=100)
+def parsed(query_string: bytes) -> BoardQuery:
+    """Return the parsed query string. Parsing takes longer than all other steps of a response without content
+    (304).
+    """
+    query = BoardQuery(data=QueryDict(query_string))
+    query.is_valid(raise_exception=True)
+    return query
 
 
 def described(shown: ShownBoard) -> dict[str, Any]:
     """Return the fields that describe the leaderboard as a whole."""
+    since = compared_since(shown)
     return {
         "split": shown.split,
         "signature": shown.signature,
         "at": time_text(shown.at),
         "reconstructed": shown.reconstructed,
+        "changes_since": since and time_text(since),
     }
 
 
 def row_json(row: BoardRow) -> dict[str, Any]:
-    """Return a row with the fields of `RowSerializer`. The serializer itself would take much longer."""
+    """Return a row as a dict with the fields of `RowSerializer`. The serializer itself would be much slower."""
+    earlier = row.earlier
+    difference = None if earlier is None or earlier.score is None else row.score - earlier.score
     return {
         "rank": row.rank,
         "team": row.team,
+        "team_id": row.team_id,
         "score": row.score,
         "interval": row.interval,
         "scores": row.scores,
@@ -90,23 +110,34 @@ def row_json(row: BoardRow) -> dict[str, Any]:
         "submitted_at": time_text(row.submitted_at),
         "baseline": row.baseline,
         "tied": row.tied,
+        **interval_json(row.rank_interval),
+        "rank_change": earlier.rank - row.rank if earlier and earlier.rank and row.rank else None,
+        "is_new": earlier is not None and earlier.rank is None,
+        "score_change": difference,
+        "score_change_interval": row.gain and row.gain.interval,
+        "public_rank": row.public_rank,
     }
 
 
-def json_stream(shown: ShownBoard, head: dict[str, Any]) -> Iterator[str]:
-    """Yield the whole leaderboard as one JSON object, some rows at a time. Ties are not computed."""
-    fields = {**head, "count": shown.count, "next": None, "previous": None, "results": []}
+def me_json(own: OwnEntry) -> dict[str, Any]:
+    """Return the entry of the user's team as a dict with the fields of `OwnEntrySerializer`."""
+    way = own.next_rank
+    return {
+        **row_json(own.row),
+        "of": own.of,
+        "percentile": own.percentile,
+        "next_rank": way and way.rank,
+        "gap": way and way.gap,
+        "gap_may_be_luck": way and way.may_be_luck,
+    }
+
+
+def json_stream(listing: Listing, head: dict[str, Any]) -> Iterator[str]:
+    """Yield all pages as one JSON object, a few rows at a time."""
+    fields = {**head, "count": listing.count, "next": None, "previous": None, "results": []}
     yield json.dumps(fields, cls=DjangoJSONEncoder).removesuffix("]}")
     separator = ""
-    for rows in shown.chunks():
-        yield separator + ", ".join(json.dumps(row_json(row)) for row in rows)
+    for rows in listing.chunks():
+        yield separator + ", ".join(json.dumps(row_json(row)) for row in with_changes(listing.board, rows))
         separator = ", "
     yield "]}"
-
-
-def csv_response(shown: ShownBoard) -> StreamingHttpResponse:
-    return StreamingHttpResponse(
-        as_csv(shown.chunks(), metrics=[metric.name for metric in shown.phase.declared_track.metrics]),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{csv_name(shown)}"'},
-    )

@@ -1,4 +1,4 @@
-"""The view for unknown addresses below /api/."""
+"""The view for unknown URLs below /api/."""
 
 from typing import Any
 

@@ -2,16 +2,19 @@
 
 from pathlib import Path
 
-from django.http import Http404
+from django.http import FileResponse, Http404
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.parsers import MultiPartParser
+from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from evaluator.bundle import InvalidBundle
 from evaluator.problems import Problem
 from server.accounts.models import ApiToken
 from server.api.authentication import PersonRequest
-from server.api.lookup import organized_phase_at
+from server.api.lookup import organized_challenge_at, organized_phase_at, phase_at
 from server.api.pagination import Pages, list_response
 from server.api.schema import COUNTED, PAGE, WITH_A_BODY, refusals
 from server.api.serializers.inputs import validated
@@ -19,6 +22,7 @@ from server.api.serializers.organizing import (
     AddedTruthSerializer,
     ApplyInput,
     BoardsSerializer,
+    ChangeLogSerializer,
     NothingInput,
     RescoreInput,
     RescoringSerializer,
@@ -28,8 +32,7 @@ from server.api.serializers.organizing import (
 from server.challenges.models import Phase
 from server.errors import Refused
 from server.organize.models import Rescoring
-from server.organize.services import rescoring, truths
-from server.organize.services.bundles import InvalidBundle
+from server.organize.services import change_log, exporting, rescoring, truths
 from server.submissions.services import admission
 
 READING = refusals("not_found", *COUNTED)
@@ -39,7 +42,10 @@ APPLYING = refusals(
 
 
 def latest(phase: Phase) -> Rescoring:
-    """Return the rescoring that is not applied yet, otherwise the last one; 404 if there is none."""
+    """Return the rescoring that has not been applied yet or, if there is none, the most recent one.
+
+    Raises 404 if the phase has no rescoring.
+    """
     found = rescoring.open_rescoring(phase) or phase.rescorings.first()
     if found is None:
         raise Http404
@@ -70,7 +76,10 @@ class Truths(APIView):
         responses={201: AddedTruthSerializer, **refusals("not_found", "no_space", *COUNTED, *WITH_A_BODY)},
     )
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Add a version of the ground truth. It is checked now, but used only after a rescoring with it is applied."""
+        """Add a version of the ground truth.
+
+        It is checked immediately, but not used until a rescoring to it is applied.
+        """
         found = organized_phase_at(request, slug, phase)
         admission.take_account_slot(request.user)
         sent = validated(TruthInput, request)
@@ -96,14 +105,14 @@ class Rescore(APIView):
 
     @extend_schema(operation_id="read_rescoring", responses={200: RescoringSerializer, **READING})
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Return the progress of the last rescoring, and what it changes."""
+        """Return the progress of the last rescoring, and its changes to the leaderboards."""
         return rescoring_response(latest(organized_phase_at(request, slug, phase)))
 
     @extend_schema(operation_id="rescore", request=RescoreInput, responses={200: RescoringSerializer, **APPLYING})
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Score all submissions against a version of the ground truth, without changing the leaderboards.
+        """Start a rescoring: score all submissions against a version of the ground truth.
 
-        A GET request returns the progress.
+        The leaderboards do not change yet. A GET request returns the progress.
         """
         found = organized_phase_at(request, slug, phase)
         asked = validated(RescoreInput, request)
@@ -122,7 +131,12 @@ class Apply(APIView):
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """Apply the current rescoring: all leaderboards change to the new scores at once."""
         found = organized_phase_at(request, slug, phase)
-        applied = rescoring.apply(rescoring=latest(found), by=request.user, **validated(ApplyInput, request))
+        given = validated(ApplyInput, request)
+        explanation = {name: given.pop(name) for name in ("reason", "signed")}
+        begun = latest(found)
+        if begun.applied_at is None:
+            change_log.explain(found=begun, by=request.user, **explanation)
+        applied = rescoring.apply(rescoring=begun, by=request.user, **given)
         return rescoring_response(applied)
 
 
@@ -140,3 +154,34 @@ class Discard(APIView):
         validated(NothingInput, request)
         rescoring.discard(phase=found, by=request.user)
         return Response(BoardsSerializer(Phase.objects.get(pk=found.pk)).data)
+
+
+class Export(APIView):
+    scope = ApiToken.Scope.ORGANIZE
+
+    @extend_schema(
+        operation_id="export_challenge",
+        request=NothingInput,
+        responses={(200, "application/zip"): OpenApiTypes.BINARY, **refusals("not_found", *COUNTED, *WITH_A_BODY)},
+    )
+    def post(self, request: PersonRequest, slug: str) -> FileResponse:
+        """Download a challenge as a bundle. It contains the ground truth and the salts, so keep it secret."""
+        challenge = organized_challenge_at(request, slug)
+        validated(NothingInput, request)
+        return exporting.export_response(challenge=challenge, by=request.user)
+
+
+class Changes(APIView):
+    permission_classes = (AllowAny,)
+    pagination_class = Pages
+
+    @extend_schema(
+        operation_id="list_changes", parameters=[PAGE], responses={200: ChangeLogSerializer(many=True), **READING}
+    )
+    def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
+        """List the changes to the ground truth of a phase, newest first.
+
+        Leaderboards before a change remain available by `at`.
+        """
+        changes = change_log.applied(phase_at(request, slug, phase))
+        return list_response(changes, request, lambda page: ChangeLogSerializer(page, many=True).data)

@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.db.models.functions.text
-import server.challenges.models
+import server.challenges.truth_storage
 from django.conf import settings
 from django.db import migrations, models
 
@@ -101,8 +101,8 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('version', models.PositiveIntegerField()),
                 ('sha256', models.CharField(max_length=64)),
-                ('prepared', models.FileField(storage=server.challenges.models.truth_storage, upload_to=server.challenges.models.truth_key)),
-                ('source', models.FileField(help_text='the original truth folder, as a zip file', storage=server.challenges.models.truth_storage, upload_to=server.challenges.models.truth_key)),
+                ('prepared', models.FileField(storage=server.challenges.truth_storage.truth_storage, upload_to=server.challenges.truth_storage.truth_key)),
+                ('source', models.FileField(help_text='the original truth folder, as a zip file', storage=server.challenges.truth_storage.truth_storage, upload_to=server.challenges.truth_storage.truth_key)),
                 ('active', models.BooleanField(default=False)),
                 ('images', models.PositiveIntegerField(default=0)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

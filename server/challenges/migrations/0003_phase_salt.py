@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Phases get a salt with their first import; those that exist keep the split and the draws that they have."""
+    """Add the salt of a phase. Existing phases get none, so that their split and bootstrap draws do not change."""
 
     dependencies = (("challenges", "0002_phase_ladder_shows_no_classes"),)
 

@@ -1,4 +1,4 @@
-"""When each team last had its turn with a worker."""
+"""Adds the time at which a worker last claimed a job of each team."""
 
 from django.db import migrations, models
 

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Phases that exist keep the margin that their ladder had: one standard error."""
+    """Add the margin of the ladder. Existing phases keep the margin that was fixed before: one standard error."""
 
     dependencies = [
         ("challenges", "0007_join_request"),

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """A new phase gets two standard errors."""
+    """Change the default margin of the ladder to two standard errors. Existing phases are not changed."""
 
     dependencies = [
         ("challenges", "0008_phase_ladder_standard_errors"),

@@ -4,7 +4,7 @@ from django.db import migrations
 
 
 def mark(apps, schema_editor):
-    """Others could read the private scores of a closed phase; nobody kept when they first did."""
+    """Set `revealed_at` of closed phases, whose private scores participants could already read."""
     now = datetime.now(UTC)
     Phase = apps.get_model("challenges", "Phase")
     for phase in Phase.objects.select_related("challenge"):

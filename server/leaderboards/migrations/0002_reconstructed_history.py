@@ -1,7 +1,8 @@
-"""Entries of what was scored before entries were kept, with the history that follows from the times of evaluations.
+"""Creates leaderboard entries for existing scores, with a history that is derived from the times of evaluations.
 
-The signature that counted at a time is known from the audit log. Final submissions, intervals and what a ladder
-published are those of today, because their times were not recorded. So these times count as reconstructed.
+The audit log contains the phase's signature at each time. Final submissions, intervals and the decisions of a ladder
+are the current ones, because no earlier ones were recorded. So the history before this migration is marked as
+reconstructed.
 """
 
 from django.db import migrations
@@ -30,7 +31,7 @@ def write_terms(BoardTerms, Evaluation, Entry, phase, now):
     changes = [(entry.at, entry.detail["signature"]) for entry in applied if "signature" in entry.detail]
     common = {"finals": phase.finals, "ladder": phase.feedback == "ladder", "decimals": phase.feedback_decimals}
     first = Evaluation.objects.filter(submission__phase=phase)
-    if changes:  # before the first change, the scores of that time counted
+    if changes:  # also write the signature before the first change
         first = first.filter(created_at__lt=changes[0][0])
     earliest = first.order_by("created_at", "pk").values_list("created_at", "signature").first()
     if earliest is not None:
@@ -61,7 +62,7 @@ def write_entries(apps, phase, now):
 
 
 def read(apps, phase, teams):
-    """Return the evaluations of some teams by signature and team: each with its time and its scores by split."""
+    """Return the evaluations of some teams, by signature and team, with their times and their scores by split."""
     scores = apps.get_model("submissions", "Score").objects.filter(
         metric=TRACKS[phase.track].headline,
         evaluation__submission__phase=phase,
@@ -80,7 +81,10 @@ def read(apps, phase, teams):
 
 
 def versions(apps, phase, boards, signature, team, evaluations):
-    """Return the entries of one team, one after the other, as if each evaluation had been final when it was made."""
+    """Yield the successive versions of one team's entries.
+
+    Each evaluation counts from the time at which it was created.
+    """
     Board, Entry = apps.get_model("leaderboards", "Board"), apps.get_model("leaderboards", "Entry")
     for kind, split in SPLITS.items():
         candidates, last = [], None
@@ -98,8 +102,9 @@ def versions(apps, phase, boards, signature, team, evaluations):
                     yield last
                 last = Entry(
                     **{"board": boards[kind, signature], "team_id": team, "is_baseline": one.baseline},
-                    **{"evaluation_id": one.evaluation_id, "score": one.score, "low": one.low, "high": one.high},
-                    **{"submitted_at": one.submitted_at, "valid_from": since, "submissions": len(candidates)},
+                    **{"evaluation_id": one.evaluation_id, "score": one.score, "submitted_at": one.received[0]},
+                    **{"low": evaluations[one.evaluation_id][1][split].low, "valid_from": since},
+                    **{"high": evaluations[one.evaluation_id][1][split].high, "submissions": len(candidates)},
                 )
         if last is not None:
             last.submissions = len(candidates)
@@ -109,22 +114,21 @@ def versions(apps, phase, boards, signature, team, evaluations):
 def candidate(evaluation, score, public):
     submission = evaluation.submission
     return Candidate(
-        submission_id=submission.pk,
-        team_id=submission.team_id,
+        evaluation_id=evaluation.pk,
         score=score.value,
-        submitted_at=submission.received_at,
+        received=(submission.received_at, submission.pk),
+        public_score=public.value if public else None,
         baseline=submission.team.is_baseline,
         final=submission.final,
-        public_score=public.value if public else None,
-        evaluation_id=evaluation.pk,
-        low=score.low,
-        high=score.high,
         visible=evaluation.published_id == evaluation.pk,
     )
 
 
 def forget(apps, schema_editor):
-    """Remove everything, which the scores can tell again, except the history since this migration."""
+    """Reverse the migration: remove all entries.
+
+    The entries can be derived from the scores again, but the history recorded since then is lost.
+    """
     for name in ("Entry", "Board", "BoardTerms"):
         apps.get_model("leaderboards", name).objects.all().delete()
 

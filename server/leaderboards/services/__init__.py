@@ -1,1 +1,1 @@
-"""Services that keep leaderboards."""
+"""Services that update leaderboards and compare their entries."""

@@ -1,38 +1,80 @@
-"""Keeps what leaderboards showed at which time: the signature that counted, and the feedback."""
+"""Records the terms of leaderboards over time: the signature of the scores that count, and the feedback."""
 
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import F, OuterRef, QuerySet, Subquery
 
+from server.challenges.locks import lock_phase, lock_teams
 from server.challenges.models import Phase
 from server.clock import database_now
+from server.compiled_queries import compiled_query
 from server.leaderboards.models import BoardTerms
-from server.leaderboards.services.entries import rebuild
+from server.leaderboards.services.comparisons import forget
+from server.leaderboards.services.entries import refresh_locked, teams_of
 
 
 @transaction.atomic
 def follow_phase(key: int) -> None:
-    """Append terms if a phase's differ from its last ones. Another number of finals rebuilds its entries."""
-    phase = Phase.objects.get(pk=key)  # the saved object may have been read before other changes
+    """Record the current terms of a phase if they have changed.
+
+    A changed number of final submissions is handled by `apply_finals`.
+
+    If the number of decimals has changed, the entries of the phase are compared again.
+    """
+    phase = Phase.objects.get(pk=key)  # the phase is read again, because the saved object may be outdated
     last = terms_at(phase, None)
+    append(phase, last, finals=last.finals if last else phase.finals)
+    if last is not None and last.decimals != phase.feedback_decimals:
+        forget(phase)
+
+
+def append(phase: Phase, last: BoardTerms | None, *, finals: int) -> None:
+    """Append the current terms of a phase if they differ from the last recorded ones."""
     values = {
         "signature": phase.signature,
-        "finals": phase.finals,
+        "finals": finals,
         "ladder": phase.is_ladder,
         "decimals": phase.feedback_decimals,
     }
-    if last is not None and all(getattr(last, name) == value for name, value in values.items()):
-        return
-    now = database_now()
-    since = max(now, last.since) if last else now
-    BoardTerms.objects.create(phase=phase, since=since, **values)
-    if last is not None and last.finals != phase.finals:
-        rebuild(phase)
+    if last is None or any(getattr(last, name) != value for name, value in values.items()):
+        now = database_now()
+        since = max(now, last.since) if last else now
+        BoardTerms.objects.create(phase=phase, since=since, **values)
+
+
+def apply_finals() -> None:
+    """Update the entries of phases whose number of final submissions has changed.
+
+    The sweeper calls this, because it reads all scores of a phase. Until then, entries are computed with the previous
+    number.
+    """
+    last = BoardTerms.objects.filter(phase=OuterRef("pk")).order_by("-since", "-pk").values("finals")[:1]
+    changed = Phase.objects.annotate(applied=Subquery(last)).exclude(applied=F("finals")).order_by("pk")
+    for key in changed.values_list("pk", flat=True):
+        apply_finals_of(key)
+
+
+@transaction.atomic
+def apply_finals_of(key: int) -> None:
+    """Update the entries of one phase in one transaction.
+
+    Teams are locked before leaderboards, as in all transactions.
+    """
+    lock_phase(key)
+    phase = Phase.objects.get(pk=key)
+    teams = teams_of(phase)
+    lock_teams(teams)
+    append(phase, terms_at(phase, None), finals=phase.finals)
+    refresh_locked(phase, teams)
 
 
 def terms_at(phase: Phase, moment: datetime | None) -> BoardTerms | None:
-    """Return the terms of a time, by default the last ones; None before the first ones."""
-    terms = BoardTerms.objects.filter(phase=phase)
-    if moment is not None:
-        terms = terms.filter(since__lte=moment)
-    return terms.order_by("-since", "-pk").first()
+    """Return the terms in effect at a time (by default, the latest), or None if the time is before the first terms."""
+    return next(iter(last_terms(phase=phase.pk, moment=moment)), None)
+
+
+@compiled_query
+def last_terms(*, phase: int, moment: datetime | None) -> QuerySet[BoardTerms]:
+    terms = BoardTerms.objects.filter(phase=phase).order_by("-since", "-pk")
+    return terms[:1] if moment is None else terms.filter(since__lte=moment)[:1]

@@ -1,4 +1,4 @@
-"""Compares the entries of leaderboards with what the submissions say, computed from nothing."""
+"""Compares the stored entries of leaderboards with entries that are recomputed from the submissions."""
 
 from collections.abc import Iterator
 
@@ -6,38 +6,45 @@ from django.db import transaction
 from django.db.models import Count, Q
 
 from server.challenges.locks import lock_teams
-from server.challenges.models import Phase
+from server.challenges.models import Phase, Team
+from server.leaderboards.entry_rows import board_ids
 from server.leaderboards.models import Board
-from server.leaderboards.services.entries import Difference, Line, batches_of_teams, differences, signatures_of
+from server.leaderboards.services import metric_values
+from server.leaderboards.services.entries import Difference, differences, in_batches, signatures_of, teams_of
 
 
 def verify(phase: Phase) -> Iterator[str]:
-    """Yield a sentence for each entry that is wrong, and for each leaderboard whose number of entries is.
+    """Yield a sentence for each wrong entry, and for each leaderboard with a wrong number of entries.
 
-    Teams are locked, some at a time, so that no change is in progress. This writes nothing.
+    Teams are locked in batches, so that no change is in progress. Nothing is written.
     """
-    for batch in batches_of_teams(phase):
+    for batch in in_batches(teams_of(phase)):
         with transaction.atomic():
-            teams = lock_teams(batch)
-            names = {team.pk: team.name for team in teams}
+            lock_teams(batch)
+            names = dict(Team.objects.filter(pk__in=batch).values_list("pk", "name"))
             for signature in signatures_of(phase, batch):
-                for one in differences(phase, batch, signature=signature):
+                boards = board_ids(phase, signature=signature)
+                for one in differences(phase, batch, signature=signature, boards=boards):
                     yield f"{phase} {one.key[0]} {names[one.key[1]]} ({signature}): {sentence(one)}"
     yield from miscounted(phase)
+    yield from metric_values.wrong_values(phase)
 
 
 def sentence(one: Difference) -> str:
     if one.kept is None:
         return f"has no entry; expected {one.expected}"
     if one.expected is None:
-        return f"has the entry {Line.of(one.kept)}; expected none"
+        return f"has the entry {one.kept.line}; expected none"
     if one.is_new_version:
-        return f"has the entry {Line.of(one.kept)}; expected {one.expected}"
+        return f"has the entry {one.kept.line}; expected {one.expected}"
     return f"has {one.kept.submissions} submissions; expected {one.submissions}"
 
 
 def miscounted(phase: Phase) -> Iterator[str]:
-    """Yield the leaderboards whose numbers of entries are wrong. One statement reads both, so they are of one time."""
+    """Yield the leaderboards whose numbers of entries are wrong.
+
+    One statement reads both the stored numbers and the entries, so they belong to the same moment.
+    """
     present = Q(entries__valid_until=None, entries__isnull=False)
     boards = Board.objects.filter(phase=phase).annotate(
         all=Count("entries", filter=present), teams=Count("entries", filter=present & Q(entries__is_baseline=False))

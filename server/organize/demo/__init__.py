@@ -1,1 +1,1 @@
-"""Two demo challenges: their bundles, fictional teams, and the files that these teams submit."""
+"""Creates two demo challenges: their bundles, fictional teams, and the files that these teams submit."""

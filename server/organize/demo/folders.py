@@ -1,4 +1,7 @@
-"""Writes the demo's bundles and submission files to disk. Each is written once and is complete if it exists."""
+"""Writes the demo's bundles and submission files to disk.
+
+Existing files are kept, because a file that exists is always complete.
+"""
 
 import json
 import re
@@ -41,7 +44,10 @@ def submissions_folder(story: Story) -> Path:
 
 
 def make(story: Story) -> None:
-    """Synthesize the truth and the submissions, and write the texts. The bundle gets its name when it is complete."""
+    """Synthesize the ground truth and the submissions, and write challenge.yaml and its text files.
+
+    The bundle gets its final name only when it is complete.
+    """
     if bundle_folder(story).exists():
         return
     workspace = demo_folder() / ".unfinished"
@@ -67,7 +73,7 @@ def make(story: Story) -> None:
 
 
 def fixed_salt(story: Story) -> str:
-    """Return the content of `salt.txt`, so that every run of the demo has the same split and the same ranks.
+    """Return a fixed content for `salt.txt`, so that every run of the demo has the same split and the same ranks.
 
     The salt of a real phase must be random. Nothing in the demo is secret: its truth is synthesized from a known seed.
     """
@@ -119,7 +125,7 @@ def names_by_label(path: Path) -> dict[str, str]:
 
 
 def spoil(good: Path, target: Path) -> None:
-    """Write a copy with typical mistakes: a NaN, a missing token, an unknown class."""
+    """Write a copy of a submission with typical defects: a NaN, a missing token, an unknown class."""
     lines = good.read_text().splitlines()
     lines[2] = re.sub(r" 0\.[0-9]+", " NaN", lines[2], count=1)
     lines[4] = lines[4].rpartition(" ")[0]

@@ -1,4 +1,4 @@
-"""Accounts and teams of the demo. Three accounts can log in; the others only submit."""
+"""Creates the accounts and teams of the demo. Three accounts can log in; the others only submit."""
 
 import secrets
 
@@ -11,7 +11,10 @@ from server.organize.demo.story import PEOPLE, STORIES, Entrant
 
 
 def password() -> str:
-    """Return the password of the demo's accounts. It is created once, and only the owner of the folder can read it."""
+    """Return the password of the demo accounts.
+
+    It is created once, in a file that only the owner of the folder can read.
+    """
     path = demo_folder() / "password"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,6 @@
-"""Teams of the demo and the quality of their files. All random numbers are seeded, so every demo is the same."""
+"""Defines the teams of the demo and the quality of their files. Random numbers are seeded, so every demo is the
+same.
+"""
 
 from dataclasses import dataclass
 
@@ -7,7 +9,7 @@ STARTER_QUALITY = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """A team with its members, and the qualities of its files in the order of submission."""
+    """A team with its members, and the quality of each of its files in the order of submission."""
 
     team: str
     members: tuple[str, ...]
@@ -28,7 +30,7 @@ class Story:
 
     @property
     def qualities(self) -> list[float]:
-        """All qualities for which a submission file is needed, including the quality of the baseline."""
+        """The qualities of all submission files that the demo needs, including that of the baseline."""
         return sorted({STARTER_QUALITY, *(quality for entrant in self.entrants for quality in entrant.qualities)})
 
 

@@ -20,9 +20,9 @@ def open_challenges(report: Callable[[str], None]) -> list[Challenge]:
     organizer = people.accounts()[ORGANIZER]
     challenges = []
     for story in STORIES:
+        report(f"{story.slug}: preparing its files and its ground truth")
         folders.make(story)
         challenges.append(import_bundle(path=folders.bundle_folder(story), by=organizer))
-        report(f"{challenges[-1].title}: {folders.bundle_folder(story)}")
     return challenges
 
 
@@ -38,10 +38,12 @@ def submit_all() -> None:
 
 
 def rounds(story: Story) -> Iterator[tuple[int, Entrant, Path, str]]:
-    """Yield the files in the order of submission: every team's first file, then every team's second …"""
+    """Yield the files in the order of submission: first the first file of every team, next the second file of every
+    team …
+    """
     for entrant in story.entrants:
         if entrant.submits_broken_file:
-            yield 0, entrant, folders.broken_file(story), "Contains mistakes, to show how they are reported"
+            yield 0, entrant, folders.broken_file(story), "Contains errors, to show how defects are reported"
     for number in range(max(len(entrant.qualities) for entrant in story.entrants)):
         for entrant in story.entrants:
             for quality in entrant.qualities[number : number + 1]:

@@ -1,4 +1,4 @@
-"""A truth that was imported again was kept as another version, and a rescoring to it counted every submission twice."""
+"""Merges versions of a ground truth with equal content. Rescoring between such versions counted submissions twice."""
 
 from django.db import migrations
 from django.db.models import Count
@@ -20,7 +20,7 @@ MODELS = (
 
 
 def mark_used(Truth):
-    """No version before the active one was ever proposed for a rescoring; that must stay so."""
+    """Mark the active version and all earlier ones as used, so that no rescoring chooses them by default."""
     active = dict(Truth.objects.filter(active=True).values_list("phase", "version"))
     for phase, version in active.items():
         Truth.objects.filter(phase=phase, version__lte=version).update(used=True)
@@ -29,7 +29,10 @@ def mark_used(Truth):
 
 
 def merge_evaluations(Evaluation, Explanation):
-    """Keep the one with replicates, of several the first; what a ladder decided for another holds for it."""
+    """Keep one evaluation of each group, preferably one with replicates.
+
+    It takes over the ladder's decision for the group.
+    """
     several = Evaluation.objects.values("submission", "signature").annotate(count=Count("pk")).filter(count__gt=1)
     for group in several.order_by("submission", "signature"):
         found = Evaluation.objects.filter(submission=group["submission"], signature=group["signature"])
@@ -49,7 +52,10 @@ def move_explanations(Explanation, kept, others):
 
 
 def merge_truths(Truth, Evaluation, Rerun, Rescoring):
-    """Keep the active version, else the newest. The sweeper moves files that no row names aside."""
+    """Keep the active version or, without one, the newest.
+
+    The sweeper quarantines the files of the removed versions.
+    """
     several = Truth.objects.values("phase", "sha256").annotate(count=Count("pk")).filter(count__gt=1)
     for group in several.order_by("phase", "sha256"):
         found = Truth.objects.filter(phase=group["phase"], sha256=group["sha256"])

@@ -1,23 +1,23 @@
-"""Baselines: teams without members, whose files are submitted and scored like all others."""
+"""Creates baselines: teams without members, whose files are submitted and scored like all others."""
 
 from collections.abc import Iterator
 from hashlib import file_digest
 
 from django.core.files import File
 
+from evaluator.bundle import Baseline, Bundle, BundlePhase
+from evaluator.bundle.mistakes import Mistakes
 from server.challenges.models import Challenge, Phase, Team
 from server.errors import Refused
-from server.organize.services.bundles import Baseline, Bundle, BundlePhase
-from server.organize.services.bundles.mistakes import Mistakes
 from server.submissions.models import Status
 from server.submissions.services import intake
 
 
 def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> list[str]:
-    """Create or rename the teams of baselines. A name that belongs to a participants' team is a mistake.
+    """Create or rename the teams of baselines. A name that belongs to a participants' team is reported as an error.
 
-    A new name with a known file means that the baseline was renamed. A known name with a new file means that its team
-    submits again. If name and file are new, a baseline is added, and the earlier one remains on the leaderboard.
+    A new name with a known file renames the baseline. A known name with a new file submits the file for the same team.
+    A new name with a new file adds a baseline, and the earlier baseline remains on the leaderboard.
     """
     teams = {team.name.casefold(): team for team in challenge.teams.all()}
     phases = {phase.slug: phase for phase in challenge.phases.all()}
@@ -35,15 +35,15 @@ def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> lis
                 team = teams[key] = Team.objects.create(challenge=challenge, name=baseline.name, is_baseline=True)
                 changes.append(f"baseline {baseline.name}: added")
             elif not team.is_baseline:
-                message = f"{baseline.name}: a team has this name; choose another"
+                message = f"{baseline.name}: a team has this name; choose another name"
                 mistakes.add("baseline_name_taken", message, line=baseline.line)
             elif team.name != baseline.name:
                 changes.append(f"baseline {team.name}: renamed to {baseline.name}")
                 team.name = baseline.name
-                team.save(update_fields=["name"])
+                team.save(update_fields=["name", "search_name"])
             if former is not None and former != team and team.is_baseline:
                 phase.submissions.filter(team=former).update(team=team)
-                changes.append(f"phase {declared.slug}: baseline {former.name} is {baseline.name} now")
+                changes.append(f"phase {declared.slug}: baseline {former.name} is now {baseline.name}")
     return changes
 
 
@@ -52,7 +52,9 @@ def names_of(declared: BundlePhase) -> set[str]:
 
 
 def former_team(baseline: Baseline, *, phase: Phase, names: set[str]) -> Team | None:
-    """Return the baseline team that submitted the file of `baseline` to the phase, unless it has one of `names`."""
+    """Return the baseline team that has submitted the file of `baseline` to the phase, unless its name is in
+    `names`.
+    """
     same = phase.submissions.filter(team__is_baseline=True, sha256=digest_of(baseline)).select_related("team")
     return next((one.team for one in same.order_by("received_at") if one.team.name.casefold() not in names), None)
 
@@ -63,7 +65,7 @@ def digest_of(baseline: Baseline) -> str:
 
 
 def left_over(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
-    """Yield a message for each baseline that remains on a leaderboard, although it is missing from the bundle."""
+    """Yield a message for each baseline that is missing from the bundle but remains on a leaderboard."""
     for declared in bundle.phases:
         entries = challenge.teams.filter(is_baseline=True, submissions__phase__slug=declared.slug).distinct()
         for team in entries:
@@ -75,7 +77,7 @@ def left_over(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
 
 
 def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
-    """Submit the baselines that are new and yield a message for each. Raises Refused at the first refusal."""
+    """Submit the new baselines and yield a message for each of them. Raises Refused at the first refusal."""
     teams = {team.name.casefold(): team for team in challenge.teams.filter(is_baseline=True)}
     phases = {phase.slug: phase for phase in challenge.phases.all()}
     for declared in bundle.phases:
@@ -90,12 +92,11 @@ def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
 
 
 def submit(baseline: Baseline, *, team: Team, phase: Phase) -> bool:
-    """Submit one file. Return False if the same file is already queued or scored."""
+    """Submit one file. Return False if the same file has already been queued or scored."""
     earlier = phase.submissions.filter(team=team, sha256=digest_of(baseline))
     if earlier.exclude(status__in=(Status.FAILED, Status.CANCELLED)).exists():
         return False
     with baseline.file.open("rb") as file:
-        intake.submit(
-            user=None, team=team, phase=phase, file=File(file, baseline.file.name), note="Baseline", charge=False
-        )
+        named = File(file, baseline.file.name)
+        intake.submit(user=None, team=team, phase=phase, file=named, note="Baseline", force=True, charge=False)
     return True

@@ -1,20 +1,21 @@
-"""Refuses imports that end or remove a phase, reveal scores or undo edits made on the server, without consent."""
+"""Refuses imports that, without consent, end or remove a phase, reveal scores or undo edits made on the server."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from evaluator.bundle.mistakes import Mistakes
+from evaluator.texts import counted
 from server.audit.models import Entry
 from server.challenges.models import Challenge, Phase, Team
 from server.challenges.term_changes import Terms, consequences, date_text, refusals, terms_of
 from server.clock import database_now
 from server.organize.services import truths
-from server.organize.services.bundles.mistakes import Mistakes
 from server.organize.services.preparing import Prepared
 
 SHOWN_CHARACTERS = 80
-ALLOW = "If this is intended, import it with --reveal"
+ALLOW = "If this is intended, import the bundle with --reveal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class ChallengeState:
-    """A challenge before an import: its terms, and the edits made on the server since the last import."""
+    """The state of a challenge before an import: its terms, and the edits made on the server since the last import."""
 
     terms: dict[str, Terms] = field(default_factory=dict)
     edits: list[Edit] = field(default_factory=list)
@@ -76,7 +77,7 @@ def edits(challenge: Challenge, phases: list[Phase]) -> Iterator[Edit]:
 
 
 def check_consent(challenge: Challenge, before: ChallengeState, consent: Consent, mistakes: Mistakes) -> None:
-    """Raise an exception if an import does more than the consent allows. Call it before the import is committed."""
+    """Raise an exception if an import does more than the consent allows. Call this before the import is committed."""
     now, after = database_now(), terms_of(challenge)
     for sentence in refusals(before.terms, after, now):
         mistakes.add("revealed", sentence)
@@ -90,9 +91,9 @@ def check_consent(challenge: Challenge, before: ChallengeState, consent: Consent
 
 
 def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, mistakes: Mistakes) -> None:
-    """Add a mistake for each running phase whose new truth makes private images public.
+    """Add an error for each running phase whose new ground truth makes private images public.
 
-    Call this before the transaction, because a child process compares the truths.
+    Call this before the transaction begins, because comparing the truths in a child process takes time.
     """
     phases = Phase.objects.select_related("challenge").filter(challenge__slug=slug, slug__in=prepared)
     now = database_now()
@@ -106,7 +107,7 @@ def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, 
             mistakes.add("would_reveal", f"{error}, so it is unknown what the new truth would reveal. {ALLOW}")
         else:
             if count:
-                sentence = f"phase {phase.slug}: {count:,} private images would become public"
+                sentence = f"phase {phase.slug}: {counted(count, 'private image')} would become public"
                 mistakes.add("would_reveal", f"{sentence}. {ALLOW}")
 
 

@@ -6,24 +6,27 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
 
+from evaluator.bundle import Bundle, Mistakes
+from evaluator.bundle.checking import check_files
+from evaluator.bundle.dates import report_opening
+from evaluator.bundle.mistakes import ignore
+from evaluator.bundle.salts import report_salts
 from evaluator.problems import Problem
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.feedback_leakage import PER_CLASS
 from server.challenges.models import Challenge, Phase
 from server.challenges.services import competing
-from server.challenges.validation import iso_utc
 from server.clock import database_now
+from server.organize import podium
 from server.organize.services import baselines, bundles, salts
-from server.organize.services.bundles.dates import report_order
-from server.organize.services.bundles.mistakes import Mistakes, ignore
-from server.organize.services.checking import check_all
 from server.organize.services.consent import NO_CONSENT, Consent, check_consent, check_images, read_state
 from server.organize.services.new_files import NewFiles
 from server.organize.services.phases import assign, clear, has_entries, write_phase
-from server.organize.services.preparing import Prepared, prepare_all
+from server.organize.services.preparing import Prepared, prepare_and_test
 
 FIELDS = (
     "title",
@@ -38,6 +41,7 @@ FIELDS = (
     "allowed_domains",
     "team_max_size",
     "merge_until",
+    "contact",
 )
 
 
@@ -49,13 +53,15 @@ def import_bundle(
     warn: Callable[[Problem], None] = ignore,
     strict: bool = False,
     consent: Consent = NO_CONSENT,
+    own_only: bool = False,
 ) -> Challenge:
     """Create or change the challenge of a bundle (a folder or zip file). Importing it again changes nothing.
 
     `by` becomes an organizer; the caller checks that they may. `report` is called with one sentence for each change,
-    `warn` with each warning. With `strict`, warnings are mistakes. `consent` allows changes that are refused otherwise.
+    `warn` with each warning. With `strict`, warnings are errors. `consent` allows changes that are refused otherwise.
+    With `own_only`, the bundle of a challenge that `by` does not organize is an error.
 
-    Raises InvalidBundle with every mistake; nothing is changed then. Raises Refused if a baseline could not be
+    Raises InvalidBundle with every error, and changes nothing in this case. Raises Refused if a baseline could not be
     submitted, for example because the disk is full; the challenge is imported, and a second import submits the
     baseline.
     """
@@ -64,13 +70,20 @@ def import_bundle(
         TemporaryDirectory(prefix="import-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
         mistakes = Mistakes(strict=strict)
-        bundle = salts.salted(bundles.read(folder, mistakes))
-        salts.warn(bundle, mistakes)
-        prepared = prepare_all(bundle.phases, Path(workspace), mistakes)
-        check_all(bundle.phases, prepared)
+        read = bundles.read_with_mistakes(folder, mistakes)
+        if own_only:
+            refuse_foreign(read.slug, by, mistakes)
+        bundle = salts.salted(read, mistakes)
+        report_salts(bundle, mistakes)
+        prepared = check_files(
+            bundle.phases, lambda each: prepare_and_test(each, Path(workspace)), podium.answer, mistakes
+        )
+        mistakes.stop_if_any()
         check_images(bundle.slug, prepared, consent, mistakes)
         with transaction.atomic(), NewFiles() as files:
             before = read_state(bundle.slug)
+            if own_only:  # this is checked again, because another import may have created the challenge in the meantime
+                refuse_foreign(bundle.slug, by, mistakes)
             challenge, changes, notes = write(bundle, prepared, mistakes, files=files, by=by)
             check_consent(challenge, before, consent, mistakes)
         for warning in mistakes.warnings:
@@ -78,16 +91,28 @@ def import_bundle(
         try:
             for sentence in baselines.submit_all(challenge, bundle):
                 changes.append(sentence)
-        finally:  # also if a baseline is refused, because the challenge has already been imported
+        finally:  # these are reported even if a baseline is refused, because the challenge has already been imported
             for sentence in (changes or ["nothing changed"]) + notes:
                 report(sentence)
     return challenge
 
 
+def refuse_foreign(slug: str, by: User | None, mistakes: Mistakes) -> None:
+    """Raise InvalidBundle if a challenge that this person does not organize has the slug.
+
+    No other errors are reported in this case, because they could reveal details of that challenge.
+    """
+    found = Challenge.objects.filter(slug=slug).first()
+    if found is not None and not found.is_organized_by(by or AnonymousUser()):
+        taken = Mistakes()
+        taken.add("slug_taken", f"another challenge has the slug {slug!r}; choose another slug", line=1, key="slug")
+        raise taken.error()
+
+
 def write(
-    bundle: bundles.Bundle, prepared: dict[str, Prepared], mistakes: Mistakes, *, files: NewFiles, by: User | None
+    bundle: Bundle, prepared: dict[str, Prepared], mistakes: Mistakes, *, files: NewFiles, by: User | None
 ) -> tuple[Challenge, list[str], list[str]]:
-    """Write all rows in the caller's transaction. Return the challenge, messages about changes, and notes."""
+    """Write all rows, in the caller's transaction. Return the challenge, messages about changes, and other messages."""
     challenge, changes = write_challenge(bundle, mistakes)
     known = {phase.slug: phase for phase in challenge.phases.select_for_update(no_key=True)}
     for position, declared in enumerate(bundle.phases):
@@ -112,26 +137,22 @@ def write(
             actor=by, action="challenge.imported", subject=f"challenge {challenge.slug}", detail={"changes": changes}
         )
     notes = [
-        f"phase {phase.slug}: kept, because teams have submitted to it, although it is missing from the bundle"
+        f"phase {phase.slug}: kept although it is missing from the bundle, because teams have submitted to it"
         for phase in kept
     ]
     notes += baselines.left_over(challenge, bundle)
     notes += [f"phase {slug}: {one.ceiling_text}" for slug, one in prepared.items() if one.ceiling and changes]
+    notes += [f"phase {slug}: {one.gate_text}" for slug, one in prepared.items() if one.gate_text]
     notes += [f"phase {phase.slug}: {PER_CLASS}" for phase in bundle.phases if phase.feedback_classes]
     return challenge, changes, notes
 
 
-def write_challenge(bundle: bundles.Bundle, mistakes: Mistakes) -> tuple[Challenge, list[str]]:
+def write_challenge(bundle: Bundle, mistakes: Mistakes) -> tuple[Challenge, list[str]]:
     found = Challenge.objects.select_for_update(no_key=True).filter(slug=bundle.slug).first()
     challenge = found or Challenge(slug=bundle.slug, opens_at=database_now())
     fields = {name: getattr(bundle, name) for name in FIELDS}
     names = assign(challenge, {**fields, "opens_at": bundle.opens_at or challenge.opens_at})
-    if challenge.closes_at and challenge.closes_at <= challenge.opens_at:
-        opening = iso_utc(challenge.opens_at)
-        mistakes.add("bad_dates", f"closes_at: is not after the opening, {opening}", line=bundle.closes_line)
-    else:  # a challenge without opens_at opens now, so the order of the dates could not be checked earlier
-        for phase in bundle.phases:
-            report_order(phase, opens_at=challenge.opens_at, closes_at=challenge.closes_at, mistakes=mistakes)
+    report_opening(bundle, challenge.opens_at, mistakes)  # a challenge without opens_at opens now
     mistakes.stop_if_any()
     if found is None or names:
         challenge.save()
@@ -142,7 +163,7 @@ def write_challenge(bundle: bundles.Bundle, mistakes: Mistakes) -> tuple[Challen
 
 def remove(phase: Phase) -> str:
     """Remove a phase that the bundle no longer contains, with its baselines and files."""
-    fields = [field for truth in phase.truths.all() for field in (truth.prepared, truth.source)]
+    fields = [field for truth in phase.truths.all() for field in (truth.prepared, truth.source, truth.kit)]
     for field in filter(None, [*fields, phase.sample_submission, phase.candidates]):
         transaction.on_commit(partial(field.storage.delete, str(field.name)))
     clear(phase)

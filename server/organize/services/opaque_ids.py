@@ -1,4 +1,4 @@
-"""Gives new ids to the captions of a retrieval bundle whose ids reveal which image they belong to."""
+"""Gives new ids to the captions of a retrieval bundle, because the old ids may reveal the image of each caption."""
 
 import csv
 import gzip
@@ -12,11 +12,12 @@ from typing import Any
 
 from django.conf import settings
 
+from evaluator.bundle import BundlePhase, Mistakes
+from evaluator.bundle.checking import check_files
+from evaluator.texts import counted
+from server.organize import podium
 from server.organize.services import bundles
-from server.organize.services.bundles import BundlePhase
-from server.organize.services.bundles.mistakes import Mistakes
-from server.organize.services.checking import check_all
-from server.organize.services.preparing import prepare_all
+from server.organize.services.preparing import prepare
 
 GALLERY, ORIGINAL, MAPPING = "gallery.json", "gallery.original.json", "caption_ids.csv"
 HEADER = ("CaptionID", "Original")
@@ -30,11 +31,13 @@ def write_opaque_ids(folder: Path) -> list[str]:
     InvalidBundle, with nothing written, if the bundle is invalid.
     """
     with (
-        bundles.opened(folder) as copy,  # refuses links, so that no file outside the bundle can be written
+        bundles.opened(folder) as copy,  # `opened` refuses links, so that no file outside the bundle can be overwritten
         TemporaryDirectory(prefix="ids-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
         phases = retrieval_phases(copy)
-        check_all(phases, prepare_all(phases, Path(workspace), Mistakes()))
+        mistakes = Mistakes()
+        check_files(phases, lambda phase: prepare(phase, Path(workspace)), podium.answer, mistakes)
+        mistakes.stop_if_any()
     return [write(phase) for phase in retrieval_phases(folder)]
 
 
@@ -52,7 +55,7 @@ def write(phase: BundlePhase) -> str:
         return f"phase {phase.slug}: the captions already have new ids"
     for caption in captions:
         caption["caption_id"] = new_ids.get(caption["caption_id"], caption["caption_id"])
-    captions.sort(key=lambda caption: caption["caption_id"])  # ids are random, so this order reveals nothing
+    captions.sort(key=lambda caption: caption["caption_id"])  # the ids are random, so this order reveals nothing
     renamed = json.dumps({**gallery, "captions": captions}, indent=0, ensure_ascii=False)
     write_whole(
         {
@@ -63,7 +66,10 @@ def write(phase: BundlePhase) -> str:
         }
     )
     (phase.truth / f"{GALLERY}.gz").unlink(missing_ok=True)
-    return f"phase {phase.slug}: {len(captions):,} captions have new ids; {MAPPING} has the pairs: keep it secret"
+    return (
+        f"phase {phase.slug}: new ids for {counted(len(captions), 'caption')}. Keep {MAPPING} secret: it maps "
+        "original ids to new ids"
+    )
 
 
 def read_gallery(truth: Path) -> bytes:
@@ -72,14 +78,14 @@ def read_gallery(truth: Path) -> bytes:
 
 
 def as_object(entry: Any) -> dict[str, Any]:
-    """Return a caption as an object. In the gallery it may be a string `image#n`, which contains the image's id."""
+    """Return a caption as an object. The gallery may contain it as a string `image#n` with the id of the image."""
     if isinstance(entry, str):
         return {"caption_id": entry, "image_id": entry.rpartition("#")[0]}
     return {"image_id": entry["caption_id"].rpartition("#")[0], **entry}
 
 
 def extended(known: Mapping[str, str], captions: Iterable[str], *, images: Iterable[str]) -> dict[str, str]:
-    """Return the new id of each caption by its original id. Captions that already have a new id keep it."""
+    """Return a dict from original to new caption ids. Captions that already have a new id keep it."""
     new_ids, taken, names = dict(known), set(known.values()), {image.casefold() for image in images}
     for caption in captions:
         if caption in taken or caption in new_ids:
@@ -126,7 +132,7 @@ def mapping_text(new_ids: Mapping[str, str]) -> str:
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
-    """Write these files of the bundle. If the disk is full, none of them is written."""
+    """Write these files to the bundle. If the disk is full, none of them is written."""
     partials = {path: path.with_name(f".{path.name}.{secrets.token_hex(8)}") for path in contents}
     try:
         for path, partial in partials.items():

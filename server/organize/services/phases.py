@@ -1,4 +1,4 @@
-"""Writes the rows of a phase. After teams have submitted, nothing that affects scores can change."""
+"""Writes the rows of a phase. Once teams have submitted, nothing that affects scores can be changed."""
 
 from functools import partial
 from hashlib import file_digest
@@ -7,11 +7,13 @@ from typing import Any
 
 from django.db import transaction
 
+from evaluator.bundle import BundlePhase
+from evaluator.bundle.mistakes import Mistakes
+from evaluator.texts import counted
 from server.challenges.locks import lock_teams
 from server.challenges.models import Phase
 from server.challenges.shaping import signature_of
-from server.organize.services.bundles import BundlePhase
-from server.organize.services.bundles.mistakes import Mistakes
+from server.organize.services import gates, statistics
 from server.organize.services.new_files import NewFiles
 from server.organize.services.preparing import Prepared
 from server.organize.services.truths import activate, keep
@@ -25,6 +27,7 @@ FIELDS = (
     "split_seed",
     "opens_at",
     "closes_at",
+    "freeze_at",
     "quota_per_day",
     "quota_total",
     "attempts_per_day",
@@ -51,14 +54,14 @@ def write_phase(
     if is_new:
         phase.salt = declared.salt
     elif phase.salt != declared.salt:
-        mistakes.add("import_raced", f"{phase.slug}: was imported at the same time; import again", line=declared.line)
+        mistakes.add("import_raced", f"{phase.slug} was changed by another import; import again", line=declared.line)
         return []
     settled = changed_terms(phase, declared, prepared)
     if not is_new and settled and has_entries(phase):
         mistakes.add(
             "phase_in_use",
             f"{phase.slug}: teams have submitted, so its {', '.join(settled)} cannot change. "
-            "Put the change into a new phase, or apply a corrected truth with manage.py rescore --truth",
+            "Make the change in a new phase, or apply a corrected truth with manage.py rescore --truth",
             line=declared.line,
         )
         return []
@@ -69,18 +72,23 @@ def write_phase(
     wants_truth = bool(settled) or (phase.signature != signature and not has_entries(phase))
     if wants_truth:
         phase.signature = signature
-    names += replace_file(phase, "sample_submission", prepared.sample, files)
-    names += replace_file(phase, "candidates", prepared.candidates, files) if prepared.candidates else []
+    names += replace_downloads(phase, prepared, files)
     if is_new or names or wants_truth:
         phase.save()
     changes = ["added"] if is_new else [f"{', '.join(names)} changed"] if names else []
     if wants_truth:
         changes.append(replace_truth(phase, prepared, files))
+    elif phase.truth and phase.truth.sha256 == prepared.sha256:
+        statistics.complete(phase.truth, prepared.statistics)
+        gates.store(phase.truth, prepared.gate)
     return [f"phase {phase.slug}: {change}" for change in changes]
 
 
 def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> list[str]:
-    """Return the names of the changed fields that affect scores; for a new phase, of all fields that do."""
+    """Return the names of the changed fields that affect scores.
+
+    For a new phase, these are all fields that affect scores.
+    """
     truth = phase.truth if phase.pk else None
     if truth is None:
         return ["track", "parameters", "split", "truth"]
@@ -106,18 +114,20 @@ def has_entries(phase: Phase) -> bool:
 
 
 def replace_truth(phase: Phase, prepared: Prepared, files: NewFiles) -> str:
-    """Make the prepared truth the active one, and remove the baselines that were scored against the previous one."""
+    """Make the prepared truth the active version, and remove baseline submissions that were scored against the
+    previous version.
+    """
     clear(phase)
     truth = keep(phase, prepared, files)
     activate(truth)
-    return f"truth version {truth.version}, {truth.images:,} images, sha256 {truth.sha256[:12]}"
+    return f"truth version {truth.version}, {counted(truth.images, 'image')}, sha256 {truth.sha256[:12]}"
 
 
 def clear(phase: Phase) -> None:
-    """Remove the submissions of a phase with all rows that refer to them.
+    """Remove the submissions to a phase, with all rows that refer to them.
 
-    The submissions are locked first. So the deletion waits for a worker that is recording a score, and includes that
-    score. A score that is written after Django has collected the related rows would abort the import.
+    The submissions are locked first, so that the deletion waits for a worker that is recording a score, and includes
+    that score. A score that is written after Django has collected the related rows would abort the import.
     """
     teams = {*phase.submissions.order_by().values_list("team", flat=True)}
     lock_teams(teams)
@@ -126,8 +136,19 @@ def clear(phase: Phase) -> None:
     announce(phase, teams)
 
 
+def replace_downloads(phase: Phase, prepared: Prepared, files: NewFiles) -> list[str]:
+    """Replace the sample and the candidates. Return the names of the fields whose content has changed.
+
+    A gate tests the sample, so results with the previous sample are removed.
+    """
+    names = replace_file(phase, "sample_submission", prepared.sample, files)
+    if names and phase.pk is not None:
+        gates.forget(phase)
+    return names + (replace_file(phase, "candidates", prepared.candidates, files) if prepared.candidates else [])
+
+
 def replace_file(phase: Phase, field: str, path: Path, files: NewFiles) -> list[str]:
-    """Replace a file that participants can download. Return the field's name if the content differs."""
+    """Replace a file that participants can download. Return the name of its field if the content has changed."""
     old = getattr(phase, field)
     if old and same_bytes(Path(old.path), path):
         return []

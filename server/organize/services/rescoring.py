@@ -1,17 +1,16 @@
-"""Rescoring: scores a phase's submissions again without changing the leaderboards, then switches all of them at once.
+"""Rescores phases: scores all submissions again without changing the leaderboards, then switches all of them at once.
 
 The remaining work is stored as `Rerun` rows, so a rescoring continues after any crash. Submissions that arrive during a
-rescoring are scored as usual, and their reruns are queued whenever the rescoring is read. The switch does not wait for
-them, because on a busy phase it would never happen. They are missing from the leaderboards until they have their new
-score, usually for seconds.
+rescoring are scored as usual. Their reruns are queued whenever somebody requests the state of the rescoring. The switch
+does not wait for these reruns, because a busy phase always has some. After the switch, their submissions are missing
+from the leaderboards until they have a new score, usually for a few seconds.
 """
-
-from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
+from evaluator.texts import counted
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.locks import lock_teams
@@ -19,37 +18,28 @@ from server.challenges.models import Phase, Truth
 from server.challenges.shaping import signature_of
 from server.clock import database_now
 from server.errors import Refused
-from server.leaderboards.queries import all_ranks
 from server.organize.models import Rescoring
+from server.organize.services import gates
 from server.organize.services.truths import activate, bring_up_to_date, refuse_newly_public
 from server.submissions.models import BOOTSTRAPPING, Evaluation, Explanation, Rerun, RerunQuerySet, Status, Submission
 from server.submissions.services import reruns
 from server.submissions.signals import announce
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A changed entry of a leaderboard. A rank is None for a baseline, or if the team has no entry."""
-
-    team: str
-    rank_before: int | None
-    rank_after: int | None
-    score_before: float | None
-    score_after: float | None
-
-
 def start(
     *, phase: Phase, by: User | None, truth: Truth | None = None, reveal: bool = False, retry: bool = False
 ) -> Rescoring:
-    """Rescore against a version of the truth, with the present version of the evaluator.
+    """Rescore against a version of the truth, with the current version of the evaluator.
 
-    An open rescoring of the same kind continues; another one is discarded. Without `truth`, :func:`default_truth`
-    chooses. Its prepared file is renewed if the settings of the phase have changed since. Raises Refused if that is not
-    possible, or if private images would become public, unless `reveal` allows it. `retry` scores again what has used up
-    its attempts or waits for files.
+    An open rescoring of the same kind continues; any other open rescoring is discarded. Without `truth`,
+    :func:`default_truth` chooses the version. If the settings of the phase have changed since the truth was prepared,
+    it is prepared again; its gate is run again if the settings or the sample have changed. Raises Refused if the truth
+    cannot be prepared, or if private images would become public without `reveal`. With `retry`, reruns that have used
+    up their attempts or have unreadable files are tried again.
     """
     truth = truth or default_truth(phase, open_rescoring(phase))
     bring_up_to_date(truth)
+    gates.ensure(truth, by=by)
     if not reveal:
         refuse_newly_public(phase, truth)
     return begin(phase=phase, by=by, truth=truth, retry=retry)
@@ -78,15 +68,15 @@ def begin(*, phase: Phase, by: User | None, truth: Truth, retry: bool = False) -
 
 
 def open_rescoring(phase: Phase) -> Rescoring | None:
-    """Return the rescoring of a phase that is not applied yet; None if there is none."""
+    """Return the rescoring of a phase that has not been applied yet, or None."""
     return phase.rescorings.select_related("truth").filter(applied_at=None).first()
 
 
 def default_truth(phase: Phase, begun: Rescoring | None) -> Truth:
-    """Return the truth to rescore against if none is given.
+    """Return the truth that a rescoring uses by default.
 
-    It is the newest version if that was never active. Otherwise it is the truth of the open rescoring or, without one,
-    the active version. So a version that was replaced becomes active again only if it is given explicitly.
+    This is the newest version if it was never active, otherwise the version of the open rescoring, otherwise the active
+    version. So a version that was replaced only becomes active again if it is given explicitly.
     """
     newest = phase.truths.order_by("-version").first()
     if newest is None:
@@ -116,20 +106,20 @@ def discard(*, phase: Phase, by: User | None) -> None:
     if begun is None:
         raise Refused(
             "not_found",
-            "There is no rescoring to discard. To undo one that was applied, rescore to the previous truth version.",
+            "There is no rescoring to discard. To undo an applied rescoring, rescore to the previous truth version.",
         )
     remove(begun, by=by)
 
 
 def remove(begun: Rescoring, *, by: User | None) -> None:
-    """Remove a rescoring with its reruns and the scores that it created. The caller has locked the phase.
+    """Remove a rescoring, its reruns, and the scores that it created. The caller has locked the phase.
 
-    Scores of an earlier rescoring against the same truth are kept, and so is everything that leaderboards show. If the
-    truth is active, a submission that waits for its intervals or for its first score against it keeps its rerun.
+    Scores of earlier rescorings against the same truth and scores that leaderboards show are kept. If the truth is
+    active, submissions that are waiting for their intervals or for their first score keep their reruns.
     """
     if begun.signature != begun.phase.signature:
         teams = {*evaluations_of(begun).values_list("submission__team", flat=True)}
-        lock_teams(teams)  # teams are locked before their submissions and reruns, as workers do
+        lock_teams(teams)  # teams are locked before submissions and reruns, in the same order as in workers
         queued = Rerun.objects.filter(submission__phase=begun.phase_id, truth=begun.truth_id)
         requested = without_score(begun).exclude(stage=BOOTSTRAPPING)
         (queued.scoring().filter(submission__in=requested) if begun.truth.active else queued).delete()
@@ -141,11 +131,11 @@ def remove(begun: Rescoring, *, by: User | None) -> None:
 
 
 def added_evaluations(begun: Rescoring) -> QuerySet[Evaluation]:
-    """Return the evaluations that the reruns of a rescoring added.
+    """Return the evaluations that a rescoring created.
 
-    After an upgrade, new uploads get the same signature as the rescoring. So these evaluations are left out: the first
-    evaluation of each submission, the first one against the active truth, and those whose scores a ladder shows for an
-    evaluation that is kept.
+    After an upgrade, evaluations of new uploads have the same signature as the rescoring. The result therefore
+    leaves out: the first evaluation of each submission, the first one against the active truth and, under ladder
+    feedback, evaluations whose scores are shown for another evaluation that is kept.
     """
     earlier = Evaluation.objects.filter(submission=OuterRef("submission"), pk__lt=OuterRef("pk"))
     if begun.truth.active:
@@ -172,33 +162,33 @@ def reload(rescoring: Rescoring) -> Rescoring:
     """Return the rescoring's current row from the database. Raises Refused if it was discarded or replaced."""
     found = Rescoring.objects.select_related("truth", "phase").filter(pk=rescoring.pk).first()
     if found is None:
-        raise Refused("not_found", "This rescoring was discarded or replaced by another.")
+        raise Refused("not_found", "This rescoring was discarded or replaced.")
     return found
 
 
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
-    """Queue a rerun for every submission that has neither the new score nor a rerun for it."""
-    lock(rescoring)  # raises Refused for a discarded rescoring, whose reruns would never be removed
+    """Queue a rerun for every submission that has neither a new score nor a rerun."""
+    lock(rescoring)  # raises Refused if the rescoring was discarded; its reruns would never be removed
     queued = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.request(without_score(rescoring).exclude(Exists(queued)).order_by("received_at"), truth=rescoring.truth)
 
 
 def without_score(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return scored submissions of the phase that have no score of this rescoring."""
+    """Return scored submissions of the phase that have no score from this rescoring."""
     done = evaluations_of(rescoring).filter(submission=OuterRef("pk"))
     return Submission.objects.filter(phase=rescoring.phase_id, status=Status.SCORED).exclude(Exists(done))
 
 
 def evaluations_of(rescoring: Rescoring) -> QuerySet[Evaluation]:
-    """Return evaluations with the signature of a rescoring, also from an earlier time when its truth was active."""
+    """Return all evaluations with the signature of a rescoring, even if they are older than the rescoring."""
     return Evaluation.objects.filter(
         submission__phase=rescoring.phase_id, truth=rescoring.truth_id, signature=rescoring.signature
     )
 
 
 def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return submissions whose evaluation has no intervals, because the active truth changed too early."""
+    """Return submissions without intervals, because the active truth changed before their intervals were computed."""
     if not (settings.INTERVAL_REPLICATES and rescoring.phase.declared_track.intervals):
         return Submission.objects.none()
     incomplete = evaluations_of(rescoring).filter(submission=OuterRef("pk")).exclude(scores__low__isnull=False)
@@ -207,31 +197,22 @@ def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
 
 
 def unscorable(rescoring: Rescoring) -> RerunQuerySet:
-    """Return reruns that were given up, or wait for files. Their submissions would disappear from the leaderboards."""
+    """Return reruns that were given up or have unreadable files. The leaderboards would lose their submissions."""
     blocked = Rerun.objects.scoring().blocked()
     blocked = blocked.filter(truth=rescoring.truth_id, submission__in=without_score(rescoring))
     return blocked.select_related("submission__team").order_by("submission__received_at")
 
 
 def retry_unscorable(rescoring: Rescoring) -> None:
-    """Requeue the reruns that have used all attempts or wait for files. Other faults would only occur again."""
+    """Queue again the reruns that have used up their attempts or have unreadable files. Others would fail again."""
     retried = unscorable(rescoring).exclude(failure__gt="", attempts__lt=settings.EVALUATION_ATTEMPTS)
     reruns.try_now(retried)
 
 
 def count_left(rescoring: Rescoring) -> int:
-    """Return how many submissions the switch still waits for: those that existed when the rescoring began."""
+    """Return how many of the submissions that existed when the rescoring began have no new score yet."""
     left = without_score(rescoring).exclude(pk__in=unscorable(rescoring).values("submission"))
     return left.filter(received_at__lte=rescoring.started_at).count()
-
-
-def changes(rescoring: Rescoring, *, split: str) -> list[Change]:
-    """Return the entries of a leaderboard that change, in the new order, then those that disappear."""
-    phase = rescoring.phase
-    before, after = (all_ranks(phase, split=split, signature=one) for one in (phase.signature, rescoring.signature))
-    missing = (None, None)
-    pairs = {team: (before.get(team, missing), after.get(team, missing)) for team in [*after, *before]}
-    return [Change(team, old[0], new[0], old[1], new[1]) for team, (old, new) in pairs.items() if old != new]
 
 
 def apply(
@@ -239,8 +220,8 @@ def apply(
 ) -> Rescoring:
     """Switch the leaderboards to the new scores.
 
-    Raises Refused while scores are missing, after queueing their reruns. Also raises Refused if private images would
-    become public, unless `reveal` allows it.
+    If scores are missing, queue their reruns and raise Refused. Also raise Refused if private images would become
+    public without `reveal`.
     """
     catch_up(rescoring)
     compared = Truth.objects.filter(phase=rescoring.phase_id, active=True).first()
@@ -251,36 +232,39 @@ def apply(
         if found.applied_at is None:
             if phase.truth != compared:
                 raise Refused("rescoring_unfinished", "The active ground truth has changed in the meantime. Try again.")
-            refuse_unfinished(found, without_unscorable=without_unscorable)
-            without = unscorable(found).count()
+            without = refuse_unfinished(found, without_unscorable=without_unscorable)
             switch(phase, found)
             detail = {"truth": found.truth.version, "signature": found.signature, "without": without}
             audit.record(actor=by, action="rescoring.applied", subject=f"phase {phase}", detail=detail)
     return found
 
 
-def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> None:
+def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> int:
+    """Return the number of submissions that will disappear. Raises Refused while a submission is waiting for a
+    score.
+    """
     if unfinished := count_left(rescoring):
-        sentence = f"{unfinished} submissions still have to be scored. Try again."
+        sentence = f"{counted(unfinished, 'submission')} must still be scored. Try again."
         raise Refused("rescoring_unfinished", sentence, left=unfinished)
     if (lost := unscorable(rescoring).count()) and not without_unscorable:
         raise Refused(
             "rescoring_loses",
-            f"{lost} submissions cannot be scored this way and would disappear from the leaderboards. Look at the "
-            "reasons. Start the rescoring with retry to score them again where that can help. To apply it anyway, set "
-            "without_unscorable.",
+            f"{counted(lost, 'submission')} cannot be scored against this ground truth and would disappear from the "
+            "leaderboards. See the reasons. Start the rescoring with retry to try these submissions again. To apply "
+            "the rescoring without them, set without_unscorable.",
             lost=lost,
         )
+    return lost
 
 
 def switch(phase: Phase, rescoring: Rescoring) -> None:
-    """Make the rescoring's truth and signature those of the phase. The caller has locked the phase.
+    """Set the truth and signature of the phase to those of the rescoring. The caller has locked the phase.
 
-    A worker that records a score waits for that lock. Afterwards it sees that its score is against the old truth.
-    Submissions that wait for files are tried again, and appear on the leaderboards if they get a score after all.
+    A worker that is recording a score waits for that lock, and then notices that its score is based on the old truth.
+    Reruns with unreadable files are tried again. If one succeeds, its submission returns to the leaderboards.
     """
     scored = phase.submissions.filter(status=Status.SCORED)
-    # A worker that records a rerun locks the submission before the rerun. In another order both would wait.
+    # A worker that records a rerun locks the submission before the rerun. Any other order could cause a deadlock.
     list(scored.select_for_update(no_key=True).order_by("pk").values_list("pk"))
     activate(rescoring.truth)
     phase.signature = rescoring.signature

@@ -1,4 +1,6 @@
-"""Versions of a phase's ground truth. A new version is prepared like the first one; a rescoring makes it active."""
+"""Manages the versions of a phase's ground truth. New versions are prepared when they are added; a rescoring
+activates them.
+"""
 
 import json
 import os
@@ -17,19 +19,21 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Max
 
+from evaluator.bundle import InvalidBundle
+from evaluator.bundle.mistakes import ignore
+from evaluator.bundle.salts import own_salt
 from evaluator.problems import Problem
+from evaluator.texts import counted
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Phase, Truth
 from server.challenges.shaping import is_outdated, shaping_settings
 from server.clock import database_now
 from server.errors import Refused, full_disk
-from server.organize.podium import run_podium
-from server.organize.services import salts
-from server.organize.services.bundles import InvalidBundle, opened
-from server.organize.services.bundles.mistakes import ignore
+from server.organize.podium import TRUTH_AT_FAULT, run_podium
+from server.organize.services import bundles, gates, kits, salts, statistics
 from server.organize.services.new_files import NewFiles
-from server.organize.services.preparing import TRUTH_AT_FAULT, Prepared, prepare
+from server.organize.services.preparing import Prepared, prepare, prepare_and_test
 from server.submissions.models import Score
 
 
@@ -44,33 +48,40 @@ class TruthFolder:
     split_seed: int
     salt: str = field(repr=False)
     truth: Path
+    sample: Path | None = None
     usage: None = None
-    sample: None = None
 
     @classmethod
     def of(cls, phase: Phase, folder: Path) -> "TruthFolder":
         return cls(
-            phase.slug, phase.track, phase.parameters, phase.public_share, phase.split_seed, phase.salt, truth=folder
+            phase.slug,
+            phase.track,
+            phase.parameters,
+            phase.public_share,
+            phase.split_seed,
+            phase.salt,
+            truth=folder,
+            sample=gates.sample_of(phase),
         )
 
 
 def add(
     *, phase: Phase, path: Path, by: User | None, warn: Callable[[Problem], None] = ignore, reveal: bool = False
 ) -> Truth:
-    """Store a truth folder, or a zip of one, as the phase's newest version. A known truth keeps its version number.
+    """Store a truth folder, or a zip file of one, as the phase's newest version.
 
-    `warn` receives every warning. Raises InvalidBundle with every fault, and Refused if private images would become
-    public, unless `reveal` allows it.
+    A known truth keeps its version number. `warn` is called with every warning. Raises InvalidBundle with every fault,
+    and Refused if private images would become public without `reveal`.
     """
     with (
-        opened(path) as folder,
+        bundles.opened(path) as folder,
         TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
-        salts.refuse_other([(phase.slug, salts.own_salt(folder), phase.salt)])
-        prepared = prepare(TruthFolder.of(phase, folder), Path(workspace))
+        salts.refuse_other([(phase.slug, own_salt(folder), phase.salt)])
+        prepared = prepare_and_test(TruthFolder.of(phase, folder), Path(workspace))
         for warning in prepared.warnings:
             warn(warning)
-        # If the truth is stored already, the rescoring makes this check.
+        # If the truth is already stored, the rescoring performs this check.
         known = phase.truths.filter(sha256=prepared.sha256).exists()
         if not (known or reveal):
             refuse_newly_public(phase, prepared.compiled)
@@ -81,11 +92,16 @@ def add(
 def write(phase: Phase, prepared: Prepared, files: NewFiles, *, by: User | None) -> Truth:
     """Write the truth's row, in the caller's transaction. Outdated files of an existing version are replaced."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
-    if shaping_settings(locked) != shaping_settings(phase):
+    is_same_sample = locked.sample_submission.name == phase.sample_submission.name
+    if shaping_settings(locked) != shaping_settings(phase) or not is_same_sample:
         raise Refused("invalid", "The settings of the phase have changed in the meantime. Add the ground truth again.")
     known = locked.truths.filter(sha256=prepared.sha256).first()
     if known is not None:
-        return keep(locked, prepared, files) if is_outdated(known, locked) else known
+        if is_outdated(known, locked):
+            return keep(locked, prepared, files)
+        statistics.complete(known, prepared.statistics)
+        gates.store(known, prepared.gate)
+        return known
     refuse_lost_secrets(locked, prepared)
     truth = keep(locked, prepared, files)
     detail = {"version": truth.version, "sha256": truth.sha256}
@@ -94,29 +110,34 @@ def write(phase: Phase, prepared: Prepared, files: NewFiles, *, by: User | None)
 
 
 def refuse_lost_secrets(phase: Phase, prepared: Prepared) -> None:
-    """Raise Refused if a truth has no private images but the phase has private scores: its usage file is missing."""
+    """Raise Refused if a truth has no private images although the active truth has."""
     private = Score.objects.filter(evaluation__submission__phase=phase, split="private")
     if not prepared.private and private.exists():
-        raise Refused("invalid", "This ground truth has no private images, but the active one has. Add its usage.csv.")
+        raise Refused(
+            "invalid", "This ground truth has no private images, but the active ground truth does. Add a usage.csv."
+        )
 
 
 def keep(phase: Phase, prepared: Prepared, files: NewFiles) -> Truth:
-    """Store the files of a truth, as the version that has its sha256 or else as the phase's next version.
+    """Store the files of a truth in the version with the same sha256, or in a new version if there is none.
 
-    The files of a version that exists are replaced, because they may have been prepared with other parameters.
+    The files of an existing version are replaced, because they may have been prepared with other parameters.
     """
     latest = phase.truths.aggregate(latest=Max("version"))["latest"] or 0
     known = phase.truths.filter(sha256=prepared.sha256).first()
     truth = known or Truth(phase=phase, version=latest + 1, sha256=prepared.sha256)
     truth.images, truth.prepared_with = prepared.images, shaping_settings(phase)
+    truth.kit_made_with, truth.gate = kits.kit_settings(phase), prepared.gate
     for kept, path, name in (
         (truth.prepared, prepared.compiled, "truth.podium"),
         (truth.source, prepared.source, "truth.zip"),
+        (truth.kit, prepared.kit, kits.NAME),
     ):
         if kept:
             transaction.on_commit(partial(kept.storage.delete, str(kept.name)))
         files.store(kept, path, name=name)
     truth.save()
+    statistics.store(truth, prepared.statistics)
     return truth
 
 
@@ -129,7 +150,7 @@ def activate(truth: Truth) -> None:
 
 
 def refuse_newly_public(phase: Phase, later: Truth | Path) -> None:
-    """Raise Refused if a truth would show scores on private images before the phase ends."""
+    """Raise Refused if a truth would make scores on private images public before the phase ends."""
     active = phase.truths.filter(active=True).first()
     if active is None or active == later or phase.has_closed(database_now()):
         return
@@ -141,13 +162,14 @@ def refuse_newly_public(phase: Phase, later: Truth | Path) -> None:
     if count:
         raise Refused(
             "invalid",
-            f"{count:,} private images would become public, so their scores would be shown before the phase ends. "
+            f"{counted(count, 'private image')} would become public, and participants would see scores on "
+            f"{'it' if count == 1 else 'them'} before the phase ends. "
             "Correct usage.csv, or set reveal if this is intended.",
         )
 
 
 def newly_public(active: Truth, later: Truth | Path) -> int:
-    """Return how many images are private in the active truth and public in `later`, a version or a prepared file.
+    """Return how many images are private in the active truth but public in `later` (a version or a prepared file).
 
     If the prepared file of a version is unreadable, it is prepared again. Raises Unrestorable if that is not possible.
     """
@@ -162,7 +184,7 @@ def newly_public(active: Truth, later: Truth | Path) -> int:
 
 
 class Unrestorable(Exception):
-    """The stored source of a truth cannot be read, or no longer gives the same truth."""
+    """Raised if the stored source of a truth cannot be read or no longer compiles to the same truth."""
 
 
 def bring_up_to_date(truth: Truth) -> None:
@@ -173,17 +195,17 @@ def bring_up_to_date(truth: Truth) -> None:
         prepare_again(truth)
     except Unrestorable as error:
         detail = (
-            f"Version {truth.version} was prepared with other settings of the phase, and its stored files cannot be "
-            "prepared with the current ones. Add this ground truth again, from its folder."
+            f"Version {truth.version} was prepared with earlier settings of the phase, and its stored files cannot "
+            "be prepared with the current settings. Add this ground truth again from its folder."
         )
         raise Refused("invalid", detail) from error
 
 
 def prepare_again(truth: Truth) -> None:
-    """Replace the prepared file of a truth by one made from its stored source, with the current settings of its phase.
+    """Replace the prepared file of a truth by one made from its stored source with the phase's current settings.
 
-    Several processes may do so at once. Raises Unrestorable, or OSError if the disk is full, with the prepared file
-    unchanged.
+    Several processes can do this at the same time. Raises Unrestorable, or OSError if the disk is full; the prepared
+    file is then unchanged.
     """
     target, phase = Path(truth.prepared.path), Phase.objects.get(pk=truth.phase_id)
     with TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace:
@@ -201,10 +223,11 @@ def prepare_again(truth: Truth) -> None:
         replace_file(target, prepared.compiled)
     truth.prepared_with = shaping_settings(phase)
     Truth.objects.filter(pk=truth.pk).update(prepared_with=truth.prepared_with)
+    statistics.store(truth, prepared.statistics)
 
 
 def replace_file(target: Path, source: Path) -> None:
-    """Replace a file atomically by a copy of another, readable by its owner only."""
+    """Replace a file atomically by a copy of another file that only the owner can read."""
     partial = target.with_name(f"{token_hex(16)}{target.suffix}")
     try:
         partial.touch(mode=0o600)
@@ -213,4 +236,4 @@ def replace_file(target: Path, source: Path) -> None:
             os.fsync(file.fileno())
         partial.replace(target)
     finally:
-        partial.unlink(missing_ok=True)  # it still exists only if the disk is full
+        partial.unlink(missing_ok=True)  # if the disk is full, the partial file still exists

@@ -1,1 +1,1 @@
-"""Parts of a challenge's pages: tabs, main button, file format, and entries of the leaderboard."""
+"""Provides parts of a challenge's pages: tabs, main button, file format, commands, and links between splits."""

@@ -16,7 +16,10 @@ DescriptionList = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """The file format of a phase, for the data page; `parameters` are (parameter, value, whether it was set)."""
+    """The file format of a phase, for the data page.
+
+    `parameters` has triples (parameter, value, whether the phase sets it).
+    """
 
     track: Track
     parameters: list[tuple[Parameter, str, bool]]
@@ -25,7 +28,7 @@ class FileFormat:
 
 
 def file_format(phase: Phase) -> FileFormat:
-    """Return the format of a phase, from its track and its own parameters."""
+    """Return the file format of a phase, which depends on its track and its parameters."""
     track = phase.declared_track
     values = track.resolve(phase.parameters)
     options = "".join(
@@ -33,6 +36,7 @@ def file_format(phase: Phase) -> FileFormat:
         for parameter in track.parameters
         if values[parameter.name] != parameter.default
     )
+    given = f"--kit {phase.download_name('kit.json')}" if phase.kit else track.name
     file = f"--submission predictions.{track.form.suffix}"
     return FileFormat(
         track=track,
@@ -40,13 +44,13 @@ def file_format(phase: Phase) -> FileFormat:
             (one, command_line_value(one, values[one.name]), values[one.name] != one.default)
             for one in track.parameters
         ],
-        check_command=f"podium check {track.name} {file}",
+        check_command=f"podium check {given} {file}",
         score_command=f"podium score {track.name} --truth my-truth/ {file}{options}",
     )
 
 
 def command_line_value(parameter: Parameter, value: Any) -> str:
-    """Return a parameter's value as it is written after `--set` on the command line."""
+    """Return a parameter's value in the form in which it is written after `--set NAME=` on the command line."""
     if isinstance(value, bool):
         return str(value).lower()
     return parameter.written(value)
@@ -62,15 +66,13 @@ def limit_list(of_file: Limits, *, form: Form, upload_bytes: int, scoring_second
         ("ID or label", f"{of_file.text_characters} characters"),
     ]
     of_json = [("Uncompressed", f"{size(of_file.json_bytes)}, {ratio}")]
-    scoring = (
-        f"{scoring_seconds / 60:g} minutes of CPU time; a file that takes longer fails and counts against the quota"
-    )
+    scoring = f"{scoring_seconds / 60:g} minutes of CPU time; a file that takes longer fails and uses quota"
     return [
         ("Uploaded file", size(upload_bytes)),
         *(of_json if form.kind == "json" else of_text),
         ("Predictions", intcomma(of_file.boxes)),
         ("Images", intcomma(of_file.images)),
-        ("Defects", f"at most {intcomma(of_file.defects)} are listed; then the check stops"),
+        ("Defects", f"the check stops after {intcomma(of_file.defects)} defects"),
         ("Scoring", scoring),
     ]
 

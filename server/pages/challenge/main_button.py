@@ -10,14 +10,15 @@ from server.pages.challenge_context import ChallengeContext, JoinState
 
 NO_PHASE = "This challenge has no phase yet. You can submit when the organizers open one."
 CANNOT_TAKE_PART = "Organizers and staff can read the private leaderboard, so they cannot take part."
-WAITING = "Waiting for approval: an organizer must approve your request to join before you can submit."
+WAITING = "Waiting for approval: an organizer has to approve your request to join before you can submit."
 DECLINED = "The organizers declined your request to join."
 CLOSED = "Registration has closed."
+THEN_JOIN = "Then read the rules, accept them and choose a team name."
 
 
 @dataclass(frozen=True, slots=True)
 class MainButton:
-    """A button and the sentence next to it. Without a label there is only the sentence."""
+    """A button and the sentence next to it. If the label is empty, only the sentence is shown."""
 
     label: str
     url: str
@@ -43,7 +44,7 @@ def main_button(current: ChallengeContext, user: Any) -> MainButton:
 
 
 def member_button(current: ChallengeContext) -> MainButton:
-    """Return the button for members, depending on whether the phase is open."""
+    """Return the button for members, which depends on whether the phase is open."""
     phase = current.phase
     if phase is None:
         return MainButton("", "", NO_PHASE)
@@ -55,12 +56,19 @@ def member_button(current: ChallengeContext) -> MainButton:
 
 
 def join_button(current: ChallengeContext, user: Any) -> MainButton:
-    """Return the button for people who may join."""
-    rules = reverse("challenge_rules", args=[current.challenge.slug]) + "#join"
+    """Return the button for people who may join. While a phase is open, they join by submitting a file."""
+    takes_files = current.phase is not None and current.phase.is_open(current.now)
+    with_file = current.joins_with_file and takes_files
+    address = (
+        current.url("submit") if with_file else f"{reverse('challenge_rules', args=[current.challenge.slug])}#join"
+    )
     if not user.is_authenticated:
-        signup = f"{reverse('account_signup')}?{urlencode({'next': rules})}"
-        return MainButton("Sign up to take part", signup, "Then read the rules, accept them and name your team.")
+        signup = f"{reverse('account_signup')}?{urlencode({'next': address})}"
+        then = "Then submit a file. By submitting, you accept the rules." if with_file else THEN_JOIN
+        return MainButton("Sign up to take part", signup, then)
     if current.needs_approval:
-        sentence = "Next: read the rules and accept them. An organizer then decides on your request."
-        return MainButton("Request to join", rules, sentence)
-    return MainButton("Join this challenge", rules, "Next: read the rules, accept them and name your team.")
+        sentence = "Next: read and accept the rules. An organizer then decides on your request."
+        return MainButton("Request to join", address, sentence)
+    if with_file:
+        return MainButton("Submit a file", address, "You accept the rules and choose a team name with your first file.")
+    return MainButton("Join this challenge", address, "Next: read the rules, accept them and choose a team name.")

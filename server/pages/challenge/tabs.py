@@ -21,18 +21,38 @@ PUBLIC_TABS = {
     "leaderboard": "Leaderboard",
     "submit": "Submit",
 }
+ORGANIZER_TABS = {"organize": "Organize"}
 MEMBER_TABS = {"submissions": "My submissions", "team": "Team"}
+# this tab is shown to all people who can take part, because it also shows invitations
+WITHOUT_TEAM_TABS = {"team": "Team"}
+# Maps the route of a form to the tab that is current when the form is shown again because of errors.
 FORM_TABS = {
     "join": "challenge_rules",
     "submission_edit": "submissions",
-}  # routes of forms that show the page of this tab again if they have errors
-PARENT_TABS = {"submission": "submissions", "compare": "submissions", "compare_entries": "leaderboard"}
+    **dict.fromkeys(("team_rename", "team_profile", "team_shown", "team_invite", "team_link", "team_ask"), "team"),
+}
+PARENT_TABS = {
+    **dict.fromkeys(("team_leave", "team_remove", "team_captain", "team_merge", "team_proposal"), "team"),
+    "team_invitation": "team",
+    **dict.fromkeys(("organize_truths", "organize_truth", "organize_rescore", "organize_apply"), "organize"),
+    **dict.fromkeys(("organize_live", "organize_submissions", "organize_requeue", "organize_team"), "organize"),
+    "changes": "leaderboard",
+    "public_team": "leaderboard",
+    "submission": "submissions",
+    "compare": "submissions",
+    "compare_entries": "leaderboard",
+    "leaderboard_history": "leaderboard",
+}
 
 
 def tabs_of(current: ChallengeContext, route: str) -> list[Tab]:
-    """Return the tabs for the page of this route."""
+    """Return the tabs for a page, given the name of its route."""
     route = FORM_TABS.get(route, route)
-    titles = PUBLIC_TABS | MEMBER_TABS if current.membership else PUBLIC_TABS
+    titles = PUBLIC_TABS | (MEMBER_TABS if current.membership else {})
+    if current.may_be_invited:
+        titles |= WITHOUT_TEAM_TABS
+    if current.is_organizer:
+        titles |= ORGANIZER_TABS
 
     def aria_current(tab: str) -> str:
         if tab == route:

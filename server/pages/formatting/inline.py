@@ -1,7 +1,7 @@
 """Functions that return small components as HTML: numbers, intervals, times, medals.
 
-A leaderboard has hundreds of them, and rendering a template would take ten times as long. The components contain only
-numbers and dates, which need no escaping.
+A leaderboard has hundreds of these components, and rendering templates would take ten times as long. The components
+contain only numbers and dates, which need no escaping.
 """
 
 from datetime import UTC, datetime
@@ -9,14 +9,18 @@ from datetime import UTC, datetime
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluator.digits import Interval
+from server.leaderboards.compared import RankInterval
 from server.pages.formatting.score_digits import ScoreDigits, interval_text, score_digits
 from server.pages.formatting.svg import interval_bar
 from server.pages.formatting.units import utc_second
 
 REPORT_DECIMALS = 3
 NO_MEDAL = '<svg width="8" height="8" aria-hidden="true"></svg>'
-BELOW = '<path class="beyond" d="M7 0 L0 5 L7 10 Z" />'  # arrows of an interval that continues beyond its axis
+BELOW = (
+    '<path class="beyond" d="M7 0 L0 5 L7 10 Z" />'  # the arrow at the end of an interval that extends beyond its axis
+)
 ABOVE = '<svg class="end" x="100%"><path class="beyond" d="M-7 0 L0 5 L-7 10 Z" /></svg>'
+INTERVALS_OF_THE_FIRST = "for the first 100 teams together"
 NO_RANK = '<span class="soft">–<span class="reader-only"> no rank</span></span>'
 
 
@@ -29,8 +33,23 @@ def medal_html(rank: int | None) -> SafeString:
     return mark_safe(f'<span class="rank-cell">{sign} {rank or NO_RANK}</span>')
 
 
+def rank_interval_html(found: RankInterval | None) -> SafeString:
+    """Return the HTML of a rank interval, or an empty string without one. A star marks an individual interval."""
+    if found is None:
+        return SafeString()
+    words = f"only {found.low}" if found.low == found.high else f"{found.low} to {found.high}"
+    shown = "only" if found.low == found.high else f"{found.low:,}–<wbr>{found.high:,}"
+    scope = f"for this team alone, {utc_second(found.at)}" if found.individual else INTERVALS_OF_THE_FIRST
+    first = ", statistically first" if found.low == 1 else ""
+    return mark_safe(
+        f'<span class="rank-interval" title="95% confidence {scope}"><span aria-hidden="true">'
+        f"{shown}{'*' if found.individual else ''}</span>"
+        f'<span class="reader-only"> could be {words}{first}{", individual" if found.individual else ""}</span></span>'
+    )
+
+
 def digits_html(digits: ScoreDigits, interval: Interval | None = None, kind: str = "") -> SafeString:
-    """Return the HTML of a score. Digits that its interval does not support are faint."""
+    """Return the HTML of a score. Digits that its interval does not support are printed faint."""
     title = f"{digits.exact} (95%: {interval[0]} to {interval[1]})" if interval else digits.exact
     classes = f"honest honest-{kind}" if kind else "honest"
     faint = f"<i>{digits.unsupported}</i>" if digits.unsupported else ""
@@ -44,7 +63,7 @@ def share_html(value: float, decimals: int | None = None) -> SafeString:
 
 
 def interval_html(value: float, ends: Interval | None, axis: Interval | None) -> SafeString:
-    """Return the HTML of an interval, as a bar on an axis; empty if there is no interval."""
+    """Return the HTML of an interval, as a bar on an axis. Without an interval, it is empty."""
     if ends is None or axis is None:
         return SafeString()
     bar = interval_bar(value, ends, axis)
@@ -60,7 +79,10 @@ def interval_html(value: float, ends: Interval | None, axis: Interval | None) ->
 
 
 def time_html(moment: datetime, text: str, style: str = "relative") -> SafeString:
-    """Return the HTML of a time, with the exact time on hover. The script `time.js` rewrites the text by `style`."""
+    """Return the HTML of a time, with the exact time on hover.
+
+    The script `time.js` then formats it in the given `style`.
+    """
     kept = f' data-style="{style}"' if style != "relative" else ""
     exact = moment.astimezone(UTC).isoformat(timespec="seconds")
     return mark_safe(f'<time datetime="{exact}" title="{utc_second(moment)}"{kept}>{text}</time>')

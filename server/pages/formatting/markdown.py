@@ -7,37 +7,41 @@ from markdown_it.token import Token
 
 TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "a", "ul", "ol", "li"),
-    *("table", "thead", "tbody", "tr", "th", "td", "h3", "h4", "h5", "h6"),
+    *("table", "thead", "tbody", "tr", "th", "td", "h2", "h3", "h4", "h5", "h6"),
 }
 LOWEST_HEADING = 6
-HEADING_SHIFT = 2
+HEADINGS = ("heading_open", "heading_close")
 
 parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
-def render_markdown(text: str) -> SafeString:
-    """Return the HTML of a text.
+def render_markdown(text: str, top: int = 2) -> SafeString:
+    """Return the HTML of a text. Its highest headings have the level `top`, and no level is skipped.
 
-    >>> str(render_markdown("# Goal"))
-    '<h3>Goal</h3>\\n'
+    >>> str(render_markdown("## Goal"))
+    '<h2>Goal</h2>\\n'
     >>> str(render_markdown("<script>alert(1)</script>"))
     '<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>\\n'
     """
     tokens = parser.parse(text)
-    for token in tokens:
-        shift_heading(token)
+    shift_headings([token for token in tokens if token.type in HEADINGS], top)
     html = parser.renderer.render(tokens, parser.options, {})
     clean = nh3.clean(
         html,
         tags=TAGS,
         attributes={"a": {"href", "title"}, "ol": {"start"}},
+        set_tag_attribute_values={"pre": {"tabindex": "0"}},  # this lets users scroll wide code with the keyboard
         url_schemes={"http", "https", "mailto"},
         link_rel="nofollow noopener noreferrer",
     )
     return mark_safe(clean)
 
 
-def shift_heading(token: Token) -> None:
-    """Lower a heading by two levels, because level 1 is the title of the page and level 2 its sections."""
-    if token.type in ("heading_open", "heading_close"):
-        token.tag = f"h{min(LOWEST_HEADING, int(token.tag[1:]) + HEADING_SHIFT)}"
+def shift_headings(tokens: list[Token], top: int) -> None:
+    """Renumber the levels of headings from `top` without gaps.
+
+    Organizers do not know which heading levels the page itself uses.
+    """
+    written = sorted({token.tag for token in tokens})
+    for token in tokens:
+        token.tag = f"h{min(LOWEST_HEADING, top + written.index(token.tag))}"

@@ -8,7 +8,7 @@ SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def time_span(length: timedelta, *, units: int = 2) -> str:
-    """Return a time span in words, in its largest units: at most `units` of them, and only one below an hour.
+    """Return a time span in words, using its largest units: at most `units` of them, or one if it is below an hour.
 
     >>> time_span(timedelta(hours=3, minutes=12, seconds=40))
     '3 hours 12 minutes'
@@ -69,7 +69,7 @@ def utc_second(moment: datetime) -> str:
 
 
 def size(amount: int) -> str:
-    """Return a number of bytes in the largest binary unit that fits, with at most one decimal.
+    """Return a number of bytes in the largest binary unit in which it is at least 1, with at most one decimal.
 
     >>> [size(amount) for amount in (0, 1536, 2 * 2**30)]
     ['0 B', '1.5 KiB', '2 GiB']

@@ -16,13 +16,13 @@ ARROWS = {"descending": "↓", "ascending": "↑", "": ""}
 
 @dataclass(frozen=True, slots=True)
 class ReportQuery:
-    """The query string of a report, parsed."""
+    """The parsed query string of a report."""
 
     search: str
     sort: str
     descending: bool
     split: str
-    chosen_class: str = ""  # the label of the class whose curve is drawn
+    chosen_class: str = ""  # the label of the class whose curve is shown
 
     @property
     def order(self) -> str:
@@ -86,7 +86,7 @@ class ClassTable:
 
 
 def class_table(track: Track, query: ReportQuery, detail: SplitDetail, page: str) -> ClassTable | None:
-    """Return page number `page` of the table, or None if the track has no results per class."""
+    """Return one page of the table, or None if the track has no results per class."""
     if not track.class_columns:
         return None
     pages: Page[Any] = Paginator(select(detail.classes, query), ROWS_PER_PAGE).get_page(page)
@@ -112,7 +112,10 @@ def class_columns(track: Track, query: ReportQuery) -> list[ClassColumn]:
 
 
 def class_column(heading: ReportColumn, query: ReportQuery) -> ClassColumn:
-    """Return a column. A click sorts numbers in descending order, names from A to Z; a second reverses the order."""
+    """Return a column.
+
+    A first click sorts numbers in descending order and names from A to Z. A second click reverses the order.
+    """
     name = heading.name
     is_current = query.sort == name
     reversed_order = name if is_current == query.descending else f"-{name}"
@@ -131,7 +134,7 @@ def class_cell(column: ClassColumn, row: ReportRow, query: ReportQuery, with_cur
 
 
 def select(rows: Sequence[ReportRow], query: ReportQuery) -> list[ReportRow]:
-    """Return the rows that match the search, sorted; undefined values come last in either order.
+    """Return the rows that match the search, in order. Undefined values come last in both directions.
 
     >>> rows = [{"label": "/m/1", "name": "Cat", "ap": 0.5}, {"label": "/m/2", "name": "Dog", "ap": None}]
     >>> [row["name"] for row in select(rows, ReportQuery("", "ap", False, ""))]

@@ -5,24 +5,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluator.catalog import ReportTable
-from server.pages.report.tables import NOTHING
+from server.pages.report.tables import NOTHING, id_of
 from server.submissions.reports import ReportRow
 
 CLASSES_SHOWN = 8
-SHADES = (0.05, 0.2, 0.5)  # a cell is one shade darker for each of these shares of its row that it reaches
+SHADES = (0.05, 0.2, 0.5)  # a cell gets one shade darker at each of these fractions of the row's total
 
 
 @dataclass(frozen=True, slots=True)
 class ConfusionMatrix:
-    """Counts of ground truth classes (rows) by predicted class (columns).
+    """Counts of objects by ground truth class (rows) and predicted class (columns).
 
-    A cell is (count, shade); the shade is from 0 to 3, by the share of the row. `more` is the number of classes that
-    are not shown.
+    Classes are (name, id); the id is empty if it equals the name. A cell is (count, shade); the shade, from 0 to 3,
+    depends on the count as a fraction of its row. `more` is the number of classes that are not shown.
     """
 
     title: str
-    predicted: list[str]
-    rows: list[tuple[str, list[tuple[int, int]]]]
+    predicted: list[tuple[str, str]]
+    rows: list[tuple[tuple[str, str], list[tuple[int, int]]]]
     more: int
 
 
@@ -41,7 +41,7 @@ def confusion_matrix(
         total = sum(found) or 1
         return [(count, sum(count / total >= share for share in SHADES)) for count in found]
 
-    titles = [NOTHING if label is None else names.get(label, label) for label in shown]
+    titles = [(NOTHING if label is None else names.get(label, label), id_of(label or "", names)) for label in shown]
     return ConfusionMatrix(
         title=declared.title,
         predicted=titles,

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from evaluator.catalog import Track
 from server.submissions.reports import ReportRow
 
 # The square in which curves are drawn, in units of the SVG's view box.
@@ -17,6 +18,7 @@ class Curve:
     """A curve: its area, the CSS classes and path of its line, and its precision at `TABLE_RECALLS`."""
 
     name: str
+    id: str
     metric: str
     area: float
     style: str
@@ -26,7 +28,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The mean curves of one split, and the curves of the chosen class. `ticks` are (x, y, label) of both axes."""
+    """The mean curves of one split, and the curves of the selected class. `ticks` are (x, y, label) of both axes."""
 
     curves: list[Curve]
     chosen_class: str | None
@@ -34,7 +36,7 @@ class Chart:
 
     @property
     def description(self) -> str:
-        """A description of the chart in words, for screen readers."""
+        """A description of the chart for screen readers."""
         curves = "; ".join(f"{one.metric} of {one.name}, area {one.area:.3f}" for one in self.curves)
         return f"Precision against recall, both from 0 to 1: {curves}. The table below lists the values."
 
@@ -52,22 +54,30 @@ TICKS = tuple(
 )
 
 
-def curve_chart(rows: Sequence[ReportRow], titles: Mapping[str, str], chosen_label: str) -> Chart | None:
-    """Return the chart of the metrics in `titles`, or None if no metric has a curve."""
+def curve_chart(rows: Sequence[ReportRow], track: Track, chosen_label: str) -> Chart | None:
+    """Return the chart of all metrics of a track that have curves, or None if there is no curve."""
+    titles = {heading.name: heading.title for heading in track.class_columns if heading.name in track.curves}
     defined = [row for row in rows if row["curve"] in titles and row["area"] is not None]
     chosen = [row for row in defined if chosen_label and row["label"] == chosen_label]
     means = [row for row in defined if row["label"] is None]
-    curves = [*curves_of(chosen, titles, "own"), *curves_of(means, titles, "quiet" if chosen else "mean")]
-    return Chart(curves, str(chosen[0]["name"]) if chosen else None, TICKS) if curves else None
+    style = "quiet" if chosen else "mean"
+    curves = [
+        *curves_of(chosen, titles, "own", interpolated=track.interpolated),
+        *curves_of(means, titles, style, interpolated=track.interpolated),
+    ]
+    return Chart(curves, str(chosen[0]["name"] or chosen[0]["label"]) if chosen else None, TICKS) if curves else None
 
 
-def curves_of(rows: Sequence[ReportRow], titles: Mapping[str, str], style: str) -> Iterator[Curve]:
+def curves_of(
+    rows: Sequence[ReportRow], titles: Mapping[str, str], style: str, *, interpolated: bool
+) -> Iterator[Curve]:
     """Yield a curve for each row. Curves of a second metric are dashed."""
     for row in rows:
         is_second = list(titles).index(row["curve"]) > 0
-        recalls, heights = row["recall"], envelope(row["precision"])
+        recalls, heights = row["recall"], envelope(row["precision"]) if interpolated else row["precision"]
         yield Curve(
-            name=str(row["name"]),
+            name=str(row["name"] or row["label"]),
+            id=str(row["label"] or "") if row["name"] else "",
             metric=titles[row["curve"]],
             area=row["area"],
             style=f"{style} dashed" if is_second else style,
@@ -77,7 +87,7 @@ def curves_of(rows: Sequence[ReportRow], titles: Mapping[str, str], style: str) 
 
 
 def envelope(precisions: Sequence[float]) -> list[float]:
-    """Return the interpolated precision: at each recall, the highest precision at this or a higher recall.
+    """Return the interpolated precision: for each recall, the highest precision at that recall or a higher one.
 
     >>> envelope([0.5, 1.0, 0.25])
     [1.0, 1.0, 0.25]
@@ -91,7 +101,7 @@ def precision_at(recall: float, recalls: Sequence[float], heights: Sequence[floa
 
 
 def step_path(recalls: Sequence[float], heights: Sequence[float]) -> str:
-    """Return the path of a step curve; the area under it is the average precision.
+    """Return the SVG path of a step curve. The area under it is the average precision.
 
     >>> step_path([0.5, 1.0], [1.0, 0.5])
     'M34 8H184V108H334V208'

@@ -1,7 +1,10 @@
-"""The report of a scored submission on one split: curves, kinds of errors, and results per class."""
+"""One tab of the report of a scored submission, on one split."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.utils.http import urlencode
 
 from evaluator.catalog import Track
 from server.pages.challenge.splits import SplitLink, split_links
@@ -9,6 +12,7 @@ from server.pages.report.class_table import ClassTable, ReportQuery, class_table
 from server.pages.report.confusion_matrix import ConfusionMatrix, confusion_matrix
 from server.pages.report.curves import Chart, curve_chart
 from server.pages.report.tables import ShownTable, shown_table
+from server.pages.report.tabs import CLASSES, CURVES, METRICS, TABLES, Tab, tab_address, tab_names, tab_title, tabs_of
 from server.pages.submission.results import Result
 from server.submissions.feedback import ScoreAccess, current_evaluation
 from server.submissions.models import Submission
@@ -17,72 +21,116 @@ from server.submissions.reports import WITHHELD, ExplanationState, SplitDetail, 
 NOTES = {
     ExplanationState.PENDING: "Computing curves and errors. They appear here when they are ready. Without JavaScript, "
     "reload the page.",
-    ExplanationState.GIVEN_UP: "Curves and errors could not be computed, most likely because the file is too large. "
+    ExplanationState.GIVEN_UP: "Curves and errors could not be computed, probably because the file is too large. "
     "The score is not affected.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The part of a report that the page of the submission shows.
+    """One tab of a report.
 
     `withheld` is true if the phase does not show reports.
     """
 
     note: str
+    tab: str
+    title: str
+    tabs: list[Tab]
+    address: str  # the URL of the tab
     withheld: bool = False
     query: ReportQuery | None = None
-    poll_query: str = "?"  # the query string of the table, for the requests that poll for updates
+    poll_query: str = "?"  # the query string of the tab, for the requests that poll for updates
     splits: list[SplitLink] = field(default_factory=list)
     chart: Chart | None = None
     chart_caption: str = ""
     mean_query: str = ""  # the query string that shows only the mean curves
+    curves_address: str = ""
     tables: list[ShownTable] = field(default_factory=list)
     matrix: ConfusionMatrix | None = None
     classes: ClassTable | None = None
 
+    @property
+    def errors_address(self) -> str:
+        """The URL of the tab with the errors, or an empty string if there is none."""
+        return next((tab.address for tab in self.tabs if tab.name == "errors"), "")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the tab is empty although reports are not withheld."""
+        return self.tab != METRICS and not (self.note or self.chart or self.tables or self.matrix or self.classes)
+
 
 def report_of(
-    parameters: Mapping[str, str], submission: Submission, access: ScoreAccess, result: Result, state: ExplanationState
+    parameters: Mapping[str, str],
+    submission: Submission,
+    access: ScoreAccess,
+    result: Result,
+    state: ExplanationState,
+    tab: str,
 ) -> Report | None:
-    """Return the report as the page of the submission shows it, or None if the track has no reports."""
+    """Return a tab of the report for the page of the submission, or None if the track has no such tab.
+
+    If the phase does not show reports, return the tab with the metrics in place of any other tab.
+    """
     track, evaluation = submission.phase.declared_track, current_evaluation(submission)
-    if evaluation is None or not (track.class_columns or track.explained_tables or track.curves):
+    if evaluation is None or tab not in tab_names(track, withheld=False):
         return None
-    if not access.classes:
-        return Report(note=WITHHELD, withheld=True)
-    query = parse_report_query(parameters, columns=class_column_names(track))
+    names = tab_names(track, withheld=not access.classes)
+    tab = tab if tab in names else METRICS
+    has_report = len(tab_names(track, withheld=False)) > 1
+    first = Report(
+        note=("" if access.classes else WITHHELD) if has_report else "",
+        tab=tab,
+        title=tab_title(tab, track),
+        tabs=tabs_of(names, submission.pk, track, current=tab),
+        address=tab_address(submission.pk, tab),
+        withheld=not access.classes,
+        poll_query=f"?{urlencode({'tab': tab})}&",
+    )
+    if tab == METRICS:
+        return first
+    query = parse_report_query(parameters, columns=class_column_names(track) or ["name"])
     split = query.split if query.split in result.splits else result.headline_split
     detail = details(evaluation, access, [split]).get(split, SplitDetail())
-    classes = class_table(track, query, detail, parameters.get("page", ""))
-    chart = curve_chart(detail.curves, curve_titles(track), query.chosen_class)
-    names = {str(row["label"]): str(row["name"] or row["label"]) for row in detail.classes}
-    return Report(
-        note=NOTES.get(state, ""),
+    content = content_of_tab(tab, track, query, detail, parameters.get("page", ""))
+    classes: ClassTable | None = content.get("classes")
+    return replace(
+        first,
+        note=NOTES.get(state, "") if tab != CLASSES or not detail.classes else "",
         query=query,
-        poll_query=f"{query.query_string()}&page={classes.pages.number if classes else ''}&",
+        poll_query=f"{query.query_string(tab=tab)}&page={classes.pages.number if classes else ''}&",
         splits=split_links(result.splits, current=split, query=lambda name: query.query_string(split=name)),
-        chart=chart,
-        chart_caption=chart_caption(chart, track, detail) if chart else "",
+        **content,
         mean_query=query.query_string(chosen=""),
-        tables=declared_tables(track, detail, names),
-        matrix=declared_matrix(track, detail, names),
-        classes=classes,
+        curves_address=tab_address(submission.pk, CURVES),
     )
+
+
+def content_of_tab(tab: str, track: Track, query: ReportQuery, detail: SplitDetail, page: str) -> dict[str, Any]:
+    """Return the fields of the report that a tab shows: its curves, its table of classes, or its other tables."""
+    if tab == CURVES:
+        chart = curve_chart(detail.curves, track, query.chosen_class)
+        return {"chart": chart, "chart_caption": chart_caption(chart, track, detail) if chart else ""}
+    if tab == CLASSES:
+        return {"classes": class_table(track, query, detail, page) if detail.classes else None}
+    shown, names = TABLES[tab][1], names_of(detail)
+    tables = declared_tables(track, detail, names, shown)
+    return {"tables": tables, "matrix": declared_matrix(track, detail, names) if "confusion" in shown else None}
+
+
+def names_of(detail: SplitDetail) -> dict[str, str]:
+    """Return the names of the classes by label."""
+    return {str(row["label"]): str(row["name"] or row["label"]) for row in detail.classes}
 
 
 def class_column_names(track: Track) -> list[str]:
     return [heading.name for heading in (*track.class_columns, *track.explained_columns)]
 
 
-def curve_titles(track: Track) -> dict[str, str]:
-    """Return the titles of the metrics that have curves."""
-    return {heading.name: heading.title for heading in track.class_columns if heading.name in track.curves}
-
-
 def chart_caption(chart: Chart, track: Track, detail: SplitDetail) -> str:
     """Return a caption that explains the chart and how to see other curves."""
-    sentences = ["Interpolated precision (y) against recall (x)."]
+    sentences = [f"{'Interpolated precision' if track.interpolated else 'Precision'} (y) against recall (x)."]
     if chart.chosen_class:
         sentences.append("The area under a curve is its average precision.")
     else:
@@ -92,16 +140,18 @@ def chart_caption(chart: Chart, track: Track, detail: SplitDetail) -> str:
         )
     if track.class_columns and labels_with_curve(detail):
         article = "another" if chart.chosen_class else "a"
-        sentences.append(f"Choose {article} {track.class_word} below to see its curve.")
+        sentences.append(f"Choose {article} {track.class_word} in the tab “By {track.class_word}” to see its curve.")
     return " ".join(sentences)
 
 
-def declared_tables(track: Track, detail: SplitDetail, names: Mapping[str, str]) -> list[ShownTable]:
-    """Return the tables of the explanation, then those of the track. The confusion matrix is shown separately."""
+def declared_tables(
+    track: Track, detail: SplitDetail, names: Mapping[str, str], shown: Sequence[str]
+) -> list[ShownTable]:
+    """Return the tables with these names, except for the confusion matrix, which is shown separately."""
     return [
         shown_table(declared, detail.tables[declared.name], names, detail.left_out.get(declared.name, 0))
         for declared in (*track.explained_tables, *track.tables)
-        if declared.name in detail.tables and declared.name != "confusion"
+        if declared.name in shown and declared.name in detail.tables and declared.name != "confusion"
     ]
 
 

@@ -12,29 +12,28 @@ NOTHING = "nothing"
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A value, its meaning if it is a word that has one, and the length of its bar from 0 to 100.
+    """A cell: its text, an explanation of the text if there is one, and the length of its bar from 0 to 100.
 
-    `label` is the title of the column, which phones show next to the value; cells of the main column have none.
+    A cell with the name of a class also has the id of the class.
     """
 
     kind: str
     value: Any
-    label: str = ""
+    id: str = ""
     meaning: str = ""
     bar: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ShownTable:
-    """The first rows of a table. Phones show its `main` column next to the first one.
+    """The first rows of a table.
 
-    `more` is the number of rows that are only in report.json; `left_out` is the number of rows that are not stored.
+    `more` is the number of further rows in report.json, and `left_out` the number of rows that are not stored at all.
     """
 
     name: str
     title: str
     columns: Sequence[ReportColumn]
-    main: ReportColumn
     rows: list[list[TableCell]]
     more: int
     left_out: int
@@ -52,22 +51,21 @@ def shown_table(
     first = rows[: declared.shown]
     barred = next((column for column in declared.columns if column.kind in ("fraction", "gain")), None)
     full = full_length(barred, first)
-    main = barred or declared.columns[-1]
 
     def cell(column: ReportColumn, row: ReportRow) -> TableCell:
         value = row.get(column.name)
         if column.kind == "text":
             word, meaning = word_and_meaning(value, declared, names)
-            return TableCell("text", word, meaning=meaning)
+            return TableCell("text", word, id=id_of(value, names), meaning=meaning)
         bar = bar_length(value, full) if column is barred else None
-        return TableCell(column.kind, value, "" if column is main else f"{column.title}:", bar=bar)
+        return TableCell(column.kind, value, bar=bar)
 
     cells = [[cell(column, row) for column in declared.columns] for row in first]
-    return ShownTable(declared.name, declared.title, declared.columns, main, cells, len(rows) - len(first), left_out)
+    return ShownTable(declared.name, declared.title, declared.columns, cells, len(rows) - len(first), left_out)
 
 
 def full_length(column: ReportColumn | None, rows: Sequence[ReportRow]) -> float:
-    """Return the value that fills the whole bar: 1 for fractions, the largest value of the column for gains."""
+    """Return the value of a full bar: 1 for fractions, and the largest value of the column for gains."""
     if column is None or column.kind != "gain":
         return 1.0
     return max([abs(row.get(column.name) or 0.0) for row in rows], default=0.0)
@@ -81,8 +79,13 @@ def bar_length(value: Any, full: float) -> float | None:
 
 
 def word_and_meaning(value: Any, declared: ReportTable, names: Mapping[str, str]) -> tuple[str, str]:
-    """Return the text of a cell and its meaning: a kind of error in words, or the name of a class."""
+    """Return the text of a cell and its explanation, for example of a kind of error."""
     text = NOTHING if value is None else str(value)
     if text in declared.meanings:
         return text.replace("_", " ").capitalize(), declared.meanings[text]
     return names.get(text, text), ""
+
+
+def id_of(value: Any, names: Mapping[str, str]) -> str:
+    """Return the id of a class if it differs from the name, or an empty string."""
+    return str(value) if names.get(str(value), str(value)) != str(value) else ""

@@ -6,8 +6,8 @@ from enum import StrEnum
 
 from evaluator.catalog import Track
 from evaluator.digits import Interval
+from server.leaderboards.differences import difference_between, vectors_of
 from server.leaderboards.queries import BoardRow, ShownBoard
-from server.leaderboards.ties import difference_between, vectors_of
 from server.pages.challenge.splits import SPLIT_TITLES
 from server.pages.formatting.svg import IntervalBar, interval_bar
 from server.pages.submission.results import result_of
@@ -31,13 +31,13 @@ HEADINGS = {
     Verdict.BETTER: "B is better",
     Verdict.WORSE: "A is better",
     Verdict.TIED: "No significant difference",
-    Verdict.UNKNOWN: "Not known yet",
+    Verdict.UNKNOWN: "Not available yet",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two compared submissions, as the viewer may see it on one split."""
+    """One of the two compared submissions, with the scores that the viewer may see on one split."""
 
     score: float | None
     interval: Interval | None
@@ -46,7 +46,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ClassDifferences:
-    """The numbers of classes on which B is better, worse or equal, and the classes with the largest differences."""
+    """The numbers of classes in which B is better, worse or equal, and the classes with the largest differences."""
 
     better: int
     worse: int
@@ -77,7 +77,7 @@ class Difference:
 
     @property
     def explanation(self) -> str:
-        """One sentence that explains the verdict."""
+        """A sentence that explains the verdict."""
         if self.verdict in (Verdict.BETTER, Verdict.WORSE):
             higher = "B" if self.verdict == Verdict.BETTER else "A"
             return (
@@ -95,7 +95,7 @@ class Difference:
 
 
 def differences(a: Submission, b: Submission, access: ScoreAccess) -> list[Difference]:
-    """Compare two submissions on every split that the viewer may see; empty if their signatures differ."""
+    """Compare two submissions on every split that the viewer may see. If their signatures differ, return nothing."""
     scored_a, scored_b = current_evaluation(a), current_evaluation(b)
     result = result_of(a, access)
     if scored_a is None or scored_b is None or result is None or scored_a.signature != scored_b.signature:
@@ -121,7 +121,10 @@ def difference_on(
 
 
 def difference_of_entries(a: BoardRow, b: BoardRow, board: ShownBoard, track: Track) -> Difference:
-    """Compare two entries of a leaderboard, without their classes: a team may only see its own results per class."""
+    """Compare two entries of a leaderboard.
+
+    Classes are left out, because teams may only see their own results per class.
+    """
     first, second = (Side(one.score, one.interval, one.evaluation_id or 0) for one in (a, b))
     return difference_of(first, second, board.split, track, board.access)
 
@@ -147,7 +150,7 @@ def difference_of(a: Side, b: Side, split: str, track: Track, access: ScoreAcces
 
 
 def verdict_of(interval: Interval | None) -> Verdict:
-    """Return "better" or "worse" only if the interval does not include 0.
+    """Return "better" or "worse"; "tied" if the interval includes 0, "unknown" without an interval.
 
     >>> [str(verdict_of(ends)) for ends in ((0.1, 0.2), (-0.2, -0.1), (0.0, 0.0), None)]
     ['better', 'worse', 'tied', 'unknown']
@@ -168,7 +171,7 @@ def bar_around_zero(difference: float | None, interval: Interval | None) -> Inte
 def class_differences(
     scored: tuple[Evaluation, Evaluation], split: str, access: ScoreAccess, metric: str
 ) -> ClassDifferences | None:
-    """Compare the classes one by one; None if the phase does not show results per class."""
+    """Compare the results per class, or return None if the phase does not show them."""
     if not access.classes:
         return None
     a, b = (details(one, access, [split])[split].classes for one in scored)

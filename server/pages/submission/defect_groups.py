@@ -15,7 +15,7 @@ NUMBER_FIELDS = ("line", "token")
 
 @dataclass(frozen=True, slots=True)
 class LocationCell:
-    """One cell of a defect's row that shows where in the file the defect is."""
+    """A cell in the row of a defect, with a part of the defect's location in the file."""
 
     title: str
     is_number: bool
@@ -24,7 +24,9 @@ class LocationCell:
 
 @dataclass(frozen=True, slots=True)
 class DefectGroup:
-    """The defects with one code, or the first of them. `fields` are the location fields that occur."""
+    """A group of defects with the same code: the first of them, and how many there are in total. `fields` are the
+    fields of their locations that are set, such as line and column.
+    """
 
     code: str
     count: int
@@ -54,7 +56,7 @@ class DefectGroup:
 
 
 def defect_count(problems: Mapping[str, Any]) -> str:
-    """Return the number of defects in words.
+    """Return a phrase with the number of defects.
 
     >>> defect_count({"total": 1000, "more": True})
     'More than 1,000 defects'
@@ -65,7 +67,7 @@ def defect_count(problems: Mapping[str, Any]) -> str:
 
 
 def defect_groups(problems: Mapping[str, Any]) -> list[DefectGroup]:
-    """Group the errors of a submission's `problems` by code, in the order of the file.
+    """Return the errors in a submission's `problems`, grouped by code and in the order of the file.
 
     >>> found = defect_groups({"errors": [{"code": "empty", "message": "the file is empty", "line": 1}], "total": 1})
     >>> found[0].code, found[0].count, found[0].fields

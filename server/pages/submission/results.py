@@ -1,4 +1,4 @@
-"""The scores of a submission by metric and split, as its page shows them."""
+"""The scores of a submission by metric and split, for its page."""
 
 from dataclasses import dataclass
 
@@ -31,12 +31,12 @@ class Result:
 
     @property
     def has_more(self) -> bool:
-        """Whether there are metrics or splits besides the headline score."""
+        """Whether there are metrics or splits in addition to the headline score."""
         return len(self.rows) > 1 or len(self.splits) > 1
 
     @property
     def headline_title(self) -> str:
-        """The title of the metric, with the split if there are several."""
+        """The title of the metric, and the name of the split if there are several splits."""
         return f"{self.metric.title}, {self.headline_split}" if len(self.splits) > 1 else self.metric.title
 
     @property
@@ -58,7 +58,8 @@ def result_of(submission: Submission, access: feedback.ScoreAccess) -> Result | 
 
     splits = [split for split in SPLIT_TITLES if split in values]
     if values.get("all") == values.get("public") and "private" not in values:
-        splits = ["public"]  # All images are public, so the column of all images would only repeat the public one.
+        # All images are public, so the column for all images would repeat the column for public images.
+        splits = ["public"]
     deciding = "private" if "private" in splits else splits[0]
     return Result(
         metric=metrics[0],

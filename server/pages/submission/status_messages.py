@@ -5,18 +5,23 @@ from datetime import datetime, timedelta
 from server.pages.formatting.units import time_span
 from server.submissions.models import Fault, Status, Submission
 from server.submissions.reports import ExplanationState
-from server.submissions.services.lifecycle import CHARGED_LOSSES
+from server.submissions.services.lifecycle import LOSSES_UNTIL_CHARGED
+from server.submissions.services.waiting import Wait
 
 CHARGED = "It counts against your quota, because scoring it took more time or memory than a file may use."
 STOPPED_WORKERS = "It counts against your quota, because several workers stopped while scoring it."
 
 
-def status_message(submission: Submission) -> str:
-    """Return a message about what happened and what comes next."""
+def status_message(submission: Submission, wait: Wait | None = None) -> str:
+    """Return a message about what has happened and what happens next. `wait` is the estimate for a queued
+    submission.
+    """
     if submission.status == Status.QUEUED:
-        return "Waiting to be scored. You may leave this page; scoring continues."
+        return f"Waiting to be scored. {wait_message(wait)}You may leave this page; scoring continues."
     if submission.status == Status.RUNNING:
         return "Scoring is running. You may leave this page; scoring continues."
+    if submission.has_nothing_to_score:
+        return "No prediction in this file can earn a score, so it was not scored. This does not use quota."
     if submission.status == Status.REJECTED:
         return "The file has defects, so it was not scored. Fix the problems below and submit again."
     if submission.status == Status.FAILED:
@@ -28,10 +33,25 @@ def status_message(submission: Submission) -> str:
     return "Scored. The result remains on this page."
 
 
-def fault_message(submission: Submission, *, given_back: bool = False) -> str:
-    """Return who has to fix a submission without a score, and why it is charged; empty if nobody has to.
+def wait_message(wait: Wait | None) -> str:
+    """Return a message with the number of files ahead and the estimated wait. It is empty if the submission is next.
 
-    `given_back` is whether its quota was given back.
+    >>> wait_message(Wait(2, timedelta(seconds=30)))
+    'About 2 files are ahead of this submission. The wait is about 30 seconds. '
+    """
+    if wait is None or not wait.ahead:
+        return ""
+    files = "1 file is" if wait.ahead == 1 else f"{wait.ahead} files are"
+    time = f"The wait is about {time_span(wait.time)}. " if wait.time else ""
+    return f"About {files} ahead of this submission. {time}"
+
+
+def fault_message(submission: Submission, *, given_back: bool = False) -> str:
+    """For a submission without a score, return a message that explains who has to fix the problem and whether it
+    uses quota.
+
+    The message is empty if there is nothing to fix. `given_back` is true if the team got back the quota of the
+    submission.
     """
     if submission.fault == Fault.PARTICIPANT:
         charge = "" if given_back else charge_message(submission)
@@ -39,19 +59,19 @@ def fault_message(submission: Submission, *, given_back: bool = False) -> str:
     if submission.fault == Fault.ORGANIZER:
         return "The problem is not in your file. The organizers of the challenge have to fix it."
     if submission.fault == Fault.PLATFORM:
-        return "The problem is on our side, not in your file. If it happens again, send us the ID below."
+        return "The problem is on our side, not in your file. If it happens again, tell us the ID below."
     return ""
 
 
 def charge_message(submission: Submission) -> str:
-    """Return why a submission whose file is at fault counts against the quota; empty if it does not."""
-    if submission.losses >= CHARGED_LOSSES:
+    """Return a sentence that explains why a faulty file counts against the quota. It is empty if it does not count."""
+    if submission.losses >= LOSSES_UNTIL_CHARGED:
         return STOPPED_WORKERS
     return CHARGED if submission.status == Status.FAILED else ""
 
 
 def time_left(submission: Submission, now: datetime) -> str:
-    """Return a rough estimate of the remaining time; empty if it is too early for one."""
+    """Return a rough estimate of the remaining time as text, or an empty string if it is too early for an estimate."""
     if submission.status != Status.RUNNING or submission.started_at is None or submission.progress < 0.05:
         return ""
     passed = now - submission.started_at
@@ -61,7 +81,8 @@ def time_left(submission: Submission, now: datetime) -> str:
     return f"about {time_span(left)} left" if left >= timedelta(seconds=1) else ""
 
 
-def progress_key(submission: Submission, explained: ExplanationState) -> str:
-    """Return a key for the visible progress. It changes whenever the page has something to announce."""
+def progress_key(submission: Submission, explained: ExplanationState, wait: Wait | None = None) -> str:
+    """Return a key for the visible progress. It changes whenever the page has something new to show."""
     last = "explaining" if explained is ExplanationState.PENDING else ""
-    return "-".join(filter(None, (submission.status, submission.stage or last)))
+    ahead = str(wait.ahead) if wait and wait.ahead else ""
+    return "-".join(filter(None, (submission.status, submission.stage or last or ahead)))

@@ -1,16 +1,19 @@
 """Template tags that render the components of `templates/components/`, and filters for text and sizes."""
 
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import uuid4
 
 from django import template
+from django.core.paginator import Page
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluator.digits import Interval
 from server.clock import is_over
+from server.leaderboards.compared import RankInterval
 from server.pages.challenge.tabs import tabs_of
 from server.pages.challenge_context import ChallengeContext
 from server.pages.formatting import units
@@ -19,11 +22,13 @@ from server.pages.formatting.inline import (
     digits_html,
     interval_html,
     medal_html,
+    rank_interval_html,
     share_html,
     time_html,
 )
 from server.pages.formatting.markdown import render_markdown
 from server.pages.formatting.score_digits import interval_text, score_digits, with_sign
+from server.pages.leaderboard.rank_changes import arrow
 from server.pages.submission.defect_groups import defect_groups
 from server.pages.submission.status_messages import time_left
 from server.submissions.models import STAGES, Submission
@@ -35,13 +40,13 @@ register.filter("markdown", render_markdown)
 
 Context = dict[str, Any]
 MOST_SQUARES = 10
-SQUARE_STEP, SQUARE_GAP = 16, 4  # pixels
-UNDEFINED = "Undefined: there is nothing to measure"
-UNDEFINED_CELL = "Undefined: there are no objects of this kind"
+SQUARE_STEP, SQUARE_GAP = 16, 4  # both in pixels: the distance of two squares, and the gap between them
+UNDEFINED = "Undefined, because there are no objects"
+UNDEFINED_CELL = "Undefined, because there are no objects of this kind"
 
 
 def inline(name: str, context: Context) -> SafeString:
-    """Render a component without surrounding white space, so that a comma or a full stop can follow it."""
+    """Render a component without white space around it, so that a comma or a full stop can follow."""
     return mark_safe(render_to_string(name, context).strip())
 
 
@@ -49,10 +54,16 @@ def inline(name: str, context: Context) -> SafeString:
 def honest_score(
     value: float | None, interval: Interval | None = None, decimals: int | None = None, kind: str = ""
 ) -> SafeString:
-    """Render a score; digits that its interval does not support are faint."""
+    """Render a score. Digits that its interval does not support are printed faint."""
     if value is None:
         return inline("components/undefined.html", {"text": "undefined", "title": UNDEFINED})
     return digits_html(score_digits(value, interval, decimals=decimals), interval, kind)
+
+
+@register.filter
+def rank_arrow(gained: int) -> SafeString:
+    """Render a number of ranks gained or, if it is negative, lost. For 0, render nothing."""
+    return mark_safe(arrow(gained))
 
 
 @register.simple_tag
@@ -63,14 +74,14 @@ def share(value: float, decimals: int | None = None) -> SafeString:
 
 @register.simple_tag
 def gain(value: float, ends: Interval | None = None, decimals: int | None = None) -> SafeString:
-    """Render a difference of two scores with its sign; with three decimals if it has no interval."""
+    """Render the difference between two scores with its sign. Without an interval, it has three decimals."""
     shown = REPORT_DECIMALS if ends is None and decimals is None else decimals
     return digits_html(with_sign(score_digits(value, ends, decimals=shown)), ends)
 
 
 @register.simple_tag
 def measured(value: float | None, kind: str, decimals: int | None = None) -> SafeString:
-    """Render a number of a report in the format of its column's kind."""
+    """Render a number in a report, formatted according to the kind of its column."""
     if value is None:
         return inline("components/undefined.html", {"text": "–", "title": UNDEFINED_CELL})
     if kind == "fraction":
@@ -94,7 +105,8 @@ def interval(value: float, ends: Interval | None, axis: Interval | None) -> Safe
 
 @register.simple_tag(takes_context=True)
 def when(context: Context, moment: datetime | None, style: str = "relative") -> SafeString:
-    """Render a time, with the exact time on hover. The style is `relative` to now, `absolute` in UTC, or `since`.
+    """Render a time, with the exact time on hover. The style is `relative` (to now), `absolute` (in UTC), or
+    `since`.
 
     `since` renders the date, so that the text does not change with time; a script replaces it with a relative time.
     """
@@ -116,7 +128,7 @@ def countdown(context: Context, opens: datetime, closes: datetime | None) -> Saf
 
 
 def next_change(opens: datetime, closes: datetime | None, now: datetime) -> Context:
-    """Return the time when submissions open, close or closed, and a text with the time until or since then."""
+    """Return the time at which submissions open or close, and a text with the remaining or elapsed time."""
     if opens > now:
         return {"moment": opens, "text": f"Opens in {units.time_span(opens - now)}"}
     if closes is None:
@@ -129,12 +141,17 @@ def next_change(opens: datetime, closes: datetime | None, now: datetime) -> Cont
 @register.simple_tag
 def status(submission: Submission) -> SafeString:
     """Render the status of a submission with its icon."""
-    return inline("components/status.html", {"status": submission.status})
+    return status_html(submission.status)
+
+
+@cache
+def status_html(name: str) -> SafeString:
+    return inline("components/status.html", {"status": name})
 
 
 @register.simple_tag(takes_context=True)
 def quota(context: Context, state: Quota) -> SafeString:
-    """Render today's quota: a square for each submission, what is left, and when the next one is allowed."""
+    """Render today's quota: a square for each submission, the number left, and when the next one is allowed."""
     now = context.get("now") or timezone.now()
     in_total = "" if state.total is None else f", {state.total_left} of {state.total} in total"
     next_at = state.next_allowed_at
@@ -153,6 +170,19 @@ def quota(context: Context, state: Quota) -> SafeString:
 def medal(rank: int | None) -> SafeString:
     """Render a rank. The first three ranks have a medal."""
     return medal_html(rank)
+
+
+@register.simple_tag
+def rank_interval(found: RankInterval | None) -> SafeString:
+    """Render the ranks that a team could have."""
+    return rank_interval_html(found)
+
+
+@register.filter
+def page_numbers(pages: "Page[Any]") -> list[int | None]:
+    """Return the numbers of the first, last, current and adjacent pages, with None in place of the pages between."""
+    numbers = pages.paginator.get_elided_page_range(pages.number, on_each_side=1, on_ends=1)
+    return [number if isinstance(number, int) else None for number in numbers]
 
 
 @register.inclusion_tag("components/tabs.html", takes_context=True)

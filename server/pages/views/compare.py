@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -16,7 +16,7 @@ from server.submissions import feedback
 from server.submissions.feedback import ScoreAccess
 from server.submissions.models import Status, Submission
 
-SAME = "A and B are the same submission. Choose a different one for A or B."
+SAME = "A and B are the same submission. Choose two different submissions."
 DIFFERENT_SIGNATURES = "These submissions were scored with different signatures, so their scores cannot be compared."
 
 
@@ -28,13 +28,14 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
     team, phase = current.required_team(), current.required_phase()
     access = feedback.score_access(phase, viewer=request.user, now=current.now)
     context: dict[str, Any] = {"current": current, "now": current.now}
-    if access.ladder:  # Until the phase ends, a ladder hides small differences, which a comparison would show.
+    if access.ladder:  # Until the phase ends, ladder feedback hides small differences.
         return render(request, "compare/compare.html", context | {"is_ladder": True})
-    own = feedback.with_scores(Submission.objects.filter(team=team, phase=phase, status=Status.SCORED))
-    submissions = list(own[:MAX_COMPARED])
+    own = Submission.objects.filter(team=team, phase=phase, status=Status.SCORED)
+    submissions = list(own.select_related("phase__challenge", "team")[:MAX_COMPARED])
+    feedback.load_scores(submissions)
     scores = {one.pk: headline_score(one, access) for one in submissions}
     best_first = sorted(submissions, key=lambda one: -(scores[one.pk] or 0.0))
-    a, b = requested_pair(request.GET, best_first)
+    a, b = requested_pair(letters_of(request.GET), best_first)
     found = differences(a, b, access) if a and b and a != b else []
     context |= {
         "choices": [("a", "A", a), ("b", "B", b)] if a and b else [],
@@ -48,10 +49,24 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
     return render(request, "compare/compare.html", context)
 
 
+def letters_of(parameters: QueryDict) -> dict[str, str]:
+    """Return the keys of A and B: the parameters `a` and `b`, or the first two submissions that were selected in
+    the list.
+
+    The list has the newest submission first, so the newer one of two selected submissions is B.
+    """
+    b, a = (*parameters.getlist("pick")[:2], "", "")[:2]
+    return {"a": parameters.get("a", a), "b": parameters.get("b", b)}
+
+
 def requested_pair(
     parameters: Mapping[str, str], best_first: Sequence[Submission]
 ) -> tuple[Submission | None, Submission | None]:
-    """Return A and B as named in the query string. Those not named are the best remaining ones, B the better."""
+    """Return submissions A and B from the query string.
+
+    If only one is given, the other is the best of the team's other submissions. If none is given, they are the team's
+    two best submissions, and B is the better one.
+    """
     chosen = {letter: requested(parameters.get(letter, ""), best_first) for letter in "ab"}
     for letter in "ba":
         others = [one for one in best_first if one not in chosen.values()]

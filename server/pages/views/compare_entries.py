@@ -7,22 +7,23 @@ from django.views.decorators.http import require_safe
 from server.leaderboards import queries
 from server.leaderboards.queries import BoardRow, ShownBoard
 from server.pages.challenge_context import find_context
+from server.pages.leaderboard.query import parse_query
 from server.pages.submission.comparison import difference_of_entries
-from server.pages.views.leaderboard import parse_query
 
-SAME = "A and B are the same team. Choose a different one for A or B."
+SAME = "A and B are the same team. Choose two different teams."
 NO_ENTRY = "has no entry on this leaderboard. Enter the name of a team exactly as the leaderboard shows it."
 
 
 @require_safe
 def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
-    """Compare the entries of the teams named in the query string; by default the viewer's and the one above it."""
+    """Compare the entries of the teams in the query string; by default the viewer's entry and the one above it."""
     current = find_context(request, slug)
     phase, query = current.required_phase(), parse_query(request, current)
     board = queries.board(phase, split=query.split, viewer=request.user)
     names = [request.GET.get(letter, "").strip() for letter in "ab"]
     a, b = chosen_entries(board, names, team_id=current.team.pk if current.team else None)
-    is_ladder = board.access.ladder  # Until the end, a ladder hides small differences, which a comparison would show.
+    # Until the phase ends, ladder feedback hides small differences, which a comparison would reveal.
+    is_ladder = board.access.ladder
     is_same = a is not None and b is not None and a.team_id == b.team_id
     comparable = a is not None and b is not None and not is_same and not is_ladder
     context = {
@@ -45,11 +46,14 @@ def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def chosen_entries(board: ShownBoard, names: list[str], *, team_id: int | None) -> list[BoardRow | None]:
-    """Return the named entries. By default A is the viewer's entry, and B the one above it or, at the top, below it."""
+    """Return the given entries. By default, A is the viewer's entry, and B is the next entry above it or, for the
+    first rank, below it.
+    """
     chosen = [board.row_named(name) if name else None for name in names]
     if all(names):
         return chosen
-    own = board.index_of(team_id) or 0
+    placed = board.row_and_index_of(team_id) if team_id else None
+    own = placed[1] if placed else 0
     first = max(own - 1, 0)
     near = board.page(first, own + 2)
     defaults = [near[index - first] for index in (own, own - 1, own + 1) if 0 <= index - first < len(near)]

@@ -8,8 +8,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from server.challenges.models import Phase
+from server.pages.challenge.commands import install_command, submit_command
 from server.pages.challenge.file_format import DescriptionList, file_format, limit_list, submission_terms
-from server.pages.challenge_context import find_context
+from server.pages.challenge_context import JoinState, find_context
 from server.submissions.limits import file_limits
 
 
@@ -18,7 +19,12 @@ def data(request: HttpRequest, slug: str) -> HttpResponse:
     current = find_context(request, slug)
     context: dict[str, Any] = {"current": current, "now": current.now}
     if current.phase:
-        context |= {"format": file_format(current.phase), "limits": limits_and_terms(current.phase)}
+        context |= {
+            "format": file_format(current.phase),
+            "limits": limits_and_terms(current.phase),
+            "install": install_command(),
+            "submit_command": submit_command(current.phase, joins=current.join_state == JoinState.OPEN),
+        }
     return render(request, "challenge/data.html", context)
 
 
@@ -34,19 +40,28 @@ def limits_and_terms(phase: Phase) -> DescriptionList:
 
 @require_safe
 def sample(request: HttpRequest, slug: str) -> FileResponse:
-    """Download the phase's sample submission."""
+    """Download the phase's template file, a submission without predictions."""
     phase = find_context(request, slug).required_phase()
     if not phase.sample_submission:
-        raise Http404("this phase has no sample file")
-    name = f"{phase.challenge.slug}-{phase.slug}-sample.{phase.declared_track.form.suffix}"
+        raise Http404("this phase has no template file")
+    name = phase.download_name(f"template.{phase.declared_track.form.suffix}")
     return FileResponse(phase.sample_submission.open("rb"), as_attachment=True, filename=name)
 
 
 @require_safe
+def kit(request: HttpRequest, slug: str) -> FileResponse:
+    """Download the phase's check kit. With it, `podium check` finds every defect of a submission."""
+    phase = find_context(request, slug).required_phase()
+    if not phase.kit:
+        raise Http404("this phase has no check kit yet")
+    return FileResponse(phase.kit.open("rb"), as_attachment=True, filename=phase.download_name("kit.json"))
+
+
+@require_safe
 def candidates(request: HttpRequest, slug: str) -> FileResponse:
-    """Download the list of candidates that a submission of the phase ranks."""
+    """Download the list of candidates, which a submission to the phase ranks."""
     phase = find_context(request, slug).required_phase()
     if not phase.candidates:
         raise Http404("this phase has no list of candidates")
-    name = f"{phase.challenge.slug}-{phase.slug}-candidates.json"
+    name = phase.download_name("candidates.json")
     return FileResponse(phase.candidates.open("rb"), as_attachment=True, filename=name)

@@ -1,19 +1,23 @@
-"""The front page: the list of challenges."""
+"""The front page: the list of challenges, and invitations to teams."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, OuterRef, Subquery
+from django.db.models import Count, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from server.challenges.models import Challenge, Membership, Team
-from server.clock import database_now
-from server.leaderboards import queries
+from server.challenges.models import Challenge, Phase, Team
+from server.challenges.visibility import Viewer
+from server.clock import DatabaseNow, database_now
+from server.compiled_queries import compiled_query, set_related
+from server.leaderboards.present_ranks import own_ranks
+from server.organize.services import bundle_uploads
 from server.pages.challenge_context import default_phase, track_title
+from server.teams.models import Invitation
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +26,7 @@ class ListedChallenge:
 
     challenge: Challenge
     tracks: str
-    visibility: str  # empty for public challenges
+    visibility: str  # the visibility; empty for public challenges
     teams: int
     own_team: str
     rank: int | None
@@ -30,33 +34,44 @@ class ListedChallenge:
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    now = database_now()
-    listed = listed_challenges(request.user, now)
+    challenges = read_challenges(request.user)
+    now = challenges[0].now if challenges else database_now()
+    listed = listed_challenges(challenges, now)
     groups = [
         ("Open challenges", [one for one in listed if is_open(one.challenge, now)]),
         ("Opening later", [one for one in listed if one.challenge.opens_at > now]),
         ("Closed", [one for one in listed if one.challenge.has_closed(now)]),
     ]
-    return render(request, "home/home.html", {"groups": [group for group in groups if group[1]], "now": now})
-
-
-def listed_challenges(user: Any, now: datetime) -> list[ListedChallenge]:
-    """Return the challenges that this person can see, by deadline. Open ones include the rank of the person's team."""
-    visible = Challenge.objects.listed_for(user)
-    teams = Team.objects.filter(challenge=OuterRef("pk"), is_baseline=False).order_by()
-    counts = teams.values("challenge").annotate(count=Count("pk")).values("count")
-    challenges = (
-        visible.annotate(team_count=Coalesce(Subquery(counts), 0))
-        .prefetch_related("phases")
-        .defer("description", "rules", "data")
-        .order_by(F("closes_at").asc(nulls_last=True), "slug")
-    )
-    memberships = Membership.objects.filter(user=user) if user.is_authenticated else Membership.objects.none()
-    own = {one.challenge_id: one.team for one in memberships.select_related("team")}
-    phases = {
-        one.pk: default_phase(list(one.phases.all()), now) for one in challenges if one.pk in own and is_open(one, now)
+    context = {
+        "now": now,
+        "may_import": bundle_uploads.may_import(request.user),
+        "groups": [group for group in groups if group[1]],
+        "invitations": invitations_of(user=request.user.pk, now=now) if request.user.is_authenticated else [],
     }
-    ranks = queries.own_ranks(((phase, own[key].pk) for key, phase in phases.items() if phase), now=now)
+    return render(request, "home/home.html", context)
+
+
+@compiled_query
+def invitations_of(*, user: int, now: datetime) -> QuerySet[Invitation]:
+    """Return the open invitations of a person to teams."""
+    waiting = Invitation.objects.waiting(now).filter(user=user, kind=Invitation.Kind.PERSON)
+    return waiting.select_related("team__challenge")
+
+
+def read_challenges(user: Any) -> list[Any]:
+    """Return the challenges that this person can see, by deadline, with their phases."""
+    challenges = challenges_with_teams(user=user.pk, is_staff=user.is_staff)
+    set_related(challenges, "phases", phases_of(challenges=[one.pk for one in challenges]), by="challenge")
+    return challenges
+
+
+def listed_challenges(challenges: list[Any], now: datetime) -> list[ListedChallenge]:
+    """Return the rows of the list. Those of open challenges include the rank of the person's team."""
+    # Without a membership, the query sets no attribute.
+    own = {one.pk: one.own.team for one in challenges if hasattr(one, "own")}
+    joined = [one for one in challenges if one.pk in own and is_open(one, now)]
+    phases = {one.pk: default_phase(list(one.phases.all()), now) for one in joined}
+    ranks = own_ranks([(phase, own[key].pk) for key, phase in phases.items() if phase], now=now)
 
     def rank_in(challenge: Challenge) -> int | None:
         phase = phases.get(challenge.pk)
@@ -73,6 +88,28 @@ def listed_challenges(user: Any, now: datetime) -> list[ListedChallenge]:
         )
         for challenge in challenges
     ]
+
+
+@compiled_query
+def challenges_with_teams(*, user: int | None, is_staff: bool) -> QuerySet[Any]:
+    """Return the challenges in a person's list, by deadline, with the number of their teams.
+
+    `own` is the person's membership with its team, and `now` is the database's time.
+    """
+    # `IN (0)` lets SQLite use the column `is_baseline` of the index; `NOT is_baseline` does not.
+    teams = Team.objects.filter(challenge=OuterRef("pk"), is_baseline__in=[False], merged_into=None).order_by()
+    counts = teams.values("challenge").annotate(count=Count("*")).values("count")
+    listed = Challenge.objects.listed_for(Viewer(user, is_staff)).defer("description", "rules", "data")
+    if user is not None:
+        own = FilteredRelation("memberships", condition=Q(memberships__user=user))
+        listed = listed.annotate(own=own).select_related("own__team")  # type: ignore[misc]  # `own` is no field
+    counted = listed.annotate(team_count=Coalesce(Subquery(counts), 0), now=DatabaseNow())
+    return counted.order_by(F("closes_at").asc(nulls_last=True), "slug")
+
+
+@compiled_query
+def phases_of(*, challenges: list[int]) -> QuerySet[Phase]:
+    return Phase.objects.filter(challenge__in=challenges)
 
 
 def is_open(challenge: Challenge, now: datetime) -> bool:

@@ -1,12 +1,9 @@
-"""The rules page of a challenge, with the form to join it, and the page of the viewer's team."""
-
-from typing import Any
+"""The rules page of a challenge, with the form to join it."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from server.accounts.requests import PersonRequest
@@ -16,10 +13,8 @@ from server.errors import Refused
 from server.pages.challenge_context import ChallengeContext, JoinState, find_context
 from server.pages.forms import JoinForm
 from server.pages.rendering import render_page
-from server.submissions.services import quota
 
-PER_PAGE = 50
-JOIN_HEADINGS = {JoinState.MEMBER: "You are a member", JoinState.WAITING: "Waiting for approval"}
+JOIN_HEADINGS = {JoinState.MEMBER: "You are taking part", JoinState.WAITING: "Waiting for approval"}
 
 
 @require_safe
@@ -62,22 +57,3 @@ def join(request: PersonRequest, slug: str) -> HttpResponse:
     else:
         messages.success(request, f"You joined {current.challenge.title} as {joined.team.name}.")
     return redirect(current.url("challenge"))
-
-
-@require_safe
-@login_required
-def team(request: PersonRequest, slug: str) -> HttpResponse:
-    current = find_context(request, slug)
-    own = current.required_team()
-    context: dict[str, Any] = {
-        "current": current,
-        "now": current.now,
-        "members": own.memberships.select_related("user"),
-    }
-    if current.phase:
-        changes = Paginator(quota.statement(team=own, phase=current.phase), PER_PAGE)
-        context |= {
-            "quota": quota.state(team=own, phase=current.phase, now=current.now),
-            "quota_changes": changes.get_page(request.GET.get("page")),
-        }
-    return render(request, "challenge/team.html", context)

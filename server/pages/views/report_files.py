@@ -1,4 +1,4 @@
-"""Downloads of a submission's report as JSON and CSV, with the parts that the phase shows."""
+"""Provides a submission's report for download as JSON and CSV, limited to the parts that the phase shows."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,21 +8,19 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from server.accounts.requests import PersonRequest
-from server.clock import database_now
 from server.leaderboards.export import harmless
-from server.pages.views.submission import visible_to
+from server.pages.views.submission import read_or_404
 from server.submissions.reports import visible_report
 
 POINT = ("confidence", "recall", "precision")
 
 
 def report_or_404(request: PersonRequest, pk: UUID) -> dict[str, Any]:
-    submission = get_object_or_404(visible_to(request.user), pk=pk)
-    report = visible_report(submission, viewer=request.user, now=database_now())
+    read = read_or_404(request.user, pk)
+    report = visible_report(read.submission, access=read.access)
     if report is None:
         raise Http404("this submission has no score")
     return report
@@ -63,7 +61,10 @@ def curve_points(report: dict[str, Any]) -> Iterator[Sequence[Any]]:
 
 
 def csv_file(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> HttpResponse:
-    """Return a CSV file with all digits. Texts are escaped against spreadsheet formulas. 404 if there are no rows."""
+    """Return a CSV file with all digits.
+
+    Cells that look like spreadsheet formulas are escaped. Raises 404 if there are no rows.
+    """
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

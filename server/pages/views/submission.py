@@ -1,126 +1,182 @@
 """The page of a submission: its status, then its scores and report, or its defects."""
 
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
-from server.accounts.requests import PersonRequest
-from server.clock import database_now
+from server.accounts.requests import PersonRequest, is_local
 from server.errors import Refused
+from server.leaderboards.own_entry import NextRank, next_rank
+from server.leaderboards.standings import Standing
 from server.leaderboards.standings import standing as standing_of
 from server.pages.challenge_context import context_of_phase
 from server.pages.rendering import render_page
 from server.pages.report.report import Report, report_of
+from server.pages.report.tabs import METRICS
 from server.pages.submission.defect_groups import defect_count
+from server.pages.submission.improvement import improvement_of
 from server.pages.submission.results import result_of
 from server.pages.submission.status_messages import fault_message, progress_key, status_message
 from server.submissions import feedback, reports
-from server.submissions.feedback import ScoreAccess
-from server.submissions.models import QuotaEntry, Status, Submission
+from server.submissions.models import Status, Submission
+from server.submissions.reading import ReadSubmission, read_submission
 from server.submissions.reports import ExplanationState
-from server.submissions.services import lifecycle, retention
+from server.submissions.services import intake, lifecycle, own_files, retention
+from server.submissions.services.waiting import Wait, estimated_wait
 
 NO_CONTENT, UNAUTHORIZED = 204, 401
 
 
-def visible_to(user: Any) -> QuerySet[Submission]:
-    return feedback.with_scores(Submission.objects.visible_to(user)).select_related("user", "phase__challenge", "team")
+def read_or_404(user: Any, pk: UUID) -> ReadSubmission:
+    """Return the submission with this id. Raises 404 if there is none that the person may see."""
+    found = read_submission(user, pk, with_notices=True)
+    if found is None:
+        raise Http404("no such submission")
+    return found
 
 
 @require_safe
 @login_required
-def submission(request: PersonRequest, pk: UUID) -> HttpResponse:
-    return show(request, get_object_or_404(visible_to(request.user), pk=pk))
+def submission(request: PersonRequest, pk: UUID, tab: str = METRICS) -> HttpResponse:
+    return show(request, pk, tab=tab)
 
 
-def show(request: PersonRequest, one: Submission, refusal: Refused | None = None) -> HttpResponse:
-    current = context_of_phase(request, one.phase)
-    access = current.score_access
-    context = panel_context(request, one, current.now, access, explanation_state(access, one))
-    return render_page(request, "submission/page.html", context | {"current": current, "refusal": refusal})
+def show(request: PersonRequest, pk: UUID, refusal: Refused | None = None, *, tab: str = METRICS) -> HttpResponse:
+    read = read_or_404(request.user, pk)
+    current = context_of_phase(request, read.submission.phase)
+    read.submission.phase = current.required_phase()
+    context = panel_context(request, read, explanation_state(read), wait_of(read.submission), tab=tab)
+    is_member = current.team is not None and current.team.pk == read.submission.team_id
+    context |= {"current": current, "refusal": refusal, "is_member": is_member}
+    return render_page(request, "submission/page.html", context)
 
 
 @require_safe
 def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Return the part of the page that changes, or 204 if the page already shows the current state."""
+    """Return the part of the page that changes, or status 204 if the page already shows the current state."""
     if not request.user.is_authenticated:
         login = f"{reverse('account_login')}?{urlencode({'next': reverse('submission', args=[pk])})}"
         return HttpResponse(status=UNAUTHORIZED, headers={"HX-Redirect": login})
-    one = get_object_or_404(visible_to(request.user), pk=pk)
-    announced, now = request.GET.get("seen", ""), database_now()
-    access = feedback.score_access(one.phase, viewer=request.user, now=now)
-    explained = explanation_state(access, one)
-    key = progress_key(one, explained)
-    if one.status in (Status.QUEUED, Status.SCORED) and announced == key:
+    read = read_or_404(request.user, pk)
+    seen, explained = request.GET.get("seen", ""), explanation_state(read)
+    wait = wait_of(read.submission)
+    key = progress_key(read.submission, explained, wait)
+    if read.submission.status in (Status.QUEUED, Status.SCORED) and seen == key:
         return HttpResponse(status=NO_CONTENT)
-    context = panel_context(request, one, now, access, explained)
-    return render(request, "submission/panel.html", context | {"announce": announced != key})
+    # Screen readers should not announce every change of the queue.
+    is_new = seen != key and not (wait and seen.startswith(Status.QUEUED))
+    context = panel_context(request, read, explained, wait, tab=request.GET.get("tab", METRICS))
+    return render(request, "submission/panel.html", context | {"announce": is_new})
 
 
-def explanation_state(access: ScoreAccess, one: Submission) -> ExplanationState:
-    """Return the progress of the explanation, for viewers who may read it."""
-    evaluation = feedback.current_evaluation(one)
-    return reports.explanation_state(one, evaluation) if evaluation and access.classes else ExplanationState.NONE
+def wait_of(one: Submission) -> Wait | None:
+    return estimated_wait(one) if one.status == Status.QUEUED else None
+
+
+def explanation_state(read: ReadSubmission) -> ExplanationState:
+    """Return the progress of the explanation, if the viewer may read the explanation."""
+    evaluation = feedback.current_evaluation(read.submission) if read.access.classes else None
+    return reports.explanation_state(read.submission, evaluation) if evaluation else ExplanationState.NONE
 
 
 def panel_context(
-    request: HttpRequest, one: Submission, now: datetime, access: ScoreAccess, explained: ExplanationState
+    request: HttpRequest, read: ReadSubmission, explained: ExplanationState, wait: Wait | None, *, tab: str
 ) -> dict[str, Any]:
-    """Return the template context of the panel for the current state of a submission."""
-    given_back = QuotaEntry.objects.filter(submission=one, amount=-1).exists()
+    """Return the template context of the panel for the current state of a submission, with a tab of its report.
+
+    The submit page shows a brief panel, without metrics and report.
+    """
+    one, brief = read.submission, "brief" in request.GET
     context: dict[str, Any] = {
         "submission": one,
-        "now": now,
-        "message": status_message(one),
-        "fault": fault_message(one, given_back=given_back),
+        "now": read.now,
+        "message": status_message(one, wait),
+        "brief": brief,
+        "fault": fault_message(one, given_back=read.given_back),
         "changed_at": one.enqueued_at if one.status == Status.QUEUED else one.finished_at,
         "is_running": one.status == Status.RUNNING,
         "defects": defect_count(one.problems) if one.status == Status.REJECTED else "",
         "notices": one.problems.get("notices", []),
-        "given_back": given_back,
+        "given_back": read.given_back,
         "removal": retention.removal_time(one),
         "unscored_days": settings.UNSCORED_FILE_DAYS,
         "may_cancel": not one.is_finished,
+        "may_submit_anyway": one.has_nothing_to_score and bool(one.file),
         "may_submit_again": one.is_finished and one.status != Status.SCORED,
     }
     report: Report | None = None
     if one.status == Status.SCORED:
-        context |= scored_context(one, now, access)
-        report = context["result"] and report_of(request.GET, one, access, context["result"], explained)
-    if not one.is_settled or explained is ExplanationState.PENDING:
-        query = report.poll_query if report else "?"
+        context |= scored_context(read)
+        if not brief and context["result"]:
+            report = report_of(request.GET, one, read.access, context["result"], explained, tab)
+    if tab != METRICS and report is None and not brief:
+        raise Http404("this report has no such tab")
+    if not one.is_settled or (explained is ExplanationState.PENDING and not brief):
+        query = report.poll_query if report else "?brief=1&" if brief else "?"
         address = reverse("submission_panel", args=[one.pk])
-        context["poll_url"] = f"{address}{query}seen={progress_key(one, explained)}"
+        context["poll_url"] = f"{address}{query}seen={progress_key(one, explained, wait)}"
     return context | {"report": report}
 
 
-def scored_context(one: Submission, now: datetime, access: ScoreAccess) -> dict[str, Any]:
+def scored_context(read: ReadSubmission) -> dict[str, Any]:
     """Return the scores, the rank and the notices of a scored submission."""
-    result, standing = result_of(one, access), standing_of(one, now=now)
-    context: dict[str, Any] = {"result": result, "standing": standing}
+    one = read.submission
+    result, standing = result_of(one, read.access), standing_of(one, now=read.now)
+    context: dict[str, Any] = {"result": result, "standing": standing, "next_rank": next_rank_of(read, standing)}
+    # organizers see the exact ends; all other viewers are members of the team
+    context["is_own"] = not read.access.exact_ends
     evaluation = feedback.current_evaluation(one)
     if result is None or evaluation is None:
         return context | {"message": standing.why_not}
-    return context | {"notices": evaluation.report.get("notices", [])}
+    return context | {
+        "notices": evaluation.notices or [],  # type: ignore[attr-defined]  # annotated by `load_scores`
+        "improvement": improvement_of(one, result, read.access),
+    }
+
+
+def next_rank_of(read: ReadSubmission, standing: Standing) -> NextRank | None:
+    """Return the difference between this score and that of the next higher rank.
+
+    Return None for a submission without a rank, and under ladder feedback.
+    """
+    if standing.entry is None or read.submission.phase.has_ladder(read.now):
+        return None
+    return next_rank(standing.entry, access=read.access)
+
+
+@require_safe
+@login_required
+def own_file(request: PersonRequest, pk: UUID) -> FileResponse:
+    """Download the file of a submission of the viewer's team, byte for byte as it was uploaded."""
+    return own_files.download(submission=read_or_404(request.user, pk).submission, by=request.user)
 
 
 @require_POST
 @login_required
 def cancel(request: PersonRequest, pk: UUID) -> HttpResponse:
-    one = get_object_or_404(visible_to(request.user), pk=pk)
     try:
-        lifecycle.cancel(submission=one, by=request.user)
+        lifecycle.cancel(submission=read_or_404(request.user, pk).submission, by=request.user)
     except Refused as refusal:
-        return show(request, get_object_or_404(visible_to(request.user), pk=pk), refusal)
+        return show(request, pk, refusal)
     messages.success(request, "The submission was cancelled.")
-    return redirect("submission", pk)
+    back = request.POST.get("next", "")
+    return redirect(back) if is_local(back) else redirect("submission", pk)
+
+
+@require_POST
+@login_required
+def submit_anyway(request: PersonRequest, pk: UUID) -> HttpResponse:
+    """Submit the file of a rejected submission again, so that it is scored although no prediction in it can score."""
+    try:
+        again = intake.submit_anyway(submission=read_or_404(request.user, pk).submission, by=request.user)
+    except Refused as refusal:
+        return show(request, pk, refusal)
+    return redirect("submission", again.pk)

@@ -1,49 +1,31 @@
-"""The list of a team's submissions, and the form that changes a note or chooses a final submission."""
+"""The list of a team's submissions, and the form that changes a note, a method or the choice of a final submission."""
 
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
-from evaluator.digits import Interval
 from server.accounts.requests import PersonRequest
 from server.challenges.models import Phase
 from server.errors import Refused
 from server.pages.challenge_context import ChallengeContext, context_of_phase, find_context
-from server.pages.formatting.svg import score_history
 from server.pages.forms import EditForm
 from server.pages.rendering import render_page
-from server.submissions import feedback
-from server.submissions.models import Score, Status, Submission
-from server.submissions.services import choices, quota, retention
+from server.pages.submission.listing import ANY_KEY, address_with, best_not_final, list_filter, listed
+from server.pages.submission.score_chart import own_scores, score_chart
+from server.pages.views import submission as submission_page
+from server.submissions.models import Status, Submission
+from server.submissions.reading import numbers_of_submissions, read_submissions
+from server.submissions.services import choices, methods, quota, retention
 
-PER_PAGE = 50
-
-
-@dataclass(frozen=True, slots=True)
-class ListedSubmission:
-    """A submission with its headline score as the viewer may see it.
-
-    With a ladder, `has_score` is false until the submission is published, and `is_of_best` is true if the score of
-    the team's best submission is shown instead of its own.
-    """
-
-    submission: Submission
-    is_scored: bool
-    has_score: bool
-    score: float | None
-    interval: Interval | None
-    is_best: bool
-    is_of_best: bool
-    compare_url: str
+PER_PAGE = 25
+METHOD = ("method", "paper_url", "code_url")
 
 
 @require_safe
@@ -54,83 +36,65 @@ def submissions(request: PersonRequest, slug: str) -> HttpResponse:
 
 def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | None = None) -> HttpResponse:
     team, phase = current.required_team(), current.required_phase()
-    own = Submission.objects.filter(team=team, phase=phase)
-    access = feedback.score_access(phase, viewer=request.user, now=current.now)
-    scores = [access.number(value) for value in headline_scores(own, phase, access)]
-    known = [score for score in scores if score is not None]
-    pages: Page[Any] = Paginator(feedback.with_scores(own), PER_PAGE).get_page(request.GET.get("page"))
-    compare_url = reverse("compare", args=[current.challenge.slug]) if len(scores) > 1 and not access.ladder else ""
+    access, chosen = current.score_access, list_filter(request.GET)
+    scores = own_scores(team, phase, access)
+    every, finals_chosen = next(iter(numbers_of_submissions(team=team.pk, phase=phase.pk)), (0, 0))
+    count = chosen.submissions(team, phase).count() if chosen.is_active else every
+    pages: Page[Any] = Paginator(range(count), PER_PAGE).get_page(request.GET.get("page"))
+    rows = range(max(0, pages.start_index() - 1), pages.end_index())
+    shown = (
+        chosen.rows(team, phase, slice(rows.start, rows.stop))
+        if chosen.is_active
+        else read_submissions(team, phase, rows=rows)
+    )
+    best = max((one.score for one in scores), default=None)
+    address = address_with("submission", ANY_KEY).replace(str(ANY_KEY), "{}")
     context = {
         "current": current,
         "now": current.now,
         "refusal": refusal,
         "pages": pages,
-        "listed": [listed(one, access, best=max(known, default=None), compare_url=compare_url) for one in pages],
-        "history": score_history(known),
+        "every": every,
+        "filter": chosen,
+        "statuses": Status.values,
+        "listed": [listed(one, access, best=best) for one in shown],
+        "may_compare": len(scores) > 1 and not access.ladder,
+        "chart": score_chart(scores, phase=phase, access=access, address=address),
         "share": retention.storage_use(team),
         "unscored_days": settings.UNSCORED_FILE_DAYS,
         "quota": quota.state(team=team, phase=phase, now=current.now),
-        "finals_chosen": own.filter(final=True).count(),
+        "finals_chosen": finals_chosen,
+        "better": None if phase.has_closed(current.now) else best_not_final(scores, finals_chosen, access),
         "default_finals": default_finals(phase),
         "decimals": access.decimals,
     }
     return render_page(request, "submissions/submissions.html", context)
 
 
-def headline_scores(own: Any, phase: Phase, access: feedback.ScoreAccess) -> list[float | None]:
-    """Return the public headline scores that the viewer may see, in the order of submission."""
-    rows = Score.objects.filter(
-        split="public",
-        metric=phase.declared_track.headline,
-        evaluation__signature=phase.signature,
-        evaluation__submission__in=own.filter(status=Status.SCORED),
-    ).order_by("evaluation__submission__received_at")
-    shown = rows.visible(ladders=[phase] if access.ladder else [])
-    return list(shown.values_list("value", flat=True))
-
-
-def listed(
-    submission: Submission, access: feedback.ScoreAccess, *, best: float | None, compare_url: str
-) -> ListedSubmission:
-    headline = submission.phase.declared_track.headline
-    score = feedback.scores_in(submission, access).get("public", {}).get(headline)
-    interval = feedback.intervals_in(submission, access).get("public", {}).get(headline)
-    shown = feedback.shown_evaluation(submission, access)
-    is_own = shown == feedback.current_evaluation(submission)
-    is_scored = submission.status == Status.SCORED
-    compare = f"{compare_url}?{urlencode({'phase': submission.phase.slug, 'a': str(submission.pk)})}"
-    return ListedSubmission(
-        submission=submission,
-        is_scored=is_scored,
-        has_score=is_scored and (is_own or shown is not None),
-        score=score,
-        interval=interval,
-        is_best=is_own and score is not None and score == best,
-        is_of_best=is_scored and not is_own and shown is not None,
-        compare_url=compare if is_scored and compare_url else "",
-    )
-
-
 def default_finals(phase: Phase) -> str:
-    """Return which submissions count if the team chooses no final ones, as the end of a sentence."""
+    """Return the end of a sentence about which submissions count if the team selects no final submissions."""
     return "best public score counts" if phase.finals == 1 else f"{phase.finals} best public scores count"
 
 
 @require_POST
 @login_required
 def edit(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Change the note of a submission, or whether it is final, and return to the list."""
+    """Change the note or the method of a submission, or whether it is final, and return to the page with the form."""
     visible = Submission.objects.visible_to(request.user).select_related("phase__challenge", "team")
     submission = get_object_or_404(visible, pk=pk)
-    form = EditForm(request.POST)
-    current = context_of_phase(request, submission.phase)
+    of_page = any(name in request.POST for name in METHOD)  # only the form on the submission's page has these fields
     try:
-        change(request, submission, form)
+        change(request, submission, EditForm(request.POST))
     except Refused as refusal:
-        return show(request, current, refusal)
-    return redirect(f"{current.url('submissions')}#s-{submission.pk}")
+        if of_page:
+            return submission_page.show(request, pk, refusal)
+        return show(request, context_of_phase(request, submission.phase), refusal)
+    if of_page:
+        return redirect("submission", pk)
+    return redirect(list_address(context_of_phase(request, submission.phase), submission))
 
 
+@transaction.atomic
 def change(request: PersonRequest, submission: Submission, form: EditForm) -> None:
     if not form.is_valid():
         raise Refused("invalid", "A note has at most 500 characters.")
@@ -138,3 +102,13 @@ def change(request: PersonRequest, submission: Submission, form: EditForm) -> No
         choices.set_note(submission=submission, by=request.user, note=form.cleaned_data["note"])
     if form.cleaned_data["final"] is not None:
         choices.set_final(submission=submission, by=request.user, final=form.cleaned_data["final"])
+    if method := {name: form.cleaned_data[name] for name in METHOD if name in request.POST}:
+        methods.set_method(submission=submission, by=request.user, **method)
+
+
+def list_address(current: ChallengeContext, submission: Submission) -> str:
+    """Return the URL of a submission in the list: the page that contains it, with the id of its row."""
+    own = Submission.objects.filter(team=submission.team_id, phase=submission.phase_id)
+    number = own.filter(received_at__gt=submission.received_at).count() // PER_PAGE + 1
+    page = f"{'&' if current.phase_query else '?'}page={number}" if number > 1 else ""
+    return f"{current.url('submissions')}{page}#s-{submission.pk}"

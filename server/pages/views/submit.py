@@ -1,64 +1,106 @@
-"""The submit page: one form for browsers with and without JavaScript."""
+"""The submit page: one form for browsers with and without JavaScript. People who are not members join with it."""
+
+from dataclasses import replace
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
 from server.accounts.requests import FORM_METHODS, PersonRequest
 from server.challenges import feedback_leakage
-from server.challenges.models import Phase, Team
+from server.challenges.models import Phase
+from server.challenges.services import check_admission, join
 from server.errors import Refused
+from server.pages.challenge.commands import submit_command, upload_command
+from server.pages.challenge.first_part import file_layout
 from server.pages.challenge_context import ChallengeContext, find_context
-from server.pages.forms import SubmitForm
+from server.pages.forms import FirstSubmitForm, SubmitForm
 from server.pages.rendering import render_page
+from server.pages.submission.refusal_links import refusal_link
 from server.submissions.limits import file_limits
 from server.submissions.services import admission, intake, quota, retention
 
 
 @require_http_methods(FORM_METHODS)
-@csrf_exempt  # `accept` runs the CSRF check, which reads the form, once the upload is allowed.
+@csrf_exempt  # `accept` runs the CSRF check after the upload was allowed, because the check reads the form.
 @login_required
 def submit(request: PersonRequest, slug: str) -> HttpResponse:
     current = find_context(request, slug)
-    team, phase = current.required_team(), current.required_phase()
-    refusal = upload_refusal(current, team=team, phase=phase)
+    if not current.joins_with_file:
+        current.required_team()
     if request.method != "POST":
-        return show(request, current, SubmitForm(), not_now=refusal)
-    if refusal:
+        return show(request, current, SubmitForm(), not_now=upload_refusal(current, accept_rules=True))
+    if refusal := upload_refusal(current, accept_rules="accept_rules" in request.GET):
         return show(request, current, SubmitForm(), refusal)
-    admission.take_upload_slots(user=request.user, team=team, phase=phase, now=current.now)
+    take_upload_slots(current)
     return accept(request, current)
 
 
-def upload_refusal(current: ChallengeContext, *, team: Team, phase: Phase) -> Refused | None:
-    """Return why the team may not submit any file now, or None. upload.js requests it before it uploads a file."""
+def upload_refusal(current: ChallengeContext, *, accept_rules: bool) -> Refused | None:
+    """Return the reason why the viewer may not submit a file now, or None. upload.js asks before it uploads a file.
+
+    `accept_rules` is true if a person without a team accepts the rules with this file.
+    """
+    phase = current.required_phase()
     try:
-        admission.refuse_early(team=team, phase=phase, now=current.now)
+        if current.team:
+            admission.refuse_early(team=current.team, phase=phase, now=current.now)
+        else:
+            check_admission(current.challenge, current.user, accept_rules=accept_rules)
+            admission.refuse_by_date(phase, current.now)
     except Refused as refusal:
         return refusal
     return None
 
 
+def take_upload_slots(current: ChallengeContext) -> None:
+    """Take the upload slots for a file: one for the account and, if the person has a team, one for the team."""
+    if current.team:
+        phase = current.required_phase()
+        admission.take_upload_slots(user=current.user, team=current.team, phase=phase, now=current.now)
+    else:
+        admission.take_account_slot(current.user)
+
+
 @csrf_protect
 def accept(request: PersonRequest, current: ChallengeContext) -> HttpResponse:
-    """Read the form and save the submission."""
-    form = SubmitForm(request.POST, request.FILES)
+    """Read the form and save the submission. A person who is not yet a member joins the challenge first.
+
+    The person has accepted the rules: otherwise the request is refused before its body is read.
+    """
+    form = SubmitForm(request.POST, request.FILES) if current.team else FirstSubmitForm(request.POST, request.FILES)
     if not form.is_valid():
         return show(request, current, form, Refused("invalid", "Fix the problems below and submit again."))
+    entered = form.cleaned_data
     try:
+        admission.refuse_large(entered["file"].size)
+        if not current.team:
+            joined = join(
+                user=request.user, challenge=current.challenge, accept_rules=True, team_name=entered["team_name"]
+            )
+            current = replace(current, membership=joined)
         submission = intake.submit(
             user=request.user,
             team=current.required_team(),
             phase=current.required_phase(),
-            file=form.cleaned_data["file"],
-            note=form.cleaned_data["note"],
+            file=entered["file"],
+            note=entered["note"],
         )
     except Refused as refusal:
         return show(request, current, form, refusal)
     return redirect("submission", submission.pk)
+
+
+def form_address(current: ChallengeContext) -> str:
+    """Return the URL to which the form is submitted, with the consent of a person who joins with this file."""
+    query = current.phase_query
+    if not current.team:
+        query += f"{'&' if query else '?'}accept_rules=on"
+    return reverse("submit", args=[current.challenge.slug]) + query
 
 
 def show(
@@ -69,19 +111,27 @@ def show(
     *,
     not_now: Refused | None = None,
 ) -> HttpResponse:
-    """Show the form. `refusal` is why the file was not accepted; `not_now` is why no file would be accepted."""
-    team, phase = current.required_team(), current.required_phase()
+    """Show the form. `refusal` is the reason why the file was not accepted; `not_now` is the reason why no file
+    would be accepted.
+    """
+    phase = current.required_phase()
     context = {
         "current": current,
         "now": current.now,
-        "form": form,
+        "form": form if current.team or isinstance(form, FirstSubmitForm) else FirstSubmitForm(),
+        "address": form_address(current),
         "refusal": refusal,
         "not_now": not_now,
-        "share": retention.storage_use(team),
+        "refusal_link": refusal_link(refusal or not_now, current, user=request.user),
         "unscored_days": settings.UNSCORED_FILE_DAYS,
-        "quota": quota.state(team=team, phase=phase, now=current.now),
+        "layout": file_layout(phase.declared_track.form),
         "max_bytes": settings.UPLOAD_MAX_BYTES,
         "limits": file_limits(),
+        "submit_command": submit_command(phase, joins=not current.team),
+        "upload_command": upload_command(phase, joins=not current.team),
         "feedback": "" if phase.feedback == Phase.Feedback.EXACT else feedback_leakage.feedback_text(phase),
     }
+    if team := current.team:
+        context["share"] = retention.storage_use(team)
+        context["quota"] = quota.state(team=team, phase=phase, now=current.now)
     return render_page(request, "challenge/submit.html", context)

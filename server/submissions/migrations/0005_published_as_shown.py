@@ -3,7 +3,7 @@ from django.db.models import F
 
 
 def as_shown(apps, schema_editor):
-    """Until now every score was shown as it is; a ladder that is put up later starts from there."""
+    """Mark every evaluation as published, because all scores were shown before ladder feedback existed."""
     apps.get_model('submissions', 'Evaluation').objects.filter(published=None).update(published=F('pk'))
 
 

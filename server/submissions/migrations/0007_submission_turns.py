@@ -1,4 +1,4 @@
-"""Which submissions are small, and which must wait before their next attempt."""
+"""Adds columns: whether a submission's file is small, and the earliest time of the next attempt."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""How often the worker was lost that scored a submission."""
+"""Adds the number of times that a worker died while it scored a submission."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""Running reruns are counted with every claim."""
+"""Adds an index of running reruns, because every claim of a job counts them."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""A file is small until a scoring of it shows what it costs. Only the help text changes."""
+"""Changes the help text of `small`, which now also depends on the cost of a scoring."""
 
 from django.db import migrations, models
 

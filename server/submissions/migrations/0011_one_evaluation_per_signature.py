@@ -1,4 +1,4 @@
-"""Boards choose evaluations by their signature, which names the truth and the version of the evaluator."""
+"""Allows one evaluation per submission and signature, because leaderboards select evaluations by signature."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""A rerun whose files a worker cannot read waits for a while, like a submission."""
+"""Adds the earliest time of a rerun's next attempt, for reruns whose files cannot be read."""
 
 from django.db import migrations, models
 

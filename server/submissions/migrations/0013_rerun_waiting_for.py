@@ -1,4 +1,4 @@
-"""A postponed rerun has its reason, so that an organizer can decide to do without it."""
+"""Adds the reason why a rerun was postponed, so that organizers can decide whether to wait for it."""
 
 from django.db import migrations, models
 

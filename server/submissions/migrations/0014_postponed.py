@@ -1,4 +1,4 @@
-"""The pause before the next attempt grows with the number of attempts that a fault of the files has postponed."""
+"""Counts postponed attempts, because each pause before the next attempt is longer than the one before."""
 
 from django.db import migrations, models
 

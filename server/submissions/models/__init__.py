@@ -1,6 +1,7 @@
 """Models for uploaded files: submissions, their evaluations and reruns, and the quota that they used."""
 
 from server.submissions.models.evaluation import Evaluation, Explanation, Replicates, Score, ScoreQuerySet
+from server.submissions.models.lease import Leased
 from server.submissions.models.quota import QuotaEntry
 from server.submissions.models.rerun import Rerun, RerunQuerySet
 from server.submissions.models.states import BOOTSTRAPPING, FINISHED, STAGES, UNSCORED, Failure, Fault, Status
@@ -15,6 +16,7 @@ __all__ = [
     "Explanation",
     "Failure",
     "Fault",
+    "Leased",
     "QuotaEntry",
     "Replicates",
     "Rerun",

@@ -1,17 +1,14 @@
 """Results of scoring: evaluations with their scores, bootstrap replicates and explanations."""
 
 import struct
-from collections.abc import Iterable
 
 from django.db import models
 from django.db.models import F, Q
 
-from server.challenges.models import Phase, Truth
+from server.challenges.models import Truth
 from server.submissions.models.submission import Submission
 
-PUBLISHED_HELP = (
-    "the evaluation whose public scores a ladder shows instead: this one, or the team's best; empty: not decided yet"
-)
+PUBLISHED_HELP = "under ladder feedback, the evaluation whose public scores are shown; empty until this is decided"
 
 
 class Evaluation(models.Model):
@@ -30,7 +27,7 @@ class Evaluation(models.Model):
 
     class Meta:
         constraints = (
-            # A signature contains the truth and the version of the evaluator.
+            # A signature identifies the ground truth and the version of the evaluator.
             models.UniqueConstraint(fields=("submission", "signature"), name="one_evaluation_per_signature"),
         )
         indexes = (models.Index(fields=("signature", "submission"), name="evaluation_on_board"),)
@@ -38,35 +35,40 @@ class Evaluation(models.Model):
     def __str__(self) -> str:
         return f"{self.submission_id} {self.signature}"
 
+    @property
+    def is_published(self) -> bool:
+        """Whether participants see this evaluation's own scores under ladder feedback; see `is_visible`."""
+        return self.published_id == self.pk
 
-def is_visible(ladders: Iterable[Phase]) -> Q:
-    """Return the condition on scores that participants may see.
 
-    `ladders` are the phases in which the reader gets ladder feedback. In these, a score is visible only if the ladder
-    has published the evaluation with its own scores. It remains hidden if the ladder has not decided yet, or shows the
-    team's best scores instead. In all other phases every score is visible.
+def is_visible(ladders: list[int]) -> Q:
+    """Return the query condition that selects the scores that participants may see.
+
+    `ladders` are the keys of the phases in which the reader gets ladder feedback. In these, a score is visible only if
+    the evaluation was published with its own scores. A score is hidden until the ladder has decided, and if it shows
+    the team's best scores instead. In all other phases, every score is visible.
     """
     published = Q(evaluation__published=F("evaluation"))
-    return published | ~Q(evaluation__submission__phase__in=[phase.pk for phase in ladders])
+    return published | ~Q(evaluation__submission__phase__in=ladders)
 
 
 class ScoreQuerySet(models.QuerySet["Score"]):
-    def visible(self, *, ladders: Iterable[Phase]) -> "ScoreQuerySet":
+    def visible(self, *, ladders: list[int]) -> "ScoreQuerySet":
         """Return the scores that participants may see; see `is_visible`."""
         return self.filter(is_visible(ladders))
 
-    def with_visible(self, *, ladders: Iterable[Phase]) -> "ScoreQuerySet":
+    def with_visible(self, *, ladders: list[int]) -> "ScoreQuerySet":
         """Annotate each score with `visible`; see `is_visible`."""
         return self.annotate(visible=is_visible(ladders))
 
 
 class Score(models.Model):
-    """The value of one metric on one split. Boards sort by this column, never by a key in JSON."""
+    """The value of one metric on one split. Leaderboards are sorted by this column, never by a key in JSON."""
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="scores")
     split = models.CharField(max_length=10)
     metric = models.CharField(max_length=60)
-    value = models.FloatField(null=True, help_text="empty: undefined")
+    value = models.FloatField(null=True, help_text="empty if undefined")
     low = models.FloatField(null=True, blank=True)
     high = models.FloatField(null=True, blank=True)
 
@@ -93,7 +95,7 @@ class Replicates(models.Model):
     split = models.CharField(max_length=10)
     seed = models.BigIntegerField()
     count = models.PositiveIntegerField()
-    values = models.BinaryField(help_text="float64, little-endian; NaN: undefined in that replicate")
+    values = models.BinaryField(help_text="little-endian float64 values; NaN if undefined in a replicate")
 
     class Meta:
         verbose_name_plural = "replicates"
@@ -108,11 +110,11 @@ class Replicates(models.Model):
 
 
 class Explanation(models.Model):
-    """Explanation of a score on one split: curves, errors, slices. Leaderboard queries never load it."""
+    """The explanation of a score on one split: curves, errors, slices. Leaderboard queries never load it."""
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="explanations")
     split = models.CharField(max_length=10)
-    content = models.BinaryField(help_text="JSON, compressed: classes, tables, left_out, curves")
+    content = models.BinaryField(help_text="compressed JSON with the keys classes, tables, left_out and curves")
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("evaluation", "split"), name="one_explanation_per_split"),)

@@ -15,7 +15,7 @@ class QuotaEntry(models.Model):
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="quota_entries")
     amount = models.SmallIntegerField()
     reason = models.CharField(max_length=20)
-    day = models.DateField(help_text="the day (UTC) for which it counts")
+    day = models.DateField(help_text="the day (UTC) whose quota the entry changes")
     at = models.DateTimeField()
 
     class Meta:

@@ -1,9 +1,10 @@
-"""Reruns: further scorings of a submission, at lower priority than the first scoring."""
+"""Reruns, which score a submission again, at a lower priority than the first scoring."""
 
 from django.db import models
 from django.db.models import Q
 
 from server.challenges.models import Truth
+from server.submissions.models.lease import Leased
 from server.submissions.models.submission import Submission
 
 
@@ -21,7 +22,7 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
         return self.exclude(failure="")
 
     def blocked(self) -> "RerunQuerySet":
-        """Return reruns that were given up, and those that wait because their last attempt met a fault of the files."""
+        """Return reruns that were given up, and reruns that are waiting because a stored file could not be read."""
         return self.exclude(failure="", waiting_for="")
 
     def queued(self) -> "RerunQuerySet":
@@ -36,8 +37,8 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
         return self.filter(lease_token__isnull=False)
 
 
-class Rerun(models.Model):
-    """A pending further scoring of a submission. The row is deleted when the scoring is done."""
+class Rerun(Leased):
+    """A job that scores a submission again. The row is deleted when it is done."""
 
     class Purpose(models.TextChoices):
         INTERVALS = "intervals", "intervals"
@@ -47,17 +48,23 @@ class Rerun(models.Model):
     truth = models.ForeignKey(Truth, on_delete=models.CASCADE, related_name="reruns")
     purpose = models.CharField(max_length=12, choices=Purpose, default=Purpose.INTERVALS)
     attempts = models.PositiveSmallIntegerField(default=0)
-    lease_token = models.UUIDField(null=True, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
     enqueued_at = models.DateTimeField(help_text="when a message was last sent for this job")
-    not_before = models.DateTimeField(null=True, blank=True, help_text="when its next attempt may begin; empty: now")
+    not_before = models.DateTimeField(
+        null=True, blank=True, help_text="when the next attempt may begin; empty if it may begin now"
+    )
     postponed = models.PositiveSmallIntegerField(
-        default=0, db_default=0, help_text="number of attempts that a fault of the files has postponed"
+        default=0, db_default=0, help_text="number of attempts that were postponed because of a fault in stored files"
     )
     waiting_for = models.CharField(
-        max_length=300, blank=True, default="", db_default="", help_text="which fault of the files postponed it, if any"
+        max_length=300,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="the fault in stored files because of which the rerun was postponed, if any",
     )
-    failure = models.CharField(max_length=300, blank=True, help_text="why it was given up; the score stays")
+    failure = models.CharField(
+        max_length=300, blank=True, help_text="why the rerun was given up; the score does not change"
+    )
 
     objects = RerunQuerySet.as_manager()
 
@@ -80,7 +87,7 @@ class Rerun(models.Model):
 
     @property
     def reason(self) -> str:
-        """Why it was given up, or which fault of the files postponed it."""
+        """The reason why the rerun was given up, or why it was postponed because of a stored file."""
         return self.failure or self.waiting_for
 
     @property

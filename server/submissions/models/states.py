@@ -12,8 +12,8 @@ class Status(models.TextChoices):
     CANCELLED = "cancelled", "cancelled"
 
 
-STAGES = ("checking", "matching", "scoring")  # of a running submission
-BOOTSTRAPPING = "bootstrapping"  # stage of a scored submission whose intervals are not computed yet
+STAGES = ("checking", "matching", "scoring")  # stages of a running submission
+BOOTSTRAPPING = "bootstrapping"  # stage of a scored submission whose intervals have not been computed yet
 UNSCORED = (Status.REJECTED, Status.FAILED, Status.CANCELLED)
 FINISHED = (Status.SCORED, *UNSCORED)
 
@@ -26,7 +26,7 @@ class Fault(models.TextChoices):
 
 
 class Failure(models.TextChoices):
-    """Why a file without defects has no score. Programs match on these codes."""
+    """The reasons why a file without defects may have no score. Programs match on these codes."""
 
     UNUSABLE_TRUTH = "unusable_truth", "the truth or the settings cannot be used"
     OUT_OF_MEMORY = "out_of_memory", "more memory than a worker has"
@@ -36,7 +36,10 @@ class Failure(models.TextChoices):
 
     @property
     def fault(self) -> Fault:
-        """Return whose fault this failure usually is. Exceeding the time or memory limit is the participant's."""
+        """Return who is usually responsible for a failure for this reason.
+
+        Participants are responsible for files that exceed the time or memory limit.
+        """
         if self in (Failure.OUT_OF_MEMORY, Failure.OUT_OF_TIME):
             return Fault.PARTICIPANT
         return Fault.ORGANIZER if self is Failure.UNUSABLE_TRUTH else Fault.PLATFORM

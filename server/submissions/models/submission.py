@@ -8,7 +8,9 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from server.challenges.models import Phase, Team
+from evaluator.problems import NOTHING_TO_SCORE
+from server.challenges.models import Challenge, Membership, Phase, Team
+from server.submissions.models.lease import Leased
 from server.submissions.models.states import FINISHED, Failure, Fault, Status
 
 
@@ -19,13 +21,16 @@ def upload_key(submission: "Submission", name: str) -> str:
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def visible_to(self, user: Any) -> "SubmissionQuerySet":
-        """Return the submissions of the user's teams and of challenges that the user organizes; for staff, all."""
+        """Return the submissions of the user's teams and of challenges that the user organizes.
+
+        Staff see all submissions.
+        """
         if not user.is_authenticated:
             return self.none()
         if user.is_staff:
             return self
-        own = user.memberships.order_by().values("team")
-        organized = user.organized_challenges.order_by().values("pk")
+        own = Membership.objects.order_by().filter(user=user.pk).values("team")
+        organized = Challenge.objects.order_by().organized_by(user).values("pk")
         return self.filter(Q(team__in=own) | Q(phase__challenge__in=organized))
 
     def finished(self) -> "SubmissionQuerySet":
@@ -50,47 +55,73 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.finished().filter(stage="")
 
 
-class Submission(models.Model):
+class Submission(Leased):
     """One uploaded file and the state of its scoring."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="submissions")
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="submissions")
+    submitted_by = models.ForeignKey(
+        Team,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="the team that submitted the file, if that team has been merged into another team",
+    )
     user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="submissions")
-    file = models.FileField(upload_to=upload_key, max_length=200)  # empty: removed, because it was not scored
+    # Empty if the file was removed, because it was not scored.
+    file = models.FileField(upload_to=upload_key, max_length=200)
     file_name = models.CharField(max_length=255)
     size_bytes = models.PositiveBigIntegerField()
     small = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="depends on its unpacked size, and on the time and memory that scoring it took",
+        help_text="depends on the unpacked size of the file, and on the time and memory that its scoring took",
     )
     sha256 = models.CharField(max_length=64)
     note = models.CharField(max_length=500, blank=True)
+    method = models.CharField(max_length=120, blank=True, default="", db_default="", help_text="name of the method")
+    paper_url = models.CharField(max_length=500, blank=True, default="", db_default="")
+    code_url = models.CharField(max_length=500, blank=True, default="", db_default="")
+    idempotency_key = models.CharField(
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="idempotency key of the upload; a repeated request has the same key",
+    )
     final = models.BooleanField(default=False)
+    forced = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="whether the file is scored even if none of its predictions can score",
+    )
     status = models.CharField(max_length=10, choices=Status, default=Status.QUEUED)
     stage = models.CharField(max_length=20, blank=True)
     progress = models.FloatField(default=0.0)
     attempts = models.PositiveSmallIntegerField(default=0)
     losses = models.PositiveSmallIntegerField(
-        default=0, db_default=0, help_text="number of attempts during which the worker was lost"
+        default=0, db_default=0, help_text="number of attempts during which the worker died"
     )
-    lease_token = models.UUIDField(null=True, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
     received_at = models.DateTimeField()
     enqueued_at = models.DateTimeField(help_text="when a message was last sent for this job")
-    not_before = models.DateTimeField(null=True, blank=True, help_text="when its next attempt may begin; empty: now")
+    not_before = models.DateTimeField(
+        null=True, blank=True, help_text="when the next attempt may begin; empty if it may begin now"
+    )
     postponed = models.PositiveSmallIntegerField(
-        default=0, db_default=0, help_text="number of attempts that a fault of the files has postponed"
+        default=0, db_default=0, help_text="number of attempts that were postponed because of a fault in stored files"
     )
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     fault = models.CharField(max_length=12, choices=Fault, default=Fault.NONE, blank=True)
     failure_code = models.CharField(max_length=20, choices=Failure, blank=True)
     failure = models.CharField(
-        max_length=300, blank=True, help_text="what went wrong and what to do, unless the file was at fault"
+        max_length=300, blank=True, help_text="what went wrong and what to do, if the submission has failed"
     )
-    problems = models.JSONField(default=dict, blank=True, help_text="errors, counts, notices, total")
+    problems = models.JSONField(
+        default=dict, blank=True, help_text="JSON with the keys errors, counts, notices and total"
+    )
 
     objects = SubmissionQuerySet.as_manager()
 
@@ -98,9 +129,22 @@ class Submission(models.Model):
         ordering = ("-received_at",)
         indexes = (
             models.Index(fields=("phase", "team", "-received_at"), name="submission_of_team"),
+            models.Index(
+                fields=("phase", "team", "status", "finished_at"),
+                condition=Q(finished_at__isnull=False),
+                name="submission_ended",
+            ),
             models.Index(fields=("status", "enqueued_at"), name="submission_waiting"),
+            models.Index(
+                fields=("finished_at",), condition=Q(finished_at__isnull=False), name="submission_ended_lately"
+            ),
         )
         constraints = (
+            models.UniqueConstraint(
+                name="submission_once_for_each_key",
+                fields=("team", "idempotency_key"),
+                condition=~Q(idempotency_key=""),
+            ),
             models.CheckConstraint(name="submission_status_is_known", condition=Q(status__in=Status.values)),
             models.CheckConstraint(
                 name="submission_progress_is_a_fraction", condition=Q(progress__gte=0, progress__lte=1)
@@ -131,6 +175,14 @@ class Submission(models.Model):
     def is_settled(self) -> bool:
         """Whether the submission is finished and its intervals are not pending."""
         return self.is_finished and not self.stage
+
+    @property
+    def has_nothing_to_score(self) -> bool:
+        """Whether the file was rejected because no prediction in it can score.
+
+        The file can be submitted again with `force`.
+        """
+        return self.status == Status.REJECTED and NOTHING_TO_SCORE in self.problems.get("counts", {})
 
     @property
     def scored_at(self) -> datetime | None:

@@ -1,1 +1,1 @@
-"""Everything that changes submissions: accepting files, scoring them, team choices, and cleaning up."""
+"""All functions that change submissions: they accept files, record scores, save the choices of teams, and clean up."""

@@ -4,11 +4,12 @@ from datetime import datetime, timedelta
 from math import ceil
 
 from django.conf import settings
-from django.core.files import File
 from django.db.models import Q
 
 from server.accounts.models import User
+from server.challenges.gate import may_open
 from server.challenges.models import Membership, Phase, Team
+from server.clock import utc_text
 from server.errors import Refused
 from server.submissions import upload_slots
 from server.submissions.models import Status, Submission
@@ -16,20 +17,16 @@ from server.submissions.services import quota, retention
 
 DAY = timedelta(days=1)
 RETRY_SECONDS = 30
-# The same file cannot be submitted again if an earlier submission of it is in one of these states.
+# A file cannot be submitted again if an earlier submission of the same file is in one of these states.
 NO_DUPLICATE = (Status.QUEUED, Status.RUNNING, Status.SCORED)
 
 
-def utc_text(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M} UTC"
-
-
-def refuse_large(file: "File[bytes]") -> None:
+def refuse_large(size_bytes: int) -> None:
     allowed = settings.UPLOAD_MAX_BYTES
-    if file.size > allowed:
+    if size_bytes > allowed:
         raise Refused(
             "file_too_large",
-            f"The file has {file.size:,} bytes; {allowed:,} are allowed. Compress it with gzip, or leave out "
+            f"The file has {size_bytes:,} bytes; {allowed:,} are allowed. Compress it with gzip, or leave out "
             "predictions with low confidence.",
             allowed_bytes=allowed,
         )
@@ -37,7 +34,7 @@ def refuse_large(file: "File[bytes]") -> None:
 
 def refuse_non_member(*, user: User | None, team: Team, phase: Phase) -> None:
     if team.challenge_id != phase.challenge_id or not Membership.objects.filter(team=team, user=user).exists():
-        raise Refused("not_a_member", "You are not in a team of this challenge. Join it first, then submit.")
+        raise Refused("not_a_member", "You are not in a team of this challenge. Join the challenge first, then submit.")
 
 
 def refuse_privileged(*, team: Team, phase: Phase) -> None:
@@ -47,8 +44,9 @@ def refuse_privileged(*, team: Team, phase: Phase) -> None:
     if member is not None:
         raise Refused(
             "forbidden",
-            f"{member.user} is in your team and can read the private leaderboard of this challenge, as organizer or "
-            "staff. Your team cannot submit. Ask the staff to end that role, or take part with another account.",
+            f"{member.user} is in your team and can read the private leaderboard of this challenge as an organizer "
+            "or staff, so your team cannot submit. Ask the staff to remove that role, or take part with another "
+            "account.",
         )
 
 
@@ -61,8 +59,10 @@ def refuse_by_date(phase: Phase, now: datetime) -> None:
         raise Refused(
             "phase_closed", f"This phase closed at {closing} and accepts no more submissions.", closed_at=phase.closing
         )
-    if phase.truth is None:
-        raise Refused("phase_not_open", "This phase has no ground truth yet. Ask its organizers when it will be ready.")
+    if not may_open(phase):
+        reason = "its tests are not complete" if phase.truth else "it has no ground truth"
+        detail = f"This phase is not open yet, because {reason}. Ask its organizers when it will be ready."
+        raise Refused("phase_not_open", detail)
 
 
 def refuse_duplicates(submission: Submission) -> None:
@@ -74,7 +74,8 @@ def refuse_duplicates(submission: Submission) -> None:
         raise Refused(
             "duplicate_file",
             f"Your team submitted the same file at {utc_text(earlier.received_at)} ({earlier.file_name}, "
-            f"{earlier.status}). Its result is on that submission; scoring the file again would not change it.",
+            f"{earlier.status}). See that submission for the result; scoring the file again would give the same "
+            "result.",
             submission=str(earlier.pk),
         )
 
@@ -96,11 +97,12 @@ def refuse_by_storage(team: Team, *, now: datetime, more_bytes: int = 1) -> None
     use = retention.storage_use(team)
     if use.used + more_bytes <= use.allowed:
         return
-    frees = f" The next one is removed at {utc_text(use.frees_at)}." if use.frees_at else ""
+    frees = f" The next file is removed at {utc_text(use.frees_at)}." if use.frees_at else ""
     raise Refused(
         "storage_exhausted",
-        f"Your team's files use {use.used:,} of {use.allowed:,} bytes. There is no room for another file. Compress it "
-        f"with gzip. Files that were not scored are removed after {settings.UNSCORED_FILE_DAYS} days.{frees} "
+        f"Your team's files use {use.used:,} of {use.allowed:,} bytes. There is no space for this file. Compress "
+        f"the file with gzip. Files that were not scored are removed after {settings.UNSCORED_FILE_DAYS} "
+        f"days.{frees} "
         "The organizers can ask for a higher limit.",
         used_bytes=use.used,
         allowed_bytes=use.allowed,
@@ -110,27 +112,38 @@ def refuse_by_storage(team: Team, *, now: datetime, more_bytes: int = 1) -> None
 
 
 def take_upload_slots(*, user: User, team: Team, phase: Phase, now: datetime) -> None:
-    """Take the upload slots for a file. A team may not upload more files at once than it has submissions left."""
+    """Take the upload slots for a file.
+
+    At any time, a team can upload at most as many files as it has submissions left.
+    """
     left = quota.state(team=team, phase=phase, now=now).may_submit
     if upload_slots.take(f"team {team.pk} phase {phase.pk}", left):
         return take_account_slot(user)
-    raise too_many_uploads(f"Your team is uploading as many files as it has submissions left in this phase ({left}).")
+    raise too_many_uploads(
+        f"Your team has {left} submissions left in this phase and is already uploading as many files."
+    )
 
 
 def take_account_slot(user: User) -> None:
-    """Take the account's upload slot for any kind of file."""
+    """Take one of the account's upload slots, which limit all of its uploads: submissions and ground truths."""
     most = settings.ACCOUNT_MAX_UPLOADS
     if not upload_slots.take(f"user {user.pk}", most):
         raise too_many_uploads(f"Your account is uploading {most} files, which is the limit.")
 
 
 def too_many_uploads(reason: str) -> Refused:
-    return Refused("rate_limited", f"{reason} Wait until one is complete, then try again.", retry_after=RETRY_SECONDS)
+    return Refused(
+        "rate_limited", f"{reason} Wait until an upload is complete, then try again.", retry_after=RETRY_SECONDS
+    )
 
 
-def refuse_early(*, team: Team, phase: Phase, now: datetime) -> None:
-    """Raise Refused for any rule that does not depend on the file. This is called before the upload begins."""
+def refuse_early(*, team: Team, phase: Phase, now: datetime, more_bytes: int = 1) -> None:
+    """Raise Refused if a rule that does not depend on the file's content forbids the submission. It is called
+    before the upload.
+
+    `more_bytes` is the size of the file if it is already known.
+    """
     refuse_privileged(team=team, phase=phase)
     refuse_by_date(phase, now)
     refuse_by_quota(team=team, phase=phase, now=now)
-    refuse_by_storage(team, now=now)
+    refuse_by_storage(team, now=now, more_bytes=more_bytes)

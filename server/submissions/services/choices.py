@@ -1,24 +1,24 @@
-"""Changes that a team can make to its submissions: the note, and which ones count for the private leaderboard."""
+"""Changes that a team can make to its submissions: the note, and the choice for the private leaderboard."""
 
 import unicodedata
 
 from django.db import transaction
 
+from evaluator.texts import without_hidden
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.locks import lock_teams
 from server.challenges.models import Membership
 from server.clock import database_now
 from server.errors import Refused
 from server.submissions.models import Status, Submission
+from server.submissions.services.team_locks import lock_team
 from server.submissions.signals import announce
-from server.texts import without_hidden
 
 NOTE_CHARACTERS = 500
 
 
 def checked_note(note: str) -> str:
-    """Return a note as one line of visible text. Raises Refused if it is too long."""
+    """Return a note as a single line without hidden characters. Raises Refused if it is too long."""
     plain = " ".join(unicodedata.normalize("NFKC", note).split())
     visible = without_hidden(plain)
     if len(visible) > NOTE_CHARACTERS:
@@ -28,14 +28,14 @@ def checked_note(note: str) -> str:
 
 def refuse_non_member(submission: Submission, by: User) -> None:
     if not Membership.objects.filter(team=submission.team_id, user=by).exists():
-        raise Refused("not_a_member", "Only the team that submitted this file may change the submission.")
+        raise Refused("not_a_member", "Only the team that submitted this file can do this.")
 
 
 @transaction.atomic
 def set_note(*, submission: Submission, by: User, note: str) -> Submission:
     """Change the note. This is allowed at any time, because it changes no leaderboard."""
+    lock_team(submission)
     refuse_non_member(submission, by)
-    lock_teams([submission.team_id])
     submission.note = checked_note(note)
     submission.save(update_fields=["note"])
     audit.record(actor=by, action="submission.note", subject=f"submission {submission.pk}")
@@ -48,14 +48,16 @@ def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
 
     Until the phase closes, a team can choose up to `phase.finals` submissions.
     """
+    lock_team(submission)
     refuse_non_member(submission, by)
-    lock_teams([submission.team_id])
     submission.refresh_from_db()
     if submission.final == final:
         return submission
     phase = submission.phase
     if phase.has_closed(database_now()):
-        raise Refused("phase_closed", "This phase is closed. The submissions that were chosen before it closed count.")
+        raise Refused(
+            "phase_closed", "This phase is closed. The submissions that were chosen before the deadline count."
+        )
     if final and submission.status != Status.SCORED:
         raise Refused("invalid", f"This submission is {submission.status}. Only a scored submission can be chosen.")
     chosen = Submission.objects.filter(phase=phase, team=submission.team_id, final=True).count()

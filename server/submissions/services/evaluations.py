@@ -6,14 +6,17 @@ from typing import Any
 
 from evaluator import __version__
 from server.challenges.models import Truth
+from server.sql import insert
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Submission
 
 FLOAT64_BYTES = 8
-SEED = 0  # the same for all submissions, so that the replicates of any two can be compared in pairs
+SEED = 0  # all submissions use the same seed, so that the replicates of any two submissions can be paired
 
 
 class NotReproducible(Exception):
-    """A second scoring of the same file against the same truth gave different scores than the first."""
+    """A second scoring of the same file against the same ground truth gave scores that differ from those of the
+    first.
+    """
 
 
 def write(
@@ -21,7 +24,7 @@ def write(
 ) -> Evaluation:
     """Write a new evaluation with its scores."""
     splits: dict[str, dict[str, Any]] = report["splits"]
-    evaluation = Evaluation.objects.create(
+    evaluation = Evaluation(
         submission=submission,
         truth=truth,
         evaluator_version=__version__,
@@ -30,7 +33,8 @@ def write(
         cpu_seconds=cpu_seconds,
         created_at=now,
     )
-    Score.objects.bulk_create(
+    insert([evaluation])
+    insert(
         Score(evaluation=evaluation, split=name, metric=metric, value=value, **interval_fields(split, metric))
         for name, split in splits.items()
         for metric, value in split["metrics"].items()
@@ -44,7 +48,7 @@ def without_scores(split: dict[str, Any]) -> dict[str, Any]:
 
 
 def interval_fields(split: dict[str, Any], metric: str) -> dict[str, float]:
-    """Return the fields `low` and `high` of a metric's interval; an empty dict if it has none."""
+    """Return the fields `low` and `high` of a metric's interval, or an empty dict if it has none."""
     ends = split["intervals"].get(metric)
     return dict(zip(("low", "high"), ends, strict=True)) if ends else {}
 
@@ -68,7 +72,7 @@ def add_intervals(
 
 
 def find_same(submission: Submission, *, truth: Truth, report: dict[str, Any]) -> Evaluation | None:
-    """Return the recorded evaluation with the same truth, evaluator version and signature; None if there is none.
+    """Return the recorded evaluation with the same truth, evaluator version and signature, or None if there is none.
 
     Raises NotReproducible if its scores differ from those of the report.
     """

@@ -1,4 +1,4 @@
-"""Accepts a submitted file: checks the rules, writes its row, ledger and audit entries, and sends a message."""
+"""Accepts a submitted file: checks the rules, writes its row, ledger entry and audit entry, and wakes a worker."""
 
 import unicodedata
 from hashlib import file_digest
@@ -7,30 +7,47 @@ from pathlib import PurePath
 from django.core.files import File
 from django.db import transaction
 
+from evaluator.texts import without_hidden
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Phase, Team
 from server.clock import database_now
-from server.errors import full_disk
+from server.errors import Refused, full_disk
 from server.submissions import queue
 from server.submissions.models import Submission
 from server.submissions.services import admission, quota
 from server.submissions.services.choices import checked_note
 from server.submissions.small_files import is_small
 from server.submissions.upload_handler import HashedFile
-from server.texts import without_hidden
 
 NAME_CHARACTERS = 255
 
 
-def submit(
-    *, user: User | None, team: Team, phase: Phase, file: "File[bytes]", note: str = "", charge: bool = True
-) -> Submission:
-    """Accept a file for a team. Raises Refused, with nothing stored, if a rule of the phase forbids it.
+class AlreadySubmitted(Exception):
+    """Raised if an earlier request has submitted this file with the same idempotency key."""
 
+    def __init__(self, submission: Submission) -> None:
+        self.submission = submission
+
+
+def submit(
+    *,
+    user: User | None,
+    team: Team,
+    phase: Phase,
+    file: "File[bytes]",
+    note: str = "",
+    force: bool = False,
+    key: str = "",
+    charge: bool = True,
+) -> Submission:
+    """Accept a file for a team. Raises Refused, and stores nothing, if a rule of the phase forbids the submission.
+
+    With `force`, the file is scored even if no prediction in it can score. Otherwise such a file is rejected.
+    If the team has submitted the same file with the same idempotency `key` before, the earlier submission is returned.
     `charge=False` is for baselines: membership, dates and quota are not checked, and `user` may be None.
     """
-    admission.refuse_large(file)
+    admission.refuse_large(file.size)
     submission = Submission(
         phase=phase,
         team=team,
@@ -40,14 +57,44 @@ def submit(
         small=is_small(file),
         sha256=digest_of(file),
         note=checked_note(note),
+        forced=force,
+        idempotency_key=key,
     )
     try:
         keep(submission, file, charge=charge)
+    except AlreadySubmitted as error:
+        return error.submission
     except Exception as error:
         if refusal := full_disk(error):
             raise refusal from error
         raise
     return submission
+
+
+def submit_anyway(*, submission: Submission, by: User) -> Submission:
+    """Resubmit the stored file of a submission that was rejected because no prediction in it can score.
+
+    The new submission is scored and counts against the quota. Raises Refused in the same cases as `submit`, and if
+    the submission was not rejected for this reason.
+    """
+    if not (submission.has_nothing_to_score and submission.file):
+        raise Refused(
+            "invalid", "This is possible only if no prediction in the file can score and the file is still stored."
+        )
+    team, phase = submission.team, submission.phase
+    # The rules are checked before the file is read and copied, because it may be large, and again afterwards.
+    admission.refuse_non_member(user=by, team=team, phase=phase)
+    admission.refuse_early(team=team, phase=phase, now=database_now(), more_bytes=submission.size_bytes)
+    admission.refuse_duplicates(submission)
+    with submission.file.open("rb") as stored:
+        return submit(
+            user=by,
+            team=team,
+            phase=phase,
+            file=File(stored, submission.file_name),
+            note=submission.note,
+            force=True,
+        )
 
 
 def digest_of(file: "File[bytes]") -> str:
@@ -60,15 +107,15 @@ def digest_of(file: "File[bytes]") -> str:
 
 def visible_name(name: str) -> str:
     """Return the participant's file name without folders and without invisible or direction-changing characters."""
-    plain = unicodedata.normalize("NFKC", PurePath(name).name)
-    return without_hidden(plain)[-NAME_CHARACTERS:] or "unnamed"
+    plain = without_hidden(unicodedata.normalize("NFKC", name))
+    return PurePath(plain).name.lstrip(".")[-NAME_CHARACTERS:] or "unnamed"
 
 
 def keep(submission: Submission, file: "File[bytes]", *, charge: bool) -> None:
-    """Store the file and its row. The file is deleted again only if the transaction failed before its commit.
+    """Store the file and its row. The file is deleted only if the transaction failed before its commit.
 
-    If the connection breaks during the commit, its outcome is unknown. The file then remains, because a row must never
-    lose its file; the sweeper handles files without a row.
+    If the connection breaks during the commit, the outcome of the commit is unknown. The file then remains, because a
+    row must never lose its file; the sweeper handles files without a row.
     """
     submission.file.save(submission.file_name, file, save=False)
     decided = False
@@ -90,9 +137,14 @@ def admit(submission: Submission, *, charge: bool) -> None:
     running import: after the first submission, an import may not change anything that affects scores.
     """
     phases = Phase.objects.select_for_update(no_key=True, of=("self",)).select_related("challenge")
-    phase = phases.get(pk=submission.phase_id)  # read again, because the upload may have taken a long time
-    team = Team.objects.select_for_update(no_key=True).get(pk=submission.team_id)
+    phase = phases.get(pk=submission.phase_id)  # the team is read again, because the upload may have taken a long time
+    team = Team.objects.select_for_update(no_key=True).filter(pk=submission.team_id).first()
+    if team is None:  # the team was deleted when its only member entered another team
+        raise Refused("not_a_member", "Your team no longer exists. Submit again for your current team.")
     now = database_now()
+    if earlier := submitted_before(team=team, phase=phase, key=submission.idempotency_key):
+        refuse_other_file(earlier, submission.sha256, force=submission.forced)
+        raise AlreadySubmitted(earlier)
     if charge:
         admission.refuse_non_member(user=submission.user, team=team, phase=phase)
         admission.refuse_privileged(team=team, phase=phase)
@@ -109,6 +161,30 @@ def admit(submission: Submission, *, charge: bool) -> None:
         actor=submission.user,
         action="submission.received",
         subject=f"submission {submission.pk}",
-        detail={"phase": str(phase), "team": team.name, "sha256": submission.sha256},
+        detail={"phase": str(phase), "team": team.pk, "sha256": submission.sha256},
     )
     queue.enqueue_on_commit(Submission, submission.pk)
+
+
+def submitted_before(*, team: Team, phase: Phase, key: str) -> Submission | None:
+    """Return the team's submission with this idempotency key. Raises Refused if it belongs to another phase."""
+    earlier = Submission.objects.filter(team=team, idempotency_key=key).first() if key else None
+    if earlier is not None and earlier.phase_id != phase.pk:
+        raise key_used()
+    return earlier
+
+
+def refuse_other_file(earlier: Submission, sha256: str, *, force: bool) -> None:
+    """Raise Refused if a request repeats the key of an earlier submission with another file or another value of
+    `force`.
+    """
+    if (earlier.sha256, earlier.forced) != (sha256, force):
+        raise key_used()
+
+
+def key_used() -> Refused:
+    return Refused(
+        "key_reused",
+        "Your team has used this Idempotency-Key for a request with another file, phase or value of force. Use a new "
+        "key for each submission.",
+    )

@@ -1,9 +1,9 @@
 """The Ladder (Blum and Hardt, 2015) decides which public scores a team sees for a file.
 
-A team sees the file's own scores only if they beat the team's best by more than a number of standard errors of the
-paired difference. The phase sets this number. Otherwise the team sees its best scores again, so differences that may be
-due to chance reveal nothing. The decision is made once for each evaluation, in the order in which replicates are
-recorded.
+A team sees the file's own scores only if they exceed the team's best scores by more than a given number of standard
+errors of the paired difference. Each phase sets this number. Otherwise the team sees its best scores again, so
+differences that may be due to chance reveal nothing. The decision is made once for each evaluation, in the order in
+which replicates are recorded.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from server.submissions.models import Evaluation, Replicates, Score, ScoreQueryS
 
 
 def publish(evaluation: Evaluation) -> None:
-    """Decide which scores a new evaluation shows, even if its phase gives no ladder feedback now.
+    """Decide which scores a new evaluation shows, even if its phase does not use ladder feedback now.
 
     The team must be locked.
     """
@@ -35,7 +35,7 @@ def best_of_team(evaluation: Evaluation) -> Score | None:
         evaluation__submission__team=submission.team_id,
         metric=submission.phase.declared_track.headline,
     )
-    return seen.visible(ladders=[submission.phase]).order_by("-value", "evaluation").first()
+    return seen.visible(ladders=[submission.phase_id]).order_by("-value", "evaluation").first()
 
 
 def headlines() -> ScoreQuerySet:
@@ -43,7 +43,7 @@ def headlines() -> ScoreQuerySet:
 
 
 def is_published(evaluation: Evaluation, best: Score) -> bool:
-    """Return whether a team sees an evaluation's own scores, given its best so far.
+    """Return whether a team sees an evaluation's own scores, given the team's best score so far.
 
     Baselines are always published, because nobody uses them to learn about the ground truth. Undefined scores are
     published too, because they reveal nothing.
@@ -70,7 +70,7 @@ def beats(
     *,
     standard_errors: float = 1.0,
 ) -> bool:
-    """Return whether `score` beats `best` by more than this number of standard errors of the paired difference.
+    """Return whether `score` exceeds `best` by more than this number of standard errors of the paired difference.
 
     If the two lists of replicates come from different bootstrap draws, they are not paired, and the larger unpaired
     error is used. Without replicates the result is False.

@@ -1,4 +1,7 @@
-"""Leases of jobs. With them a worker claims a submission or a rerun, holds it, and hands it back.
+"""Leases of jobs: a worker claims a submission or a rerun, holds it, and hands it back.
+
+Other apps use these leases for their own jobs, with their own rules for claiming them
+(`leaderboards.services.comparisons`).
 
 A worker holds a job until its lease expires; a heartbeat renews the lease. Every change is one UPDATE that names the
 lease. So it does no harm if a message is delivered twice or a worker dies at any time: a worker that has lost its lease
@@ -16,13 +19,14 @@ from django.db.models import F, QuerySet
 from server.challenges.models import Team
 from server.clock import database_now
 from server.submissions import queue
-from server.submissions.models import Rerun, Status, Submission
+from server.submissions.models import Leased, Rerun, Status, Submission
 from server.submissions.services.team_limits import may_run_another
 
 Job = TypeVar("Job", Submission, Rerun)
+Held = TypeVar("Held", bound=Leased)
 
 LONGEST_PAUSE = timedelta(hours=1)
-MOST_DOUBLINGS = 12  # more would overflow a timedelta in the end
+MOST_DOUBLINGS = 12  # with more doublings, a timedelta would eventually overflow
 
 NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_until": None}
 
@@ -30,15 +34,17 @@ NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_until": None}
 def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None:
     """Claim a queued job for this process. Calling it twice is safe: only one call gets the job.
 
-    Return None if the job is not queued, or if its team already has the maximum number of running evaluations. `large`
-    is whether this process may take large files. A successful claim counts as the team's turn; see `scheduling`.
+    Return None if the job is not queued, or if its team already has the maximum number of running evaluations.
+    `large` is true if this process may take large files. A successful claim counts as the team's turn; see
+    `scheduling`.
     """
     job = kind.objects.claimable().filter(pk=str(key)).first()
     if job is None:
         return None
     with transaction.atomic():
         now = database_now()
-        # This locks the team's row, so that no other process can start the team's last allowed evaluation.
+        # This locks the team's row. Otherwise, two processes could both start the last evaluation that the team may
+        # run.
         Team.objects.filter(pk=job.team_id).update(served_at=now)
         values = claimed_values(job, now)
         unclaimed = kind.objects.queued().filter(pk=job.pk, attempts=job.attempts)
@@ -52,12 +58,7 @@ def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None
 
 def claimed_values(job: Submission | Rerun, now: datetime) -> dict[str, Any]:
     """Return the new values of the columns that change when a job is claimed."""
-    values = {
-        "lease_token": uuid4(),
-        "lease_until": end_of_lease(now),
-        "attempts": job.attempts + 1,
-        "not_before": None,
-    }
+    values = {**new_lease(now), "attempts": job.attempts + 1, "not_before": None}
     if isinstance(job, Submission):
         values |= {"status": Status.RUNNING, "started_at": now, "progress": 0.0}
     else:
@@ -65,22 +66,28 @@ def claimed_values(job: Submission | Rerun, now: datetime) -> dict[str, Any]:
     return values
 
 
+def new_lease(now: datetime) -> dict[str, Any]:
+    """Return the values of the two columns of a lease that begins now."""
+    return {"lease_token": uuid4(), "lease_until": end_of_lease(now)}
+
+
 def end_of_lease(now: datetime) -> datetime:
     return now + timedelta(seconds=settings.LEASE_SECONDS)
 
 
-def held(job: Job) -> QuerySet[Job]:
-    """Return the row of a job that this process claimed; empty if the lease is lost."""
-    return type(job).objects.running().filter(pk=job.pk, lease_token=job.lease_token)
+def held(job: Held) -> QuerySet[Held]:
+    """Return a queryset with the job that this process has claimed. It is empty if the lease is lost."""
+    rows: QuerySet[Held] = type(job)._default_manager.filter(pk=job.pk, lease_token=job.lease_token)
+    return rows.exclude(lease_token=None)
 
 
-def prolong(job: Job, **values: Any) -> bool:
+def prolong(job: Leased, **values: Any) -> bool:
     """Renew the lease and write `values` to the row. Return False if the lease is lost."""
     return bool(held(job).update(lease_until=end_of_lease(database_now()), **values))
 
 
-def finish(job: Job, **values: Any) -> bool:
-    """Give up the lease and write the outcome. Return False, with nothing written, if the lease is lost."""
+def finish(job: Leased, **values: Any) -> bool:
+    """End the lease and write the outcome. Return False, with nothing written, if the lease is lost."""
     return bool(held(job).update(**NO_LEASE, **values))
 
 
@@ -104,9 +111,9 @@ def release(job: Job, **values: Any) -> bool:
 
 
 def postpone(job: Job, *, reason: str) -> bool:
-    """Put a job back into the queue because of a fault of the files, to be tried again after a pause.
+    """Put a job back into the queue because a stored file has a fault. It will be tried again after a pause.
 
-    The attempt does not count. The scoring of a submission counts as not begun. A rerun has the reason in its row.
+    The attempt does not count. A submission counts as if its scoring had not begun. The row of a rerun gets the reason.
     """
     values: dict[str, Any] = {"started_at": None} if isinstance(job, Submission) else {"waiting_for": reason[:300]}
     values |= {"postponed": F("postponed") + 1, "not_before": database_now() + pause_of(job)}
@@ -116,14 +123,14 @@ def postpone(job: Job, *, reason: str) -> bool:
 def pause_of(job: Submission | Rerun) -> timedelta:
     """Return how long a postponed job waits. Each pause is twice as long as the one before, up to LONGEST_PAUSE.
 
-    An attempt may cost as much as a scoring, and the fault may stay for days.
+    An attempt may take as long as a scoring, and the fault may last for days.
     """
     return min(timedelta(seconds=settings.RESEND_SECONDS) * 2 ** min(job.postponed, MOST_DOUBLINGS), LONGEST_PAUSE)
 
 
 @transaction.atomic
 def release_as_large(job: Job) -> bool:
-    """Put a job back into the queue as large. It exceeded the limit of small files; the attempt does not count."""
+    """Put a job that exceeded the limit of small files back into the queue as large. The attempt does not count."""
     submission = lock_submission(job)
     if submission is None or not release(job):
         return False
@@ -136,7 +143,7 @@ def has_attempts_left(job: Submission | Rerun) -> bool:
 
 
 def lock_submission(job: Submission | Rerun) -> Submission | None:
-    """Lock the submission that a job scores; None if it was removed.
+    """Lock and return the submission that a job scores. Return None if it was removed.
 
     Every transaction locks the submission before any row that refers to it. Otherwise two transactions could deadlock.
     """

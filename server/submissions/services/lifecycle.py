@@ -6,20 +6,22 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.locks import lock_teams
-from server.challenges.models import Phase, Truth
+from server.challenges.models import Truth
 from server.clock import database_now
+from server.compiled_queries import compiled_query
 from server.errors import Refused
 from server.submissions.models import BOOTSTRAPPING, FINISHED, Failure, Fault, Status, Submission
 from server.submissions.services import evaluations, leases, quota, reruns
+from server.submissions.services.team_locks import lock_team
 from server.submissions.signals import announce
 
 log = logging.getLogger(__name__)
 
-CHARGED_LOSSES = 2  # a submission that has lost this number of workers is charged
+LOSSES_UNTIL_CHARGED = 2  # a submission counts against the quota after this many workers have died while scoring it
 
 
 def report_progress(submission: Submission, *, stage: str, progress: float) -> bool:
@@ -36,13 +38,11 @@ def end(submission: Submission, status: Status, *, now: datetime, stage: str = "
 def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float) -> bool:
     """Write the scores, once. Return False, with nothing written, if the lease is lost.
 
-    Then queue a rerun for the intervals, or against the active truth if that has changed in the meantime. If no rerun
-    is needed, queue the explanation now; otherwise it is queued when the rerun is done.
+    Then queue a rerun that computes the intervals, or scores the file against the active truth if it has changed in the
+    meantime. If no rerun is needed, queue the explanation now; otherwise the end of the rerun queues it.
     """
-    # Lock the phase, so that no rescoring is applied at the same time.
-    list(Phase.objects.select_for_update(no_key=True).filter(pk=submission.phase_id))
-    lock_teams([submission.team_id])
-    current = Truth.objects.filter(phase=submission.phase_id, active=True).exclude(pk=truth.pk).first()
+    lock_team(submission)
+    current = next(iter(other_active_truths(phase=submission.phase_id, truth=truth.pk)), None)
     again = bool(current or (settings.INTERVAL_REPLICATES and submission.phase.declared_track.intervals))
     now, stage = database_now(), BOOTSTRAPPING if again else ""
     findings = {"errors": [], "total": 0, "counts": {}, "notices": report.get("notices", [])}
@@ -57,25 +57,32 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
     return True
 
 
+@compiled_query
+def other_active_truths(*, phase: int, truth: int) -> QuerySet[Any, Truth]:
+    """Return the active truth of a phase, unless it is the given truth."""
+    return Truth.objects.filter(phase=phase, active=True).exclude(pk=truth).order_by()
+
+
 @transaction.atomic
 def reject(submission: Submission, *, findings: dict[str, Any]) -> bool:
-    """List the file's defects and give its quota back, unless the file is charged for lost workers.
+    """Store the file's defects, and give back its quota unless LOSSES_UNTIL_CHARGED workers died while scoring it.
 
     The attempt still counts.
     """
     now = database_now()
     rejected = end(submission, Status.REJECTED, now=now, fault=Fault.PARTICIPANT, problems=findings)
-    if rejected and submission.losses < CHARGED_LOSSES:
+    if rejected and submission.losses < LOSSES_UNTIL_CHARGED:
         quota.give_back(submission, reason="rejected", now=now)
     return rejected
 
 
 @transaction.atomic
 def fail(submission: Submission, *, code: Failure, sentence: str, final: bool, fault: Fault | None = None) -> bool:
-    """End an attempt that gave neither a score nor defects. Return False, with nothing written, if the lease is lost.
+    """End an attempt that produced neither a score nor defects.
 
-    The submission is queued again if attempts are left and the failure is not `final`. Otherwise it fails, with an
-    alarm in the log, and its quota is given back unless the file is at fault.
+    Return False, with nothing written, if the lease is lost. The submission is queued again if attempts are left and
+    the failure is not `final`. Otherwise it fails, with an alarm in the log, and its quota is given back unless the
+    file is at fault.
     """
     if not final and leases.has_attempts_left(submission):
         return leases.requeue(submission)
@@ -98,7 +105,7 @@ def cancel(*, submission: Submission, by: User) -> Submission:
     row = Submission.objects.filter(pk=submission.pk)
     # After this update, no worker and no sweeper changes the row.
     found = row.select_for_update(no_key=True).values_list("status", "started_at").first()
-    if found is None:  # for example a baseline that an import replaced
+    if found is None:  # for example, because an import has replaced this baseline
         raise Refused("not_found", "This submission no longer exists.")
     status, started_at = found
     if status in FINISHED:

@@ -1,8 +1,9 @@
-"""Moves stored files without a database row to quarantine, because an older database may have been restored.
+"""Moves stored files without a database row to quarantine. They may still be needed if an old backup was restored.
 
 Files stay in the folder `quarantine` of their storage for QUARANTINE_DAYS, in a folder for each day. So one rename
-moves a file and keeps the day on which it was moved. Files are restored when a row names them again. If
-an equal file is in their place by then, they are deleted when they are due, like files without a row.
+moves a file and keeps the day on which it was moved. A file is restored when a row refers to it again. If an identical
+file has been stored under its name by then, the file in quarantine is deleted after QUARANTINE_DAYS, like files without
+a row.
 """
 
 import logging
@@ -22,7 +23,8 @@ from django.db.models import Q
 
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.models import Truth, truth_storage
+from server.challenges.models import Truth
+from server.challenges.truth_storage import truth_storage
 from server.submissions.models import Submission
 
 log = logging.getLogger(__name__)
@@ -30,22 +32,22 @@ log = logging.getLogger(__name__)
 FOLDER = "quarantine"
 UPLOADS = "submissions"
 DRAWS = ".draws"  # suffix of the folder of bootstrap draws next to a prepared truth
-# Younger files are not moved. Ages are by the file system's clock, which may differ from the database's.
-UPLOAD_SECONDS = 3600.0  # the row is written within moments
+# Younger files are not moved. Ages are measured by the file system's clock, which may differ from the database's.
+UPLOAD_SECONDS = 3600.0  # the row of an upload is written soon after its file
 TRUTH_SECONDS = 24 * 3600.0  # preparing a truth may take a long time
-CHUNK = 500  # names in one query
+CHUNK = 500  # maximum number of names in one query
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFolder:
-    """A folder of stored files that rows refer to."""
+    """A folder of stored files to which database rows refer."""
 
     root: Path
-    folder: str  # path inside the root; "" for the root itself
+    folder: str  # the path inside the root; "" is the root itself
     age_seconds: float
 
     def known(self, names: list[str]) -> set[str]:
-        """Return those of the names that a row refers to."""
+        """Return the names to which a row refers."""
         if self.folder == UPLOADS:
             full = [f"{UPLOADS}/{name}" for name in names]
             return {Path(name).name for name in Submission.objects.filter(file__in=full).values_list("file", flat=True)}
@@ -71,8 +73,8 @@ class QuarantinedFile:
     folder: StoredFolder
     name: str
     bytes: int
-    since: date  # the UTC day on which it was moved
-    known: bool  # whether a row refers to it
+    since: date  # the day (UTC) on which the file was moved
+    known: bool  # whether a database row refers to the file
 
     @property
     def title(self) -> str:
@@ -85,9 +87,9 @@ class QuarantinedFile:
 
     @property
     def is_needed(self) -> bool:
-        """Whether a row refers to it, and what is in its place, if anything, is not the same.
+        """Whether a row refers to the file or folder, and no identical file is stored under its name.
 
-        Draws are not compared, because they can be drawn again from their truth.
+        Bootstrap draws are not compared, because they can be drawn again from their truth.
         """
         place = self.folder.path / self.name
         with suppress(OSError):
@@ -96,12 +98,12 @@ class QuarantinedFile:
 
     @property
     def until(self) -> date:
-        """The last day in quarantine, so that the file is kept for at least QUARANTINE_DAYS."""
+        """The last day on which the file is in quarantine. It is kept for at least QUARANTINE_DAYS."""
         return self.since + timedelta(days=settings.QUARANTINE_DAYS)
 
 
 def owner(name: str) -> str:
-    """Return the name of the truth that a folder of draws belongs to; for any other name, the name itself."""
+    """Given the name of a folder of draws, return the name of its truth. Return any other name unchanged."""
     return f"{name.removesuffix(DRAWS)}.podium" if name.endswith(DRAWS) else name
 
 
@@ -115,7 +117,9 @@ def today() -> date:
 
 
 def sweep() -> tuple[int, int, int]:
-    """Move, restore and delete files that are due. Return the numbers of quarantined, restored and deleted files."""
+    """Move, restore and delete all files for which this is due. Return the numbers of quarantined, restored and
+    deleted files.
+    """
     isolated = [isolate(folder, name) for folder in stored_folders() for name in unknown_names(folder)]
     restored = [restore(one) for one in quarantined() if one.known]
     deleted = [removed(one.path) for one in quarantined() if one.until < today() and not one.is_needed]
@@ -124,7 +128,7 @@ def sweep() -> tuple[int, int, int]:
 
 
 def unknown_names(folder: StoredFolder) -> Iterator[str]:
-    """Yield the names of files that no row refers to, and that are too old to get one."""
+    """Yield the names of files that have no row and are so old that no row will be written for them."""
     before = time.time() - folder.age_seconds
     for names in chunks(folder.path):
         known = folder.known(names)
@@ -141,7 +145,7 @@ def is_stored(path: Path) -> bool:
 
 
 def last_changed(path: Path) -> float:
-    """Return the newest modification time of a file, or in a folder. An unreadable or vanished one counts as new."""
+    """Return the modification time of a file, or the newest in a folder. An unreadable file counts as new."""
     with suppress(OSError):
         return max(one.stat().st_mtime for one in (path, *path.rglob("*")))
     return time.time()
@@ -168,9 +172,10 @@ def moved(source: Path, target: Path) -> bool:
 
 
 def date_undated(folder: StoredFolder) -> None:
-    """Move files without a date to today's folder. They were quarantined before there was a folder for each day.
+    """Move files without a date to today's folder. An earlier version quarantined them without
+    daily folders.
 
-    Their modification time may not be the time of the move, because setting it may have failed.
+    Their modification time is not necessarily the time of quarantine, because setting it may have failed.
     """
     for names in chunks(folder.quarantine):
         for name in names:
@@ -209,7 +214,7 @@ def described(folder: StoredFolder, day: date, names: list[str]) -> Iterator[Qua
 
 def restore(one: QuarantinedFile) -> bool:
     """Move a file back to its folder. Return False if the file is gone, or if there is another file of this name."""
-    with suppress(OSError):  # if the time cannot be set, a file without a row returns to quarantine at once
+    with suppress(OSError):  # if the time cannot be set, the next sweep moves a file without a row to quarantine again
         os.utime(one.path)
     return moved(one.path, one.folder.path / one.name)
 

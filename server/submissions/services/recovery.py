@@ -7,7 +7,6 @@ from django.db.models import Exists, OuterRef, QuerySet
 from evaluator.catalog import TRACKS
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.locks import lock_teams
 from server.clock import database_now
 from server.errors import Refused
 from server.submissions import queue
@@ -22,6 +21,7 @@ from server.submissions.models import (
     Submission,
 )
 from server.submissions.services import admission, quota, reruns
+from server.submissions.services.team_locks import lock_team
 
 AS_UPLOADED = {
     "status": Status.QUEUED,
@@ -45,10 +45,10 @@ def refuse_non_organizer(submission: Submission, by: User | None) -> None:
 
 @transaction.atomic
 def requeue(*, submission: Submission, by: User | None) -> None:
-    """Queue a failed submission again, as if it were new. Quota that was given back is not charged again."""
+    """Queue a failed submission again, as if it were new. Quota that was given back is not deducted again."""
     refuse_non_organizer(submission, by)
-    # The team may be uploading the same file at this moment; the lock makes that upload wait.
-    lock_teams([submission.team_id])
+    # The team may be uploading the same file at this moment. Because of the lock, that upload waits.
+    lock_team(submission)
     if not submission.file:
         raise Refused("invalid", f"The file of {submission.pk} was removed. It has to be submitted again.")
     admission.refuse_duplicates(submission)
@@ -65,7 +65,7 @@ def requeue_interval(*, submission: Submission, by: User | None) -> None:
     refuse_non_organizer(submission, by)
     truth = submission.phase.truth
     if truth is None:
-        raise Refused("invalid", f"The phase of {submission.pk} has no ground truth.")
+        raise Refused("invalid", f"The phase of {submission.pk} has no ground truth yet.")
     reruns.request([submission], truth=truth)
     Submission.objects.filter(pk=submission.pk, status=Status.SCORED).update(stage=BOOTSTRAPPING)
     audit.record(
@@ -91,7 +91,7 @@ def tracks_without_intervals() -> list[str]:
 
 @transaction.atomic
 def give_back(*, submission: Submission, by: User | None) -> None:
-    """Give back the quota that a failed or rejected submission was charged, no matter whose fault it was."""
+    """Give back the quota that a failed or rejected submission used, regardless of the cause of the failure."""
     refuse_non_organizer(submission, by)
     list(Submission.objects.select_for_update(no_key=True).filter(pk=submission.pk))
     submission.refresh_from_db()
@@ -99,7 +99,8 @@ def give_back(*, submission: Submission, by: User | None) -> None:
         raise Refused("invalid", f"{submission.pk} has not failed: it is {submission.status}.")
     if sum(QuotaEntry.objects.filter(submission=submission).values_list("amount", flat=True)) < 1:
         raise Refused(
-            "invalid", f"There is no quota to give back for {submission.pk}: none was charged, or it was given back."
+            "invalid",
+            f"There is no quota to give back for {submission.pk}: none was used, or it was already given back.",
         )
     quota.give_back(submission, reason="organizer", now=database_now())
     audit.record(actor=by, action="submission.given_back", subject=f"submission {submission.pk}")

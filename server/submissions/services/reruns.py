@@ -1,6 +1,6 @@
 """Reruns score a scored submission again, at lower priority: first for the intervals, then for the explanation.
 
-A score never waits for a rerun, and no outcome of a rerun changes it. `leases` claims and releases reruns.
+A score never waits for a rerun, and a rerun never changes the score. `leases` claims and releases reruns.
 """
 
 import logging
@@ -11,12 +11,13 @@ from django.conf import settings
 from django.db import transaction
 
 from evaluator.catalog import Track
-from server.challenges.locks import lock_teams
 from server.challenges.models import Truth
 from server.clock import database_now
+from server.sql import insert
 from server.submissions import queue
 from server.submissions.models import BOOTSTRAPPING, Rerun, Status, Submission
 from server.submissions.services import evaluations, ladder, leases
+from server.submissions.services.team_locks import lock_team
 from server.submissions.signals import announce
 
 log = logging.getLogger(__name__)
@@ -25,22 +26,22 @@ log = logging.getLogger(__name__)
 def request(
     submissions: Iterable[Submission], *, truth: Truth, purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS
 ) -> None:
-    """Queue a rerun for each submission, once this transaction is committed. Reruns that were given up start again."""
+    """Queue a rerun for each submission after this transaction is committed. Reruns that were given up start again."""
     now = database_now()
-    requested = Rerun.objects.bulk_create(
-        [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions],
-        update_conflicts=True,
-        unique_fields=["submission", "truth", "purpose"],
-        update_fields=["failure", "attempts", "enqueued_at", "not_before", "waiting_for", "postponed"],
+    requested = [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions]
+    insert(
+        requested,
+        unique=("submission", "truth", "purpose"),
+        renewed=("failure", "attempts", "enqueued_at", "not_before", "waiting_for", "postponed"),
     )
     for rerun in requested:
         queue.enqueue_on_commit(Rerun, rerun.pk)
 
 
 def try_now(waiting: Iterable[Rerun]) -> None:
-    """Queue reruns again that were given up or wait for files, once this transaction is committed.
+    """After the commit, requeue the reruns that were given up or postponed because a file could not be read.
 
-    One that a worker has claimed meanwhile is left alone.
+    A rerun that a worker has claimed in the meantime is not changed.
     """
     for rerun in waiting:
         anew = {"failure": "", "attempts": 0, "waiting_for": "", "postponed": 0, "not_before": None}
@@ -56,13 +57,14 @@ def request_explanations(submissions: Iterable[Submission], *, truth: Truth, tra
 
 @transaction.atomic
 def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, bytes], cpu_seconds: float) -> bool:
-    """Write the intervals, once, and queue the explanation. Return False, with nothing written, if the lease is lost.
+    """Write the intervals, once, and queue the explanation. Return False and write nothing if the lease is lost.
 
     Raises NotReproducible, with nothing written, if the scores differ from those of the first scoring.
     """
     now = database_now()
-    # Teams are locked before submissions everywhere. The lock lets the ladder decide on one file of a team at a time.
-    lock_teams([rerun.team_id])
+    # All transactions lock teams before submissions. With this lock, the ladder decides on one file of a team at a
+    # time.
+    lock_team(rerun.submission)
     submission = leases.lock_submission(rerun)
     if submission is None or not leases.held(rerun).delete()[0]:
         return False
@@ -73,7 +75,7 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     ladder.publish(evaluation)
     announce(submission.phase, [rerun.team_id], evaluation.signature)
     update_stage(rerun)
-    # For a truth that no leaderboard shows yet, explanations are queued when the leaderboards switch to it.
+    # If no leaderboard uses this truth yet, explanations are queued when the leaderboards switch to it.
     if Truth.objects.filter(pk=rerun.truth_id, active=True).exists():
         request_explanations([submission], truth=rerun.truth, track=submission.phase.declared_track)
     return True
@@ -89,7 +91,7 @@ def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mappin
     if submission is None or not leases.held(rerun).delete()[0]:
         return False
     evaluation = evaluations.find_same(submission, truth=rerun.truth, report=report)
-    if evaluation is not None:  # it is None if the evaluator's version has changed since the first scoring
+    if evaluation is not None:  # this is None if the evaluator's version has changed since the first scoring
         evaluations.write_explanation(evaluation, contents)
     return True
 

@@ -3,20 +3,22 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import default_storage
-from django.db.models import QuerySet, Sum
+from django.db.models import Min, Q, QuerySet, Sum
 
 from server.challenges.models import Team
 from server.clock import database_now
+from server.compiled_queries import compiled_query
 from server.submissions.models import UNSCORED, Submission
 from server.submissions.services import quarantine
 
 
 @dataclass(frozen=True, slots=True)
 class StorageUse:
-    """The storage that a team uses and its limit, in bytes. `frees_at` is when a file is next removed."""
+    """The storage that a team uses and its limit, in bytes. `frees_at` is the time of the next removal of a file."""
 
     used: int
     allowed: int
@@ -25,17 +27,30 @@ class StorageUse:
 
 def storage_use(team: Team) -> StorageUse:
     """Return the storage that the team uses in all phases of its challenge."""
-    stored = Submission.objects.stored().filter(team=team)
-    used = stored.aggregate(used=Sum("size_bytes", default=0))["used"]
-    first = stored.filter(status__in=UNSCORED).order_by("finished_at").first()
-    return StorageUse(used, settings.TEAM_STORAGE_BYTES, removal_time(first) if first else None)
+    used, first = next(iter(stored_by(team=team.pk)), (0, None))
+    return StorageUse(used, settings.TEAM_STORAGE_BYTES, first and removal_after(first))
+
+
+@compiled_query
+def stored_by(*, team: int) -> QuerySet[Any, Any]:
+    """Return the size of a team's stored files, and when the first unscored one of them was finished.
+
+    Return no row if no file is stored.
+    """
+    sums = {"used": Sum("size_bytes"), "first": Min("finished_at", filter=Q(status__in=UNSCORED))}
+    return Submission.objects.stored().order_by().filter(team=team).values("team").annotate(**sums).values_list(*sums)
 
 
 def removal_time(submission: Submission) -> datetime | None:
-    """Return when a submission's file will be removed; None if it is kept or has been removed."""
+    """Return the time at which a submission's file will be removed, or None if it is kept or has been removed."""
     if submission.status not in UNSCORED or not submission.file or submission.finished_at is None:
         return None
-    return submission.finished_at + timedelta(days=settings.UNSCORED_FILE_DAYS)
+    return removal_after(submission.finished_at)
+
+
+def removal_after(finished: datetime) -> datetime:
+    """Return the time at which the file of a submission is removed that was finished at this time without a score."""
+    return finished + timedelta(days=settings.UNSCORED_FILE_DAYS)
 
 
 def expired() -> QuerySet[Submission]:
@@ -45,14 +60,14 @@ def expired() -> QuerySet[Submission]:
 
 
 def remove_expired() -> int:
-    """Remove the files that are due for removal and return their number.
+    """Remove the files that are due for removal, and return their number.
 
     Rows are updated first, so that no row ever refers to a missing file.
     """
     removed = 0
     for submission in expired().only("file"):
         name = str(submission.file.name)
-        # No row is updated if the submission has been queued again.
+        # If the submission has been queued again, no row is updated.
         if expired().filter(pk=submission.pk, file=name).update(file=""):
             removed += quarantine.removed(Path(default_storage.path(name)))
     return removed

@@ -1,8 +1,8 @@
 """Selects the job that a worker takes next. A message only wakes a worker; the database decides which job is next.
 
-Teams take turns, and at most TEAM_EVALUATIONS_AT_ONCE evaluations of one team run. Small files come before large ones.
-The argument `large` is whether the calling process may take large files. If not, the process is reserved for small
-files of teams that have nothing else running.
+Teams take turns, and at most TEAM_EVALUATIONS_AT_ONCE evaluations of one team run at the same time. Small files come
+before large ones. The argument `large` is true if the calling process may take large files. If not, the process is
+reserved for small files of teams that have nothing else running.
 """
 
 from typing import Any
@@ -30,8 +30,8 @@ WHERE file.status = 'queued' AND (file.not_before IS NULL OR file.not_before <= 
 AND (busy.evaluations IS NULL OR busy.evaluations < %(max_running)s) AND (file.small OR %(large)s)
 ORDER BY {IN_TURN}, file.received_at LIMIT 1
 """
-# A large rerun starts only if nothing else of its team is running. Otherwise the team's next file might have to wait
-# for the intervals or the explanation of another file.
+# A large rerun starts only if nothing else of its team is running. Otherwise, the next file of the team might have to
+# wait for the intervals or the explanation of an earlier file.
 NEXT_RERUN = f"""
 {BUSY} SELECT rerun.id FROM submissions_rerun AS rerun
 JOIN submissions_submission AS file ON file.id = rerun.submission_id {OF_TEAM}
@@ -61,7 +61,7 @@ def next_key(kind: type[Job], *, large: bool) -> UUID | int | None:
 
 
 def wake(kind: type[Job]) -> None:
-    """Send a message if jobs of this kind are queued and the broker holds no message for them.
+    """Send a message to a worker if jobs of this kind are queued and the broker has no message for them.
 
     A worker drops its message if there is no job that it may take. So every worker calls this when it has finished a
     job.

@@ -1,4 +1,4 @@
-"""Cleans up after crashes: expired leases, lost messages, and files without rows."""
+"""Cleans up after crashes: ends expired leases, resends lost messages, and moves files without rows to quarantine."""
 
 import time
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ from server.submissions import limits, queue
 from server.submissions.models import Failure, Fault, Rerun, Submission
 from server.submissions.services import leases, lifecycle, quarantine, reruns, retention
 from server.submissions.services.leases import Job
+from server.submissions.signals import swept
 from server.submissions.upload_handler import upload_folder
 
 # A partial upload or import that has not changed for this long is abandoned. Ages are by the file system's clock.
@@ -21,7 +22,7 @@ ABANDONED_SECONDS = 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """The numbers of changes that one sweep made."""
+    """The number of changes of each kind that one sweep made."""
 
     requeued: int = 0
     failed: int = 0
@@ -35,8 +36,9 @@ def sweep(*, files: bool = True) -> SweepResult:
     """Clean up once. Any number of sweepers may run at the same time. Without `files`, check database rows only."""
     requeued, failed = end_expired_leases()
     resent = resend_lost_messages(Submission) + resend_lost_messages(Rerun)
-    swept = sweep_files() if files else SweepResult()
-    return replace(swept, requeued=requeued, failed=failed, resent=resent)
+    found = sweep_files() if files else SweepResult()
+    swept.send(Submission)
+    return replace(found, requeued=requeued, failed=failed, resent=resent)
 
 
 def end_expired_leases() -> tuple[int, int]:
@@ -52,17 +54,17 @@ def end_expired_leases() -> tuple[int, int]:
 
 @transaction.atomic
 def end_submission(submission: Submission) -> bool:
-    """End an attempt whose worker was lost. Return False if the worker has renewed the lease since it was read.
+    """End an attempt whose worker died. Return False if the worker has renewed the lease since it was read.
 
-    The first loss may be the worker's own fault. A submission that has lost two workers is charged, but it is still
-    tried EVALUATION_ATTEMPTS times. After the first loss it no longer counts as small, because a lease lasts longer
-    than the scoring of a small file.
+    When the first worker dies, the cause may be the worker itself. When a second worker dies, the submission counts
+    against the quota, but it is still tried EVALUATION_ATTEMPTS times. After the first death, the file no longer counts
+    as small, because a lease lasts longer than the scoring of a small file.
     """
     if not leases.lock_expired(submission):
         return False
     losses = submission.losses + 1
     Submission.objects.filter(pk=submission.pk).update(losses=losses, small=False)
-    fault = Fault.PARTICIPANT if losses >= lifecycle.CHARGED_LOSSES else Fault.PLATFORM
+    fault = Fault.PARTICIPANT if losses >= lifecycle.LOSSES_UNTIL_CHARGED else Fault.PLATFORM
     times = "once" if losses == 1 else f"{losses} times"
     quota = limits.CHARGED if fault == Fault.PARTICIPANT else "This does not count against your quota."
     sentence = f"Its worker stopped {times} while scoring it, perhaps because it ran out of memory."
@@ -72,7 +74,7 @@ def end_submission(submission: Submission) -> bool:
 
 @transaction.atomic
 def end_rerun(rerun: Rerun) -> bool:
-    """End an attempt whose worker was lost. Return False if the worker has renewed the lease since it was read."""
+    """End an attempt whose worker died. Return False if the worker has renewed the lease since it was read."""
     submission = leases.lock_submission(rerun)
     if submission is None or not leases.lock_expired(rerun):
         return False
@@ -81,10 +83,10 @@ def end_rerun(rerun: Rerun) -> bool:
 
 
 def resend_lost_messages(kind: type[Job]) -> int:
-    """Resend lost messages for jobs that have waited long. Return the number of messages sent.
+    """Send messages again for jobs that have waited for a long time. Return the number of messages sent.
 
-    Messages have been lost if the broker has fewer messages than there are queued jobs. A long queue alone is no reason
-    to resend messages, because the broker still has all of them.
+    Messages have been lost if the broker has fewer messages than there are queued jobs. If the queue is merely
+    long, the broker still has all messages, so nothing is resent.
     """
     now, queued = database_now(), kind.objects.queued()
     late = queued.filter(enqueued_at__lt=now - timedelta(seconds=settings.RESEND_SECONDS))

@@ -1,4 +1,4 @@
-"""The number of evaluations of one team that are running, and the maximum."""
+"""Counts the running evaluations of a team, and determines their maximum number."""
 
 from collections import Counter
 
@@ -31,5 +31,7 @@ def max_running(*, large: bool) -> int:
 
 
 def may_run_another(team_id: int, *, large: bool) -> bool:
-    """Return whether another evaluation of the team may start. This is exact only while the team's row is locked."""
+    """Return whether another evaluation of the team may start. The result is only reliable while the team's row is
+    locked.
+    """
     return running_by_team()[team_id] < max_running(large=large)

@@ -1,6 +1,6 @@
 """Runs `manage.py up` with a faulty worker or web process: `python -m tests.drills.bent.altered worker=MODULE`.
 
-The modules of this folder inject the faults, because the service has no options for that.
+The modules in this folder contain the faulty processes, because the service itself has no options that cause faults.
 """
 
 import os
@@ -14,7 +14,7 @@ from server.runtime import supervisor
 
 
 def replace(part: str, module: str) -> None:
-    """Make the supervisor start the Celery app (worker) or the WSGI application (web) of this module."""
+    """Make the supervisor start the Celery app (worker) or the WSGI application (web) of the given module."""
     name = f"{part}_command"
     command = getattr(supervisor, name)()
     if part == "worker":

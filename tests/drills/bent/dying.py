@@ -1,4 +1,4 @@
-"""A web process that kills itself after it has committed a submission and before it sends the message."""
+"""A web process that kills itself after it has committed a submission and before it sends the message to the worker."""
 
 import os
 import signal

@@ -14,14 +14,14 @@ SKEW = float(os.environ["SKEW_SECONDS"])
 true_time, TrueDatetime = time.time, datetime.datetime
 
 
-class Like(type):
-    """A metaclass for which real datetime objects are instances of the class."""
+class CountsTrueDatetime(type):
+    """A metaclass that makes `isinstance` accept real datetime objects for its classes."""
 
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, TrueDatetime)
 
 
-class Skewed(TrueDatetime, metaclass=Like):
+class Skewed(TrueDatetime, metaclass=CountsTrueDatetime):
     @classmethod
     def now(cls, tz: datetime.tzinfo | None = None) -> datetime.datetime:
         return TrueDatetime.now(tz) + datetime.timedelta(seconds=SKEW)

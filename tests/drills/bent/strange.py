@@ -1,4 +1,6 @@
-"""A worker that kills itself while it scores a file that begins with `poison`, and waits while a file `hold` exists."""
+"""A worker that kills itself while it scores a file that begins with `poison`, and waits as long as a file named
+`hold` exists.
+"""
 
 import os
 import signal
@@ -19,7 +21,8 @@ score_really = scoring.score
 
 def score(request: ScoringRequest) -> Report:
     if request.submission.read_bytes().startswith(POISON):
-        os.kill(os.getpid(), signal.SIGKILL)  # as if memory ran out, or a library crashed
+        # The process ends as if it had run out of memory, or as if a library had crashed.
+        os.kill(os.getpid(), signal.SIGKILL)
     request.resources.progress("checking", 0.0)
     while (settings.PODIUM_HOME / "hold").exists():
         time.sleep(0.05)

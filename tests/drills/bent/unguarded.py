@@ -1,6 +1,6 @@
 """A naive worker without claims and leases: it takes any unfinished submission and records every result.
 
-With it, a drill must detect lost or repeated scorings; this proves that the drill can fail.
+If the service runs this worker, a drill must detect lost or repeated scorings. This proves that the drill can fail.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -37,7 +37,7 @@ def claim_next(kind: type[Any], *, large: bool) -> Submission | Rerun | None:
 
 
 def record(submission: Submission, **result: Any) -> bool:
-    # Give each evaluation a unique signature, or the database would refuse a second one of the same submission.
+    # The signature is unique, because the database refuses a second evaluation of a submission with the same signature.
     return record_once(submission, **{**result, "report": {**result["report"], "signature": uuid4().hex}})
 
 

@@ -1,4 +1,4 @@
-"""Small adversarial challenges, made from a seed, on which fast path and reference implementation must agree."""
+"""Makes small adversarial challenges from a seed, to compare the fast path with the reference implementation."""
 
 import gzip
 import json
@@ -32,7 +32,7 @@ BLANKS = [" ", " ", " ", "  ", "\t", " \t "]
 
 
 def truth(chance: random.Random, folder: Path) -> Path:
-    """Write a random truth folder for detection, with groups, ignored images, optional files and sometimes no boxes."""
+    """Write a random truth folder for detection, which may have groups, ignored images, optional files, or no boxes."""
     folder.mkdir()
     images = chance.sample(IMAGES, chance.randint(1, 4))
     groups = chance.choice([0.0, 0.3, 1.0])
@@ -60,7 +60,7 @@ def truth(chance: random.Random, folder: Path) -> Path:
 
 
 def number(chance: random.Random, common: list[str]) -> str:
-    """Return a number in one of many notations; unusual ones are rare."""
+    """Return a number in one of many notations. Unusual notations are rare."""
     kind = chance.random()
     if kind < 0.02:
         return chance.choice(ODD_NUMBERS)
@@ -72,7 +72,7 @@ def number(chance: random.Random, common: list[str]) -> str:
 
 
 def detections(chance: random.Random) -> dict[str, list[list[str]]]:
-    """Return random predictions by image: label, confidence, XMin, YMin, XMax, YMax. Some are repeated."""
+    """Return random predictions by image; each has a label, a confidence, XMin, YMin, XMax and YMax."""
     names = [*IMAGES, "unknown"] if chance.random() < 0.3 else IMAGES
     labels = [*LABELS, "/m/unknown"] if chance.random() < 0.3 else LABELS[: chance.randint(1, len(LABELS))]
     drawn: dict[str, list[list[str]]] = {}
@@ -110,14 +110,18 @@ def detection_file(chance: random.Random) -> bytes:
 RELATIONS = ["on", "is", "holds_with_a_long_name!"]
 PAIR = ["ImageID", "LabelName1", "LabelName2", "RelationshipLabel", "Score"]
 PAIR += [f"{edge}{box}" for box in (1, 2) for edge in ("XMin", "YMin", "XMax", "YMax")]
-TOKENS = [4, 1, 5, 6, 7, 8, 2, 9, 10, 11, 12, 3]  # the columns of PAIR in the order of a prediction string
+# The order of values in a prediction string, as indices of columns in PAIR.
+TOKENS = [4, 1, 5, 6, 7, 8, 2, 9, 10, 11, 12, 3]
 
 
 FEW_BOXES = [("0", "0", "0.5", "1"), ("0.5", "0", "1", "1"), ("0", "0", "1", "1"), ("0.25", "0", "0.5", "1")]
 
 
 def box(chance: random.Random) -> list[str]:
-    """Return XMin, YMin, XMax, YMax of a random box; often one of a few boxes, so that some predictions match."""
+    """Return XMin, YMin, XMax and YMax of a box.
+
+    It is often one of four boxes, so that some predictions match an object.
+    """
     if chance.random() < 0.7:
         return list(chance.choice(FEW_BOXES))
     x, y = (chance.choices(EDGES, k=2) for _ in range(2))
@@ -127,7 +131,7 @@ def box(chance: random.Random) -> list[str]:
 
 
 def pair_truth(chance: random.Random, folder: Path) -> Path:
-    """Write a random truth folder for relationships: with equal triplets, verified labels and optional files."""
+    """Write a random truth folder for relationships, with equal triplets, verified labels and optional files."""
     folder.mkdir()
     images, few = chance.sample(IMAGES, chance.randint(1, 4)), LABELS[: chance.randint(1, 2)]
     rows = [",".join([*PAIR[:4], *(f"{edge}{n}" for n in (1, 2) for edge in ("XMin", "XMax", "YMin", "YMax"))])]
@@ -177,7 +181,7 @@ def pair_file(chance: random.Random) -> bytes:
 
 
 def encoded(chance: random.Random, rows: list[str]) -> bytes:
-    """Join lines to a file, with random line endings, an optional byte order mark, and optional compression."""
+    """Join lines into a file, with random line endings, and sometimes with a byte order mark or compression."""
     end = chance.choice(["\n", "\n", "\r\n"])
     text = end.join(rows) + chance.choice(["", end, end + end, end + "  " + end])
     content = (chance.choice(["", "", "\ufeff"]) + text).encode()
@@ -185,7 +189,7 @@ def encoded(chance: random.Random, rows: list[str]) -> bytes:
 
 
 def mutated(chance: random.Random, content: bytes) -> bytes:
-    """Damage a file in one to three places."""
+    """Damage a file at one to three random positions, by replacing or inserting bytes."""
     data = bytearray(content)
     for _ in range(chance.randint(1, 3)):
         at = chance.randint(0, len(data))
@@ -199,13 +203,13 @@ Answer = dict[str, Any]
 
 @contextmanager
 def reference_implementation() -> Iterator[None]:
-    """Let the reference implementation score all files inside this context."""
+    """A context in which every file is scored by the reference implementation."""
     with patch.object(scoring, "score_by_fast_path", return_value=ReferenceNeeded.OTHER_LIMITS):
         yield
 
 
 def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer]:
-    """Return how a file was scored (or "rejected"), and the report or the defects."""
+    """Score a file. Return the name of the implementation and the report, or "rejected" and the defects."""
     try:
         report = score(ScoringRequest(track, truth, submission, **options))
     except InvalidSubmission as error:
@@ -214,7 +218,10 @@ def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[s
 
 
 def both(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer, Answer]:
-    """Return how a file was scored, the answer, and the answer of the reference implementation."""
+    """Score a file normally and with the reference implementation.
+
+    Return the name of the implementation that scored it normally, and both results.
+    """
     way, fast = answer(track, truth, submission, **options)
     with reference_implementation():
         _, reference = answer(track, truth, submission, **options)

@@ -1,4 +1,4 @@
-"""Submissions with overfull images, which have about as many predictions of a class as are scored (10,000)."""
+"""Makes submissions with overfull images, in which a class has about as many predictions as the cap allows (10,000)."""
 
 import random
 
@@ -6,11 +6,15 @@ from tests.evaluator.kernels import cases
 
 COUNTS = [9_999, 10_000, 10_001, 10_001, 12_000]
 HEADS = {"kaggle": "ImageId,PredictionString", "long": "ImageID,LabelName,Score,XMin,YMin,XMax,YMax"}
-Rows = list[list[str]]  # image, label, confidence, XMin, YMin, XMax, YMax
+# Each row has an image, a label, a confidence, XMin, YMin, XMax and YMax.
+Rows = list[list[str]]
 
 
 def rows(chance: random.Random, images: list[str], labels: list[str]) -> Rows:
-    """Return random predictions; one image is overfull in one or two classes, with equal confidences at the cap."""
+    """Return random predictions for images, one of which has about 10,000 predictions of one or two classes.
+
+    Confidences in this image are often equal, so that predictions at the cap are tied.
+    """
     image, few = chance.choice(images), chance.sample(labels, min(len(labels), chance.choice([1, 1, 2])))
     tied, found = chance.choice(["0.5", "0", "1"]), []
     for label in few:
@@ -23,7 +27,7 @@ def rows(chance: random.Random, images: list[str], labels: list[str]) -> Rows:
 
 
 def valid_box(chance: random.Random) -> list[str]:
-    """Return XMin, YMin, XMax, YMax: one of a few boxes, or a random one that overlaps them."""
+    """Return XMin, YMin, XMax and YMax of one of four boxes, or of a random box that overlaps them."""
     if chance.random() < 0.3:
         return list(chance.choice(cases.FEW_BOXES))
     x, y = chance.random() * 0.5, chance.random() * 0.5
@@ -31,7 +35,7 @@ def valid_box(chance: random.Random) -> list[str]:
 
 
 def file(chance: random.Random, found: Rows, shape: str) -> str:
-    """Return the predictions as text in a file layout, "kaggle" or "long"."""
+    """Return the predictions as a file in the given layout, "kaggle" or "long"."""
     if shape == "long":
         chance.shuffle(found)
         return "\n".join([HEADS[shape], *(",".join(row) for row in found)]) + "\n"

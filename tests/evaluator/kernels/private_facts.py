@@ -1,4 +1,4 @@
-"""Truths that differ in one fact, and adversarial files whose answers must not reveal which truth was used."""
+"""Makes truths that differ in one fact, and adversarial files whose results must not reveal which truth was used."""
 
 import gzip
 import random
@@ -11,7 +11,8 @@ from tests.evaluator.kernels import cases, overfull
 IMAGES, LABELS = ["one", "two", "three"], ["cat", "dog", "owl"]
 LONG_LABEL, FOREIGN_LABEL = "x" * 300, "Ünïcode!"
 UNUSUAL_LABELS = ["yak", "yak", LONG_LABEL, FOREIGN_LABEL]
-Truth = dict[str, list[str]]  # file name: lines below the header
+# Maps the name of each file to its lines below the header.
+Truth = dict[str, list[str]]
 Fact = Callable[[Truth], None]
 HEADERS = {
     "boxes.csv": "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf",
@@ -40,7 +41,7 @@ PAIRS = ["one,cat,dog,on,0,0.5,0,1,0.5,1,0,1", "two,dog,dog,at,0,1,0,1,0,0.5,0,1
 
 
 def row(file: str, old: str | None, new: str | None) -> Fact:
-    """Return a fact: a function that removes, adds or replaces a line of a truth file."""
+    """Return a function that removes, adds or replaces a line of a truth file."""
 
     def change(truth: Truth) -> None:
         lines = truth[file] = list(truth[file])
@@ -90,7 +91,7 @@ LISTED_BY = {
 
 
 def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) -> Path:
-    """Write a truth folder; ``fact`` changes one of its lines."""
+    """Write a truth folder. If ``fact`` is given, it changes one line of the truth."""
     truth: Truth = {
         **SHARED,
         **({"boxes.csv": BOXES} if track == "openimages-detection" else {"relationships.csv": PAIRS}),
@@ -106,7 +107,9 @@ def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) 
 
 
 def facts(track: str, listed_by: str) -> Mapping[str, Fact]:
-    """Return the facts that can be changed with these public lists of labels."""
+    """Return the possible changes to a private fact, by name, for ground truths with the given public lists of
+    labels.
+    """
     if listed_by != "open":
         return FACTS[track]
     return FACTS[track] | OPEN_FACTS | (OPEN_PAIRS if track == "openimages-relationships" else {})
@@ -118,7 +121,7 @@ def labels(chance: random.Random) -> list[str]:
 
 
 def detections(chance: random.Random) -> list[list[str]]:
-    """Return random predictions: image, label, confidence, XMin, YMin, XMax, YMax."""
+    """Return random predictions, each with an image, a label, a confidence, XMin, YMin, XMax and YMax."""
     names = [*IMAGES, "elsewhere"] if chance.random() < 0.1 else IMAGES
     if chance.random() < 0.3:
         return overfull.rows(chance, names, labels(chance))
@@ -130,7 +133,7 @@ def detections(chance: random.Random) -> list[list[str]]:
 
 
 def pairs(chance: random.Random) -> list[list[str]]:
-    """Return random pairs with the columns of :data:`cases.PAIR`, sometimes over 10,000 in one image."""
+    """Return random pairs with the columns of :data:`cases.PAIR`, sometimes more than 10,000 in one image."""
     known, relations = (
         labels(chance),
         chance.choice([["on"], ["at"], ["on", "at"], ["on", "at"], ["on", chance.choice(UNUSUAL_LABELS)]]),
@@ -144,7 +147,7 @@ def pairs(chance: random.Random) -> list[list[str]]:
 
 
 def add_unusual_values(chance: random.Random, found: list[list[str]], confidence: int) -> None:
-    """Replace a few cells with unusual values; their rows may be in classes that are scored or in others."""
+    """Put unusual values into a few cells of random rows, whether or not the class of such a row is scored."""
     if not found:
         return
     for _ in range(chance.choice([0, 0, 1, 1, 2])):
@@ -152,7 +155,8 @@ def add_unusual_values(chance: random.Random, found: list[list[str]], confidence
         if kind < 0.3:
             one[confidence] = chance.choice(["-0.5", "-20", "1.5", "nan", "-0.0", "0,5", "1e400", "1e-320"])
         elif kind < 0.5:
-            one[confidence + 1], one[confidence + 3] = one[confidence + 3], one[confidence + 1]  # an inverted box
+            # Exchange two edges, so that the box is inverted.
+            one[confidence + 1], one[confidence + 3] = one[confidence + 3], one[confidence + 1]
         elif kind < 0.7:
             one[confidence + 1] = chance.choice(["-3", "7", "inf", "x", "", "9" * 70, "0x1", " 0.25"])
         elif kind < 0.8:
@@ -164,7 +168,7 @@ def add_unusual_values(chance: random.Random, found: list[list[str]], confidence
 
 
 def file(track: str, chance: random.Random) -> bytes:
-    """Return a random submission in either file layout."""
+    """Return a random submission to the given track, in either file layout."""
     found = detections(chance) if track == "openimages-detection" else pairs(chance)
     add_unusual_values(chance, found, 2 if track == "openimages-detection" else 4)
     if track == "openimages-detection":
@@ -178,13 +182,14 @@ def file(track: str, chance: random.Random) -> bytes:
             strings.setdefault(one[0], []).extend(one[column] for column in cases.TOKENS)
         lines = ["ImageId,PredictionString", *(f"{image},{' '.join(tokens)}" for image, tokens in strings.items())]
     if chance.random() < 0.1:
-        lines.append(chance.choice([lines[-1], "", "a,b,c", 'one,"', "one,"]))  # this may repeat an image
+        # Append an unusual line: an empty or invalid one, or a copy of the last line, which repeats its image.
+        lines.append(chance.choice([lines[-1], "", "a,b,c", 'one,"', "one,"]))
     content = (chance.choice(["\n", "\n", "\n", "\r\n"]).join(lines) + "\n").encode()
     return gzip.compress(content) if chance.random() < 0.05 else content
 
 
 def neighbours(track: str, listed_by: str, folder: Path) -> Iterator[Path]:
-    """Prepare and yield a truth, then every truth that differs from it in one fact."""
+    """Prepare and yield a truth, and then every truth that differs from it in one fact."""
     folder.mkdir()
     for name, fact in [("as it is", None), *facts(track, listed_by).items()]:
         prepare(track, written(track, listed_by, folder / f"folder of {name}", fact), folder / name)

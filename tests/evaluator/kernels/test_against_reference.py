@@ -1,4 +1,4 @@
-"""The fast path of a track gives the same answers as its reference implementation, to the last bit."""
+"""The fast path of a track gives the same results as its reference implementation, to the last bit."""
 
 import random
 from collections.abc import Callable
@@ -51,7 +51,9 @@ def test_every_fast_path_is_compared() -> None:
 @every_track
 @EXAMPLES
 @given(seed=st.integers(0, 2**48), chosen=st.integers(0, 2**16), threads=st.sampled_from([1, 1, 2, 3]))
-def test_undamaged_files_get_equal_answers(track: str, seed: int, chosen: int, threads: int, tmp_path: Path) -> None:
+def test_both_implementations_give_equal_results_for_undamaged_files(
+    track: str, seed: int, chosen: int, threads: int, tmp_path: Path
+) -> None:
     _, truth, submission = draw(track, seed, tmp_path)
     parameters = PARAMETERS[track][chosen % len(PARAMETERS[track])]
     resources = Resources(threads=threads)
@@ -62,7 +64,7 @@ def test_undamaged_files_get_equal_answers(track: str, seed: int, chosen: int, t
 @every_track
 @EXAMPLES
 @given(seed=st.integers(0, 2**48))
-def test_damaged_files_get_equal_answers(track: str, seed: int, tmp_path: Path) -> None:
+def test_both_implementations_give_equal_results_for_damaged_files(track: str, seed: int, tmp_path: Path) -> None:
     chance, truth, submission = draw(track, seed, tmp_path)
     submission.write_bytes(cases.mutated(chance, submission.read_bytes()))
     _, fast, reference = cases.both(track, truth, submission)
@@ -73,7 +75,9 @@ def test_damaged_files_get_equal_answers(track: str, seed: int, tmp_path: Path) 
 def test_many_random_files_are_scored_by_the_fast_path_and_some_have_hits(
     track: str, enough: int, tmp_path: Path
 ) -> None:
-    """This ensures that the other tests really compare two implementations, on scores that are not all 0."""
+    """If this test failed, the other tests would not compare two implementations, or would only compare scores of
+    0.
+    """
     scores = []
     for seed in range(DRAWN_FILES):
         _, truth, submission = draw(track, seed, tmp_path)
@@ -86,9 +90,10 @@ def test_many_random_files_are_scored_by_the_fast_path_and_some_have_hits(
 
 @dataclass(frozen=True)
 class Large:
-    """A truth, and a submission that is so large that it has many blocks.
+    """A truth, and the rows of a submission that is large enough to be read in many blocks.
 
-    Each element of `rows` begins with an image. `tokens` are the columns of a prediction string, in its order.
+    The first column of ``rows`` is the image. ``tokens`` are the positions of the other columns, in the order of a
+    prediction string.
     """
 
     truth: dict[str, str]
@@ -141,7 +146,7 @@ def many_pairs(chance: random.Random) -> Large:
 def test_any_number_of_threads_gives_the_same_report(
     track: str, made: Callable[[random.Random], Large], shape: str, tmp_path: Path
 ) -> None:
-    """The file has many blocks, and in the long layout each image has rows in many of them."""
+    """The file has many blocks. In the long layout, the rows of each image are in many different blocks."""
     large = made(chance := random.Random(5))
     folder, submission = tmp_path / "truth", tmp_path / "submission.csv"
     folder.mkdir()

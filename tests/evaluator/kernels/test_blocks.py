@@ -1,4 +1,4 @@
-"""The positions at which a file is split into blocks do not change the answer of either implementation."""
+"""The positions at which a file is split into blocks do not change the result of either implementation."""
 
 import gzip
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 
 from evaluator.catalog import Limits
 from evaluator.files import lines
+from evaluator.files.blocks import Blocks, Declined
 from evaluator.request import Resources
 from evaluator.scoring import check
 from tests.evaluator.kernels import cases
@@ -30,7 +31,10 @@ def truth(tmp_path: Path) -> Path:
 
 
 def answers(truth: Path, content: bytes, **options: Any) -> tuple[str, dict[str, Any]]:
-    """Return how a file was scored, and the answer; check that it equals that of the reference implementation."""
+    """Score a file with both implementations and check that the results are equal.
+
+    Return the name of the implementation that is normally used, and the result.
+    """
     submission = truth.parent / "submission"
     submission.write_bytes(content)
     way, fast, reference = cases.both(TRACK, truth, submission, **options)
@@ -42,9 +46,9 @@ def zipped(*members: str) -> bytes:
     return b"".join(gzip.compress(member.encode()) for member in members)
 
 
-def test_prediction_strings_before_their_images_are_not_read_as_images(truth: Path) -> None:
+def test_a_column_of_prediction_strings_may_precede_the_image_column(truth: Path) -> None:
     way, report = answers(truth, f"PredictionString,ImageId\n{CAT},a\n".encode())
-    assert way == "reference implementation: the prediction string is before the image"
+    assert way == "reference implementation: a prediction string before the image"
     assert report["splits"]["all"]["metrics"]["mAP"] == 0.5
     assert answers(truth, b"PredictionString,ImageId\ncat,\n")[1]["counts"] == {"bad_tokens": 1}
 
@@ -62,6 +66,24 @@ def test_a_header_may_be_split_between_two_members_of_a_gzip_file(truth: Path, c
 
 def test_a_header_without_line_ending_continues_in_the_next_gzip_member(truth: Path) -> None:
     assert answers(truth, zipped(HEADER, f"z,\na,{CAT}\n"))[1]["counts"].keys() == {"bad_header"}
+
+
+def read_to_the_end(path: Path) -> None:
+    with Blocks(path, Limits()) as blocks:
+        blocks.header()
+        while blocks.take(bytearray()):
+            pass
+
+
+@pytest.mark.parametrize(
+    "damage", [b"garbage", zipped("b,\n")[:-9]], ids=["bytes after the end", "an incomplete member"]
+)
+def test_damage_at_the_end_of_a_chunk_is_not_taken_for_the_end_of_the_file(tmp_path: Path, damage: bytes) -> None:
+    rows = f"{HEADER}\n" + "".join(f"image {number:07},\n" for number in range(lines.CHUNK_BYTES // 15))
+    path = tmp_path / "submission"
+    path.write_bytes(zipped(rows) + damage)
+    with pytest.raises(Declined, match="DAMAGED_GZIP"):
+        read_to_the_end(path)
 
 
 def test_a_byte_order_mark_may_be_split_between_two_members_of_a_gzip_file(truth: Path) -> None:

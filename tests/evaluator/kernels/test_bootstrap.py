@@ -1,4 +1,4 @@
-"""The bootstrap kernels agree with the reference implementation, and with test sets of copied images."""
+"""The bootstrap kernels agree with the reference implementation, and with scores of test sets with copied images."""
 
 import random
 from pathlib import Path
@@ -28,7 +28,7 @@ CURVES = 3
 
 
 def weights_of(rng: np.random.Generator, images: int) -> numpy_bootstrap.Weights:
-    """Return random weights: usual ones, some with the largest possible weight, or mostly zeros."""
+    """Return random bootstrap weights: of the usual distribution, with the largest possible weight, or mostly zeros."""
     kind = rng.integers(4)
     if kind < 2:
         return rng.poisson(1, (images, LANES)).astype(np.uint8)
@@ -40,7 +40,9 @@ def weights_of(rng: np.random.Generator, images: int) -> numpy_bootstrap.Weights
 def test_areas_equal_those_of_the_reference_and_of_copied_predictions(
     seed: int, partial: float, envelope: bool
 ) -> None:
-    """The cases include ties, negative confidences, images without weight or outside the split, and empty curves."""
+    """The random cases include ties, negative confidences, images with weight 0 or outside the split, and empty
+    curves.
+    """
     rng = np.random.default_rng(seed)
     images, entries = int(rng.integers(1, 12)), int(rng.choice([0, 1, 5, 60, 2_000]))
     curves = rng.integers(0, CURVES - rng.integers(2), entries)
@@ -82,7 +84,7 @@ def test_reference_sums_do_not_depend_on_the_size_of_portions(monkeypatch: pytes
 
 @pytest.mark.parametrize("rows", [[0, 3], [0, 2**31 - 1]])
 def test_rows_out_of_range_are_refused(rows: list[int]) -> None:
-    """The Python functions check indices and shapes, because the compiled loops do not."""
+    """The functions that call the compiled loops check indices and shapes, because the loops do not check them."""
     weights, indices = np.ones((3, LANES), np.uint8), np.array(rows, np.int32)
     with pytest.raises(IndexError):
         kernels.sums(weights, ImageGroups(indices, np.array([2])))
@@ -101,7 +103,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 
 def replicates_of(report: Report) -> dict[tuple[str, str], list[float]]:
-    """Return every replicate as text, so that NaN compares as equal to NaN."""
+    """Return every replicate by split and metric, as text, so that NaN equals NaN."""
     return {
         (name, metric): list(map(repr, values.tolist()))
         for name, split in report.splits.items()

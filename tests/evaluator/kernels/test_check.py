@@ -1,4 +1,6 @@
-"""A valid file is checked by the fast path; the reference implementation checks others, and reports all defects."""
+"""With a kit, the fast path checks valid files, and the reference implementation reports the defects of all other
+files.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -6,12 +8,13 @@ from typing import Any
 import pytest
 
 from evaluator.files.source import Source
+from evaluator.kit import Kit
 from evaluator.problems import InvalidSubmission
-from evaluator.request import Resources, ScoringRequest
-from evaluator.scoring import check, score
+from evaluator.request import ScoringRequest
+from evaluator.scoring import check, check_with_kit, score, write_kit
 from evaluator.tracks.detection.scorer import DetectionScorer
 from tests.evaluator.conftest import Tiny
-from tests.evaluator.kernels import cases  # loads the kernels
+from tests.evaluator.kernels import cases  # This import loads the kernels.
 
 TRACK = "openimages-detection"
 assert cases.IMAGES
@@ -19,7 +22,7 @@ assert cases.IMAGES
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Return a list to which the path of each file is appended that the reference implementation reads."""
+    """Record which files the reference implementation reads; return the list of their paths."""
     paths: list[Path] = []
     read = DetectionScorer.read
 
@@ -31,15 +34,27 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return paths
 
 
+@pytest.fixture
+def kit(tiny: Tiny, tmp_path: Path) -> Kit:
+    write_kit(TRACK, tiny.truth, tmp_path / "kit")
+    return Kit.load(tmp_path / "kit")
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("shape", ["kaggle", "long"])
-def test_a_valid_file_is_read_only_once_and_has_the_notices_of_its_score(
-    tiny: Tiny, read: list[Path], shape: str, threads: int
+def test_the_fast_path_checks_a_valid_file_with_a_kit_and_gives_the_notices_of_its_score(
+    tiny: Tiny, kit: Kit, read: list[Path], shape: str, threads: int
 ) -> None:
-    found = check(TRACK, getattr(tiny, shape), truth=tiny.truth, resources=Resources(threads=threads))
+    found = check_with_kit(kit, getattr(tiny, shape), threads=threads)
     assert (found.total, read) == (0, [])
     assert found.notices == score(ScoringRequest(TRACK, tiny.truth, getattr(tiny, shape))).notices
     assert found.notices
+
+
+@pytest.mark.parametrize("shape", ["kaggle", "long"])
+def test_a_check_with_a_truth_gives_the_notices_of_the_score(tiny: Tiny, shape: str) -> None:
+    found = check(TRACK, getattr(tiny, shape), truth=tiny.truth)
+    assert found.notices == score(ScoringRequest(TRACK, tiny.truth, getattr(tiny, shape))).notices
 
 
 def test_a_bad_file_is_read_by_the_reference_implementation(tiny: Tiny, read: list[Path]) -> None:

@@ -1,4 +1,7 @@
-"""The amount of work hardly depends on any single fact of the truth; otherwise, the CPU time would reveal it."""
+"""The amount of work hardly depends on any single fact of the truth.
+
+Otherwise, the CPU time would reveal private facts.
+"""
 
 import random
 from collections import Counter
@@ -23,9 +26,11 @@ from evaluator.tracks.relationships.explain import errors
 from evaluator.tracks.shared import buckets
 from tests.evaluator.kernels import cases, private_facts
 
-OTHERS = [f"other{number}" for number in range(20)]  # images in which a dog is verified
-NO_DOG = {"openimages-detection": "one", "openimages-relationships": "three"}  # an image in which none is verified
-ROWS = 1_000  # per image and class, or per image and pair of classes
+# All images in OTHERS have a verified label of a dog; the image in NO_DOG has none.
+OTHERS = [f"other{number}" for number in range(20)]
+NO_DOG = {"openimages-detection": "one", "openimages-relationships": "three"}
+# The number of rows for each image and class, or for each image and pair of classes.
+ROWS = 1_000
 Work = Counter[str]
 BOXES = ("0,0.5,0,0.5", "0.5,1,0,1", "0,1,0,1", "0.25,0.5,0,0.25")
 HEADERS = {
@@ -37,7 +42,7 @@ HEADERS = {
 
 
 def crowds(track: str, images: Sequence[str] = private_facts.IMAGES) -> Iterator[str]:
-    """Yield many rows of each class, or pair of classes, in some images, with random confidences."""
+    """Yield many rows with random confidences for each of the given images and each class, or pair of classes."""
     chance = random.Random(track)
     for _, image, label in product(range(ROWS), images, private_facts.LABELS):
         score, box = f"0.{chance.randrange(1, 10)}", chance.choice(BOXES)
@@ -49,10 +54,10 @@ def crowds(track: str, images: Sequence[str] = private_facts.IMAGES) -> Iterator
 
 
 def blocks(track: str, last: str) -> list[str]:
-    """Return rows of which only those of an unverified class, or pair, are among the first of the only crowded image.
+    """Return the rows of a submission in which one image is crowded, and the others have one row too few to be crowded.
 
-    ``last`` are the coordinates of its last prediction. The other images have as many rows of the same class as they
-    can have without being crowded.
+    An image is crowded if it has more than ``CROWD`` predictions. The crowded image has no verified label of the first
+    class, or pair of classes. Its last row is of another class, with the coordinates ``last``.
     """
     detection = track == "openimages-detection"
     first, other = ("dog", "owl") if detection else ("dog,dog,on", "owl,owl,at")
@@ -67,7 +72,7 @@ def blocks(track: str, last: str) -> list[str]:
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Work:
-    """Return a counter of the work done: entries of curves, and rows and steps of bootstrap replicates."""
+    """Return a counter of the work that is done: entries of curves, and rows and steps of bootstrap replicates."""
     found: Work = Counter()
 
     class Engine:
@@ -78,22 +83,28 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
             found.update(calls=1, rows=len(steps.rows), steps=len(steps.ends))
             return kernels.average_precisions(weights, steps, positives, partial)
 
-    def counted(function: Callable[..., Any], arrays: int) -> Callable[..., Any]:
+    def counted(function: Callable[..., Any], entries: Callable[..., int]) -> Callable[..., Any]:
         def call(*values: Any) -> Any:
-            found.update(entries=sum(map(len, values[:arrays])))
+            found.update(entries=entries(*values))
             return function(*values)
 
         return call
 
+    def in_buckets(keys: object, ends: Any, positives: Numbers, public: bool, private: bool, *memory: object) -> int:
+        return int(np.diff(ends).reshape(-1, 2)[: len(positives), [public, private]].sum())
+
+    def in_curve(confidences: Numbers, *rest: object) -> int:
+        return len(confidences)
+
     monkeypatch.setattr(bootstrap, "engine", Engine)
-    monkeypatch.setattr(buckets, "average_precision", counted(buckets.average_precision, 2))
-    precision_recall = counted(average_precision.precision_recall, 1)
+    monkeypatch.setattr(buckets, "average_precisions", counted(buckets.average_precisions, in_buckets))
+    precision_recall = counted(average_precision.precision_recall, in_curve)
     monkeypatch.setattr(average_precision, "precision_recall", precision_recall)
     return found
 
 
 def submission_of(track: str, rows: Iterable[str], by: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write a submission, and let the reference implementation score it if ``by`` says so."""
+    """Write a submission. If ``by`` is "reference", the reference implementation will score it."""
     scoring.load_kernels()
     if by == "reference":
         monkeypatch.setattr(scoring, "score_by_fast_path", lambda *_: ReferenceNeeded.SMALL_FILE)
@@ -103,7 +114,7 @@ def submission_of(track: str, rows: Iterable[str], by: str, folder: Path, monkey
 
 
 def work_of(work: Work, track: str, truth: Path, submission: Path, by: str, threads: int = 1) -> Work:
-    """Score a submission with replicates; return the work that was counted."""
+    """Score a submission with bootstrap replicates and return the amount of work."""
     work.clear()
     options, resources = ReportOptions(bootstrap=Bootstrap(1)), Resources(threads=threads)
     report = scoring.score(ScoringRequest(track, truth, submission, report=options, resources=resources))
@@ -119,7 +130,7 @@ FILES = {"crowds in all images": (private_facts.IMAGES, 1), "a crowd in one imag
 @pytest.mark.parametrize(
     ("track", "listed_by"), [(track, way) for track, ways in private_facts.LISTED_BY.items() for way in ways]
 )
-def test_one_fact_changes_the_number_of_summed_entries_by_the_first_of_an_image_at_most(
+def test_one_fact_hardly_changes_the_number_of_summed_entries(
     track: str,
     listed_by: str,
     images: list[str],
@@ -132,7 +143,8 @@ def test_one_fact_changes_the_number_of_summed_entries_by_the_first_of_an_image_
     submission = submission_of(track, crowds(track, images), by, tmp_path, monkeypatch)
     done: dict[str, Work] = {}
     for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
-        if truth.name == "a public image":  # Without private images there are fewer splits, which is public.
+        # Without private images there are fewer splits, which participants know anyway.
+        if truth.name == "a public image":
             continue
         done[truth.name] = work_of(work, track, truth, submission, by, threads)
     expected = done.pop("as it is")
@@ -150,7 +162,7 @@ def test_one_fact_changes_the_number_of_summed_entries_by_the_first_of_an_image_
 @pytest.mark.parametrize("by", ["fast path", "reference"])
 @pytest.mark.parametrize("last", [BOXES[0], "0.5,0,0,0.5"], ids=["last", "last without area"])
 @pytest.mark.parametrize("track", HEADERS)
-def test_dropped_predictions_of_a_crowded_image_do_not_change_what_is_summed_of_other_images(
+def test_dropped_predictions_of_a_crowded_image_do_not_change_the_sums_of_other_images(
     track: str, last: str, by: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, line in [("images.csv", "{}"), ("usage.csv", "{},Public"), ("image_labels.csv", "{},dog,1")]:
@@ -173,7 +185,11 @@ def test_dropped_predictions_of_a_crowded_image_do_not_change_what_is_summed_of_
 def test_one_of_many_groups_that_absorb_a_crowd_changes_a_few_entries(
     fact: str, by: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each group is found by the prediction that is equal to it. The last group is larger than the others."""
+    """A truth has 600 groups, each of which is matched by a prediction with the same box.
+
+    The smallest group also absorbs a crowd of predictions. A second truth differs in one fact: it lacks the largest
+    group, has an ordinary object instead of this group, or has dogs verified as absent from the image.
+    """
     track, edges = "openimages-detection", [f"0,{size / 1000},0,1" for size in range(2, 602)]
     groups = [f"one,cat,{edge},1" for edge in edges]
     monkeypatch.setattr(private_facts, "BOXES", [*private_facts.BOXES, *groups])
@@ -193,7 +209,7 @@ def test_one_of_many_groups_that_absorb_a_crowd_changes_a_few_entries(
     assert abs(one["entries"] - another["entries"]) <= 4
 
 
-def test_an_explanation_compares_as_many_pairs_whatever_is_verified(
+def test_the_number_of_pairs_that_an_explanation_compares_does_not_depend_on_verified_labels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     track = "openimages-relationships"
@@ -217,9 +233,10 @@ def test_an_explanation_compares_as_many_pairs_whatever_is_verified(
 
 
 TRACK_CURVES = {"openimages-detection": 1, "openimages-relationships": 4}
-"""The number of curves that contain one entry.
+"""Each entry is in this number of curves.
 
-A relationship is in the curves of its relation and of all relations, in each case as a relationship and as a phrase.
+An entry of the relationships track is in the curve of its relation and in that of all relations. Both curves exist for
+relationships and for phrases.
 """
 
 
@@ -230,14 +247,15 @@ def steps_of(curves: list[int], crowded: list[bool], kinds: list[int], rows: lis
 
 
 def test_a_curve_or_its_complement_is_summed_so_that_the_work_is_equal() -> None:
-    """The two lowest entries are in an image with many rows; they count only in the first case.
+    """The two entries with the lowest confidences are in a crowded image and are scored only in the first case.
 
-    In the second case, they are summed in the complement of the curve instead, so the work is the same.
+    In the other case, they are added to an unused curve, the complement, so that the amount of work is the same.
     """
     crowded, kinds, rows = [True, True, False, False], [MISS, MISS, HIT, MISS], [0, 0, 1, 1]
     counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)
     does_not = steps_of([2, 2, 0, 1], crowded, kinds, rows)
-    assert counts.rows.tolist() == [0, 0, 1, 1, 1, 1]  # two curves and their complements
+    # For each of the two curves, the rows of its entries and of its complement's entries are listed.
+    assert counts.rows.tolist() == [0, 0, 1, 1, 1, 1]
     assert does_not.rows.tolist() == [1, 1, 0, 0, 1, 1]
     assert len(counts.ends) == len(does_not.ends)
 

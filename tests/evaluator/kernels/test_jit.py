@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator import scoring
+from evaluator import scoring, tracks
 from evaluator.cli.progress import progress
 from evaluator.kernels import jit
 from evaluator.request import Resources, ScoringRequest
@@ -65,7 +65,7 @@ def test_only_the_first_scoring_on_a_machine_compiles_kernels(
     tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(jit, "CACHE_FOLDER", tmp_path)
-    monkeypatch.setattr(scoring, "SMALL_BYTES", 0)
+    monkeypatch.setattr(tracks, "SMALL_BYTES", 0)
     outputs = []
     for _ in range(2):
         monkeypatch.delitem(sys.modules, "evaluator.tracks.detection.fast.scoring", raising=False)
@@ -73,4 +73,4 @@ def test_only_the_first_scoring_on_a_machine_compiles_kernels(
             request = ScoringRequest(tiny.track, tiny.truth, tiny.long, resources=Resources(progress=report))
             assert scoring.score(request).way == "fast path"
         outputs.append(capsys.readouterr().err)
-    assert outputs == ["compiling the kernels, once on this machine; this takes about a minute\n", ""]
+    assert outputs == ["compiling the kernels; this takes about a minute and is done only once on this machine\n", ""]

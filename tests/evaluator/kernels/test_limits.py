@@ -1,4 +1,4 @@
-"""Both implementations reject a file at the same numbers of images and predictions."""
+"""Both implementations have the same limits on the number of images and on the number of predictions in a file."""
 
 import random
 from pathlib import Path

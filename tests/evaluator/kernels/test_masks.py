@@ -1,4 +1,6 @@
-"""The number of common pixels of masks equals that of pycocotools, however many masks are compared in one call."""
+"""The numbers of pixels that masks have in common equal those of pycocotools, no matter how many masks one call
+compares.
+"""
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ HEIGHT, WIDTH = 24, 31
 
 
 def drawn(rng: np.random.Generator, count: int) -> list[NDArray[np.uint8]]:
-    """Return random masks: noise, rectangles and stripes, all cut off at random edges."""
+    """Return random masks of noise, rectangles or stripes, each of which is cropped at random."""
     found = []
     for _ in range(count):
         pixels = np.zeros((HEIGHT, WIDTH), np.uint8, order="F")
@@ -50,6 +52,6 @@ def test_common_pixels_are_those_of_pycocotools(seed: int, most: int, monkeypatc
     assert found.tolist() == [float((ours[one] & theirs[other]).sum()) for one, other in pairs]
 
 
-def test_no_pairs_have_nothing_in_common() -> None:
+def test_without_pairs_there_are_no_common_pixels() -> None:
     none = np.empty(0, np.int64)
     assert len(intersections(written([]), written([]), none, none)) == 0

@@ -1,4 +1,4 @@
-"""Answers reveal nothing about the ground truth to participants, except through scores."""
+"""The response to a submission reveals nothing about the ground truth to participants, except through the scores."""
 
 import random
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.evaluator.kernels import cases, overfull, private_facts
 
 FILES = 200
 TRUTHS_A_FILE = 2
-WITHOUT_EFFECT = {"the only label of a class", "an opposite label"}  # these facts change no score
+WITHOUT_EFFECT = {"the only label of a class", "an opposite label"}  # These facts do not affect any score.
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
         *[{}] * 6,
@@ -44,7 +44,7 @@ def visible_answer(
 @pytest.mark.parametrize(
     ("track", "listed_by"), [(track, way) for track, ways in private_facts.LISTED_BY.items() for way in ways]
 )
-def test_answers_except_scores_do_not_depend_on_any_fact_of_the_truth(
+def test_results_other_than_scores_do_not_depend_on_any_fact_of_the_truth(
     track: str, listed_by: str, tmp_path: Path
 ) -> None:
     truths = list(private_facts.neighbours(track, listed_by, tmp_path / "truths"))
@@ -69,7 +69,10 @@ def test_answers_except_scores_do_not_depend_on_any_fact_of_the_truth(
 @pytest.mark.parametrize("count", [10_000, 10_001])
 @pytest.mark.parametrize("listed_by", private_facts.LISTED_BY["openimages-detection"])
 def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, count: int, tmp_path: Path) -> None:
-    """A file with 10,000 boxes of one class, or one more than are scored, is scored in the same way for all truths."""
+    """The file has 10,000 boxes of one class, which is the cap, or one more.
+
+    The file is scored in the same way for all truths.
+    """
     track, submission = "openimages-detection", tmp_path / "submission.csv"
     truths = list(private_facts.neighbours(track, listed_by, tmp_path / "truths"))
     for image in private_facts.IMAGES[:2]:
@@ -83,7 +86,7 @@ def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, co
 
 @pytest.mark.parametrize("track", private_facts.FACTS)
 def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) -> None:
-    """Otherwise the tests above would compare truths that cannot give different answers."""
+    """If no fact changed a score, the tests above would compare ground truths that cannot give different results."""
     truths = list(private_facts.neighbours(track, private_facts.LISTED_BY[track][1], tmp_path / "truths"))
     unseen, submission = {truth.name for truth in truths[1:]}, tmp_path / "submission.csv"
     for seed in range(200):
@@ -101,7 +104,7 @@ def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) 
 
 
 def test_notices_that_depend_on_annotations_are_only_for_the_organizer(tmp_path: Path) -> None:
-    """The command line prints these notices; a server does not store them."""
+    """The command line prints these notices, but a server does not store them."""
     truth = private_facts.written("openimages-detection", "open", tmp_path / "truth")
     submission = tmp_path / "submission.csv"
     submission.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\none,yak,0.5,0,1,0,1\n")
@@ -111,7 +114,9 @@ def test_notices_that_depend_on_annotations_are_only_for_the_organizer(tmp_path:
 
 
 def test_labels_outside_the_hierarchy_are_counted_as_unknown(tmp_path: Path) -> None:
-    """This also holds for a truth without expansion, one of whose labels is in no public list."""
+    """One label in the ground truth is in no public list. Because labels are not expanded, this label is unknown
+    too.
+    """
     truth = private_facts.written("openimages-detection", "hierarchy", tmp_path / "truth")
     with (truth / "image_labels.csv").open("a") as labels:
         labels.write("one,yak,1\n")

@@ -1,4 +1,4 @@
-"""A fast path returns the reason why it cannot score a file, and raises no exception."""
+"""If a fast path cannot score a file, it returns the reason and raises no exception."""
 
 import gzip
 from pathlib import Path
@@ -13,7 +13,7 @@ from evaluator.request import Resources, ScoringRequest
 from evaluator.tracks import fast_path_of, scorer_of
 from evaluator.tracks.compiling import open_truth
 from evaluator.tracks.interface import Outcome
-from tests.evaluator.kernels import cases  # loads the kernels
+from tests.evaluator.kernels import cases  # This import loads the kernels.
 
 assert cases.IMAGES
 HEADER = "ImageId,PredictionString"
@@ -32,7 +32,7 @@ FILES = {
 
 
 def outcome(folder: Path, track: str, content: bytes, limits: Limits, **parameters: Any) -> Outcome | ReferenceNeeded:
-    """Return the result of the fast path of a track: an outcome or a reason."""
+    """Return the result of the fast path of a track: an outcome, or the reason why it cannot score the file."""
     for file in scorer_of(track).track.truth_files:
         if file.name in FILES:
             (folder / file.name).write_text(FILES[file.name])
@@ -85,7 +85,7 @@ def test_a_damaged_gzip_file_is_not_scored_and_a_plain_file_is(track: str, tmp_p
         ({"require_all_images": True}, ReferenceNeeded.MISSING_IMAGES),
     ],
 )
-def test_parameters_of_detection_that_need_the_reference_implementation(
+def test_some_parameters_of_detection_need_the_reference_implementation(
     parameters: dict[str, Any], reason: ReferenceNeeded, tmp_path: Path
 ) -> None:
     content = f"{HEADER}\nstreet,{PREDICTIONS['openimages-detection']}\n".encode()

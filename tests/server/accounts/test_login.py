@@ -1,4 +1,7 @@
-"""Failed logins are limited per account and IP address, and per IP address, on every login page, even without Redis."""
+"""Failed logins are limited for each pair of account and IP address, and for each IP address, even without Redis.
+
+The limits apply to every login page.
+"""
 
 from typing import Any
 
@@ -22,7 +25,7 @@ def log_in(client: Client, name: str, password: str = "wrong", **request: Any) -
 
 @pytest.fixture
 def few(settings: Settings) -> None:
-    """Allow one wrong password per account and three per IP address."""
+    """Set the limits to one wrong password for each account and three for each IP address."""
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login_failed": "1/m/key,3/m/ip"}
 
 
@@ -50,7 +53,7 @@ def test_an_attempt_is_counted_before_its_password_is_checked(
     assert meanwhile == [0, 429]
 
 
-def test_the_limit_holds_while_redis_is_down(
+def test_the_limit_applies_while_redis_is_down(
     make: Make, client: Client, few: None, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def connect(*_: Any, **__: Any) -> None:
@@ -68,7 +71,7 @@ def test_a_correct_password_does_not_count_as_a_failed_attempt(make: Make, clien
 
 
 @pytest.mark.parametrize("spelling", ["ADA", " ada ", "\uff41da", "\uff21DA\u3000", "ada\t"])
-def test_spellings_of_a_name_share_one_limit(spelling: str, make: Make, client: Client, few: None) -> None:
+def test_all_spellings_of_a_name_share_one_limit(spelling: str, make: Make, client: Client, few: None) -> None:
     make.user(username="ada")
     log_in(client, spelling)
     assert log_in(client, "ada", make.password).status_code == 429
@@ -98,7 +101,7 @@ def test_an_ipv6_network_counts_as_one_address(make: Make, client: Client, few: 
     assert log_in(client, "name9", REMOTE_ADDR="2001:db8:1::1").status_code == 200
 
 
-def test_behind_a_proxy_a_stranger_does_not_lock_the_owner_out(
+def test_behind_a_proxy_a_stranger_cannot_lock_the_owner_out(
     make: Make, client: Client, settings: Settings, few: None
 ) -> None:
     settings.PROXIES = 1
@@ -141,7 +144,7 @@ def test_a_deactivated_account_is_reported_only_with_its_password(make: Make, cl
     assert log_in(client, user.username, make.password).status_code == 403
 
 
-# The admin has no login of its own: it redirects to the login page of the service
+# The admin does not have its own login page; it redirects to the login page of the service.
 
 
 def test_the_login_of_the_admin_redirects_to_the_login_page(make: Make, client: Client) -> None:
@@ -159,6 +162,6 @@ def test_the_admin_has_no_second_login(make: Make, client: Client) -> None:
     assert (answer.status_code, answer.url) == (302, "/admin/")
 
 
-def test_users_without_staff_role_are_not_redirected_in_a_loop(make: Make, client: Client) -> None:
+def test_users_without_the_staff_role_are_not_redirected_in_a_loop(make: Make, client: Client) -> None:
     client.force_login(make.user())
     assert client.get(reverse("admin:index"), follow=True).status_code == 403

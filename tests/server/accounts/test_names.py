@@ -5,21 +5,22 @@ import unicodedata
 import pytest
 from confusable_homoglyphs.confusables import confusables_data
 
-from server.accounts.names import BadName, clean_name, looks, prototypes, unmarked
+from evaluator.texts import BadName, clean_name
+from server.accounts.names import looks, prototypes, unmarked
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        "att\ufe0f",  # this and the next two end with an invisible variation selector
+        "att\ufe0f",  # This name and the next two end with an invisible variation selector.
         "att\U000e0100",
         "att\u180b",
-        "att\U0001d159",  # MUSICAL SYMBOL NULL NOTEHEAD, which is invisible
-        "att\u2065",  # an unassigned code point, which is displayed as nothing
-        "att\U00016fe4",  # KHITAN SMALL SCRIPT FILLER, which is invisible
-        "O\u0338wls",  # in this and the next name, a combining stroke crosses a letter
+        "att\U0001d159",  # The name ends with MUSICAL SYMBOL NULL NOTEHEAD, which is invisible.
+        "att\u2065",  # The name ends with an unassigned code point, for which nothing is displayed.
+        "att\U00016fe4",  # The name ends with KHITAN SMALL SCRIPT FILLER, which is invisible.
+        "O\u0338wls",  # In this name and the next, a combining stroke crosses a letter.
         "Ow\u0335ls",
-        "Mu\u0308\u0308ller",  # two diaeresis marks on one letter
+        "Mu\u0308\u0308ller",  # One letter of the name has two diaeresis marks.
     ],
 )
 def test_a_name_with_hidden_characters_is_refused(name: str) -> None:
@@ -39,15 +40,15 @@ def test_visible_marks_and_emoji_are_accepted(name: str) -> None:
     [
         ("Owls", "Ovvls"),
         ("WIN", "vvin"),
-        ("\u00d8wls", "O\u0338wls"),  # the second name was registered before combining strokes were refused
+        ("\u00d8wls", "O\u0338wls"),  # The second name was registered before combining strokes were refused.
         ("Owls", "Owls\ufe0f"),
         ("\u2764 Owls", "\u2764\ufe0f Owls"),
-        ("ix", "i\u0307x"),  # a second dot on an i is invisible
+        ("ix", "i\u0307x"),  # A second dot on the letter i is invisible.
         ("\u012fx", "\u012f\u0307x"),
-        ("paypal", "\u0440\u0430\u0443\u0440\u0430\u04cf"),  # Cyrillic letters that look like these Latin ones
+        ("paypal", "\u0440\u0430\u0443\u0440\u0430\u04cf"),  # These Cyrillic letters look like the Latin ones.
     ],
 )
-def test_names_look_alike(name: str, other: str) -> None:
+def test_names_with_confusable_characters_look_alike(name: str, other: str) -> None:
     assert looks(name) & looks(other)
 
 
@@ -64,9 +65,9 @@ def test_prototypes_have_no_prototypes_of_their_own() -> None:
 
 
 def test_every_confusable_pair_of_unicode_looks_alike() -> None:
-    """Check all pairs of Unicode's confusables that names may contain, except for two known pairs.
+    """Every pair of characters that Unicode lists as confusable is tested if names can contain both characters.
 
-    Unicode lists letters without marks, and marks without letters.
+    Letters with marks are left out, because Unicode lists letters and marks separately. Two pairs are not recognized.
     """
     unlike = [
         (one, other)

@@ -1,4 +1,4 @@
-"""The pages for login, API tokens and passwords, and the redirects after them."""
+"""Tests the pages for login, API tokens and passwords, and the redirects after them."""
 
 import re
 from typing import Any
@@ -20,14 +20,14 @@ def person(make: Make, client: Client) -> User:
     return user
 
 
-# Logging in and out
+# The following tests are about logging in and out.
 
 
 def log_in(client: Client, user: User, password: str, **form: str) -> Any:
     return client.post("/accounts/login", {"login": user.username, "password": password, **form})
 
 
-def test_logging_in_leads_back(make: Make, client: Client) -> None:
+def test_logging_in_redirects_to_the_requested_page(make: Make, client: Client) -> None:
     form = {"login": make.user(username="ada").username, "password": make.password}
     assert client.post("/accounts/login?next=/accounts/", form).url == "/accounts/"
 
@@ -43,7 +43,8 @@ UNSAFE = [
 def test_redirects_lead_only_to_pages_of_this_site(target: str, make: Make, client: Client) -> None:
     new = {"username": "new", "email": "new@example.org", "password1": "long enough 7", "next": target}
     assert client.post("/accounts/signup", new).url in ("/", "/[")
-    assert client.get("/accounts/login", {"next": target}).url in ("/", "/[")  # redirected, as after every login
+    # The user is already logged in and is redirected as after every login.
+    assert client.get("/accounts/login", {"next": target}).url in ("/", "/[")
     assert client.post("/accounts/logout", {"next": target}).url in ("/", "/[")
     assert log_in(client, make.user(), make.password, next=target).url in ("/", "/[")
     client.post("/accounts/logout")
@@ -58,13 +59,13 @@ def test_the_login_of_the_admin_redirects_to_no_other_site(target: str, make: Ma
     assert client.get("/admin/login/", {"next": target}).url == "/admin/"
 
 
-def test_logging_out_is_a_post(person: User, client: Client) -> None:
+def test_logging_out_requires_a_post_request(person: User, client: Client) -> None:
     assert client.get("/accounts/logout").status_code == 405
     client.post("/accounts/logout")
     assert client.get("/accounts/").status_code == 302
 
 
-# Tokens
+# The following tests are about the page for API tokens.
 
 
 def secret_in(response: Any) -> str:
@@ -72,7 +73,7 @@ def secret_in(response: Any) -> str:
     return found.group() if found else ""
 
 
-def test_a_token_is_shown_once(person: User, client: Client) -> None:
+def test_a_token_is_shown_only_once(person: User, client: Client) -> None:
     response = client.post("/accounts/tokens", {"name": "laptop", "scope": "submit", "days": "30"}, follow=True)
     secret = secret_in(response)
     assert ApiToken.objects.of_secret(secret).get().name == "laptop"
@@ -80,7 +81,7 @@ def test_a_token_is_shown_once(person: User, client: Client) -> None:
     assert secret not in client.get("/accounts/").content.decode()
 
 
-def test_reloading_the_page_that_shows_a_token_makes_no_second_one(person: User, client: Client) -> None:
+def test_reloading_the_page_that_shows_a_token_creates_no_second_one(person: User, client: Client) -> None:
     made = client.post("/accounts/tokens", {"name": "laptop", "scope": "submit", "days": "30"})
     assert (made.status_code, made["Location"], secret_in(made)) == (302, "/accounts/", "")
     carried = client.cookies["new_token"]
@@ -98,7 +99,7 @@ def test_the_next_user_of_a_browser_cannot_read_the_token(person: User, make: Ma
     assert secret_in(client.get("/accounts/")) == ""
 
 
-def test_a_token_without_a_name_is_not_made(person: User, client: Client) -> None:
+def test_a_token_without_a_name_is_not_created(person: User, client: Client) -> None:
     page = Page(client.post("/accounts/tokens", {"name": "", "scope": "submit", "days": "30"}))
     assert page.status == 422
     assert not ApiToken.objects.exists()
@@ -111,7 +112,7 @@ def test_a_token_longer_than_allowed_is_refused(person: User, client: Client, se
     assert "invalid" in page.words
 
 
-def test_a_revoked_token_is_gone(person: User, client: Client) -> None:
+def test_a_revoked_token_is_no_longer_listed(person: User, client: Client) -> None:
     client.post("/accounts/tokens", {"name": "laptop", "scope": "read", "days": "7"})
     token = ApiToken.objects.get()
     page = Page(client.post(f"/accounts/tokens/{token.pk}/revoke", follow=True))
@@ -120,23 +121,23 @@ def test_a_revoked_token_is_gone(person: User, client: Client) -> None:
     assert not page.all("form", action=f"/accounts/tokens/{token.pk}/revoke")
 
 
-def test_nobody_revokes_the_token_of_another(person: User, make: Make, client: Client) -> None:
+def test_nobody_can_revoke_the_token_of_another_user(person: User, make: Make, client: Client) -> None:
     client.post("/accounts/tokens", {"name": "laptop", "scope": "read", "days": "7"})
     other = Client()
     other.force_login(make.user())
     assert other.post(f"/accounts/tokens/{ApiToken.objects.get().pk}/revoke").status_code == 404
 
 
-# Passwords
+# The following tests are about the pages for passwords.
 
 
 def test_changing_the_password_leads_to_the_account(person: User, make: Make, client: Client) -> None:
     new = {"oldpassword": make.password, "password1": "another long 7", "password2": "another long 7"}
     assert client.post("/accounts/password", new).url == "/accounts/"
-    assert Entry.objects.get(action="user.password_changed").actor_name == "ada"
+    assert Entry.objects.get(action="user.password_changed").actor == "ada"
 
 
-def test_an_account_without_a_password_gets_one(person: User, client: Client) -> None:
+def test_an_account_without_a_password_can_set_one(person: User, client: Client) -> None:
     person.set_unusable_password()
     person.save()
     client.force_login(person)

@@ -1,4 +1,4 @@
-"""Accounts are protected: strong password hashes, new sessions after a login, strict cookies, limited attempts."""
+"""Accounts are protected by strong password hashes, new sessions after a login, strict cookies and limited attempts."""
 
 import re
 from typing import Any
@@ -27,7 +27,7 @@ def reset_link(client: Client, email: str) -> str:
     return found[1]
 
 
-# Passwords
+# The following tests are about password hashes and password rules.
 
 
 def test_new_passwords_are_hashed_with_argon2(make: Make, settings: Settings) -> None:
@@ -49,10 +49,10 @@ def test_mail_goes_to_the_console_by_default() -> None:
     assert real_settings.EMAIL_BACKEND == "django.core.mail.backends.console.EmailBackend"
 
 
-# Sessions
+# The following tests are about sessions and cookies.
 
 
-def test_logging_in_makes_a_new_session(make: Make, client: Client) -> None:
+def test_logging_in_creates_a_new_session(make: Make, client: Client) -> None:
     client.get("/accounts/login")
     session = client.session
     session["planted"] = "by somebody else"
@@ -84,17 +84,19 @@ def test_a_new_password_ends_the_other_sessions(way: str, make: Make, client: Cl
     assert elsewhere.get("/accounts/").status_code == 302
 
 
-def test_cookies_are_strict(make: Make, client: Client) -> None:
+def test_cookies_are_restricted_to_this_site(make: Make, client: Client) -> None:
     client.get("/accounts/login")
     log_in(client, make.user(), make.password)
     session, token = client.cookies["sessionid"], client.cookies["csrftoken"]
     assert (session["httponly"], session["samesite"], token["samesite"]) == (True, "Lax", "Lax")
 
 
-# Attempts
+# The following tests are about limits on attempts.
 
 
-def test_old_passwords_are_not_guessed_in_an_open_session(make: Make, client: Client, settings: Settings) -> None:
+def test_guesses_of_the_old_password_are_limited_in_an_open_session(
+    make: Make, client: Client, settings: Settings
+) -> None:
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "change_password": "2/m/user"}
     log_in(client, make.user(), make.password)
     answers = [client.post("/accounts/password", {"oldpassword": "wrong", **CHANGE}).status_code for _ in range(3)]

@@ -1,4 +1,4 @@
-"""API tokens are shown once, are stored as a hash, have a scope, expire, and can be revoked."""
+"""API tokens are shown only once, are stored as a hash, have a scope, expire, and can be revoked."""
 
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -71,7 +71,7 @@ def test_an_inactive_account_has_no_usable_token(token: tuple[ApiToken, str]) ->
 
 def test_the_log_records_a_token_without_its_secret(token: tuple[ApiToken, str]) -> None:
     entry = Entry.objects.get(action="token.issued")
-    assert entry.actor_name == token[0].user.username
+    assert entry.actor == token[0].user.username
     assert token[1] not in str(entry.detail)
 
 
@@ -90,21 +90,21 @@ def test_wrong_fields_are_refused(make: Make, wrong: dict[str, Any]) -> None:
 
 
 class TestCommand:
-    def test_prints_a_working_token_and_nothing_else(self, make: Make) -> None:
+    def test_the_command_prints_only_a_valid_token(self, make: Make) -> None:
         out = StringIO()
         call_command("token", make.user(username="ada").username, stdout=out)
         row = ApiToken.objects.of_secret(out.getvalue().strip()).get()
         assert (row.user.username, row.scope) == ("ada", "submit")
 
-    def test_finds_a_name_in_any_case(self, make: Make) -> None:
+    def test_the_command_ignores_the_letter_case_of_a_username(self, make: Make) -> None:
         make.user(username="Ada")
         call_command("token", "ada", "--scope", "organize", "--days", "3", stdout=StringIO())
         assert ApiToken.objects.get().scope == "organize"
 
-    def test_says_that_there_is_no_such_account(self, db: None) -> None:
+    def test_the_command_reports_an_unknown_account(self, db: None) -> None:
         with pytest.raises(CommandError, match="nobody"):
             call_command("token", "nobody")
 
-    def test_says_how_long_a_token_may_live(self, make: Make) -> None:
+    def test_the_command_reports_the_longest_validity_of_a_token(self, make: Make) -> None:
         with pytest.raises(CommandError, match="365"):
             call_command("token", make.user().username, "--days", "1000")

@@ -1,4 +1,4 @@
-"""Saving a form of the admin does not overwrite what a service has written since the form was loaded."""
+"""Saving a form of the admin does not overwrite changes that were made after the form was loaded."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from tests.server.admin.test_every_model import address
 from tests.server.admin.test_rubbish import form_of, sent
 from tests.server.admin.test_terms import CHALLENGE, FUTURE, OPENED, PHASE, at, errors, staff
 
-__all__ = ["staff"]  # a fixture
+__all__ = ["staff"]  # pytest uses this imported fixture.
 pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}, slug="main")
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, form: type, write: Any) -> None:
-    """Call `write` after a form has been validated and before it is saved, like a simultaneous transaction."""
+    """Call `write` after a form is validated and before it is saved, like a concurrent transaction."""
     clean = form.clean
 
     def late(self: Any) -> Any:
@@ -32,7 +32,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, form: type, write: Any) -> None:
 
 
 def refusal(staff: Client, url: str, page: Any, **changes: Any) -> set[str]:
-    """Send a page that was opened before, with changes. Return the names of the refused fields."""
+    """Submit a page that was loaded earlier, with the given changes. Return the names of the refused fields."""
     answer = staff.post(url, {**sent(page), **changes})
     if answer.status_code == 302:
         return set()
@@ -41,7 +41,7 @@ def refusal(staff: Client, url: str, page: Any, **changes: Any) -> set[str]:
     return set(found)
 
 
-def test_a_page_undoes_nothing_that_was_changed_since_it_was_opened(staff: Client, phase: Phase, make: Make) -> None:
+def test_a_form_does_not_undo_changes_made_since_it_was_loaded(staff: Client, phase: Phase, make: Make) -> None:
     team, person = make.team(phase.challenge), make.user(username="ada")
     rows: list[tuple[Any, dict[str, Any], dict[str, Any]]] = [
         (phase, {"quota_per_day": 9}, {"title": "New"}),
@@ -59,7 +59,7 @@ def test_a_page_undoes_nothing_that_was_changed_since_it_was_opened(staff: Clien
         assert refusal(staff, url, form_of(staff, url), **changes) == set()
 
 
-def test_a_page_keeps_an_organizer_who_was_added_since_it_was_opened(staff: Client, phase: Phase, make: Make) -> None:
+def test_a_form_keeps_an_organizer_who_was_added_since_it_was_loaded(staff: Client, phase: Phase, make: Make) -> None:
     url = address(Challenge, "change", phase.challenge.pk)
     page = form_of(staff, url)
     phase.challenge.organizers.add(make.user(username="ada"))
@@ -67,7 +67,7 @@ def test_a_page_keeps_an_organizer_who_was_added_since_it_was_opened(staff: Clie
     assert [one.username for one in phase.challenge.organizers.all()] == ["ada"]
 
 
-def test_a_page_that_is_sent_twice_is_saved(staff: Client, phase: Phase) -> None:
+def test_a_form_that_is_submitted_twice_is_saved(staff: Client, phase: Phase) -> None:
     url = address(Phase, "change", phase.pk)
     page = form_of(staff, url)
     assert refusal(staff, url, page, title="New") == set()
@@ -75,7 +75,7 @@ def test_a_page_that_is_sent_twice_is_saved(staff: Client, phase: Phase) -> None
     assert Entry.objects.latest("number").detail["fields"] == []
 
 
-def test_a_login_since_the_page_was_opened_is_kept(staff: Client, make: Make) -> None:
+def test_a_login_after_the_page_was_opened_is_kept(staff: Client, make: Make) -> None:
     person = make.user(username="ada")
     url = address(User, "change", person.pk)
     page = form_of(staff, url)
@@ -86,7 +86,7 @@ def test_a_login_since_the_page_was_opened_is_kept(staff: Client, make: Make) ->
     assert (after.first_name, after.last_login, after.date_joined) == ("Ada", OPENED, person.date_joined)
 
 
-def test_a_phase_that_is_saved_keeps_a_rescoring_that_was_applied_meanwhile(
+def test_saving_a_phase_keeps_a_rescoring_that_was_applied_meanwhile(
     staff: Client, phase: Phase, monkeypatch: Any
 ) -> None:
     meanwhile(monkeypatch, PhaseForm, lambda: Phase.objects.update(signature="rescored", sample_submission="new.csv"))
@@ -96,23 +96,23 @@ def test_a_phase_that_is_saved_keeps_a_rescoring_that_was_applied_meanwhile(
     assert Entry.objects.latest("number").detail["values"]["quota_per_day"] == ["5", "7"]
 
 
-def test_a_phase_whose_form_changes_nothing_writes_nothing(staff: Client, phase: Phase, monkeypatch: Any) -> None:
+def test_a_form_without_changes_does_not_write_the_phase(staff: Client, phase: Phase, monkeypatch: Any) -> None:
     Phase.objects.update(title="x")
     meanwhile(monkeypatch, PhaseForm, lambda: Phase.objects.update(quota_per_day=9))
     assert not errors(staff, phase, **PHASE)
     assert Phase.objects.get().quota_per_day == 9
 
 
-def test_a_challenge_that_is_saved_keeps_what_an_import_wrote_meanwhile(
-    staff: Client, phase: Phase, monkeypatch: Any
-) -> None:
+def test_saving_a_challenge_keeps_what_an_import_wrote_meanwhile(staff: Client, phase: Phase, monkeypatch: Any) -> None:
     meanwhile(monkeypatch, ChallengeForm, lambda: Challenge.objects.update(rules="new rules"))
     assert not errors(staff, phase.challenge, **CHALLENGE, **at("opens_at", OPENED))
     after = Challenge.objects.get()
     assert (after.title, after.rules) == ("T", "new rules")
 
 
-def test_a_team_that_is_renamed_keeps_its_turn(staff: Client, phase: Phase, make: Any, monkeypatch: Any) -> None:
+def test_renaming_a_team_does_not_change_when_its_files_are_scored(
+    staff: Client, phase: Phase, make: Any, monkeypatch: Any
+) -> None:
     team = make.team(phase.challenge)
     monkeypatch.setattr(
         "server.challenges.forms.chosen_name", lambda name, _: Team.objects.update(served_at=OPENED) and name
@@ -122,7 +122,7 @@ def test_a_team_that_is_renamed_keeps_its_turn(staff: Client, phase: Phase, make
     assert (team.name, team.served_at) == ("Owls", OPENED)
 
 
-def test_a_new_password_keeps_an_account_deactivated(make: Any, staff: Client, monkeypatch: Any) -> None:
+def test_a_new_password_does_not_reactivate_an_account(make: Any, staff: Client, monkeypatch: Any) -> None:
     user = make.user(username="ada")
     set_password = User.set_password
 
@@ -138,7 +138,7 @@ def test_a_new_password_keeps_an_account_deactivated(make: Any, staff: Client, m
     assert not user.is_active
 
 
-def test_a_password_that_its_owner_changes_keeps_an_account_deactivated(make: Any, monkeypatch: Any) -> None:
+def test_a_password_change_by_the_owner_does_not_reactivate_an_account(make: Any, monkeypatch: Any) -> None:
     user = make.user(username="ada")
     client = Client()
     client.force_login(user)

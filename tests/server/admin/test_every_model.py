@@ -1,4 +1,4 @@
-"""The admin: every list opens, ledgers and logs are read-only, truths remain hidden, changes are logged."""
+"""In the admin, every list opens, ledgers and logs are read-only, truths are hidden, and changes are logged."""
 
 from io import StringIO
 from typing import Any
@@ -55,7 +55,7 @@ def rows(make: Make, scored: Scored) -> Phase:
 
 
 def row_of(model: Any) -> Any:
-    """Return the first row of the model's table. The table must not be empty, or a test would check nothing."""
+    """Return the first row of the model's table. If there is none, the test fails, because it would check nothing."""
     row = model._default_manager.first()
     assert row is not None
     return row
@@ -73,7 +73,7 @@ def test_a_list_opens_and_can_be_searched(staff: Client, rows: Phase, model: Any
 
 
 @pytest.mark.parametrize("model", OURS)
-def test_a_row_opens(staff: Client, rows: Phase, model: Any) -> None:
+def test_the_page_of_a_row_opens(staff: Client, rows: Phase, model: Any) -> None:
     assert staff.get(address(model, "change", row_of(model).pk)).status_code == 200
 
 
@@ -85,7 +85,7 @@ def test_no_row_can_be_deleted_in_the_admin(staff: Client, rows: Phase, model: A
 
 
 def test_every_read_only_table_is_in_the_admin() -> None:
-    # Scores have no admin page of their own; they are shown on the page of their evaluation.
+    # Scores do not have their own admin page; they are shown on the page of their evaluation.
     assert {model._meta.model_name for model in OURS} >= READ_ONLY - {"score"}
 
 
@@ -105,21 +105,21 @@ def test_a_page_that_can_be_saved_contains_a_hash_of_every_value(staff: Client, 
     assert editable
 
 
-def test_a_truths_page_names_no_file(staff: Client, rows: Phase) -> None:
+def test_the_page_of_a_truth_contains_no_file_name(staff: Client, rows: Phase) -> None:
     truth = rows.truths.get()
     html = staff.get(address(type(truth), "change", truth.pk)).content.decode()
     assert truth.prepared.name not in html
     assert truth.source.name not in html
 
 
-def test_a_submissions_page_names_no_file(staff: Client, rows: Phase) -> None:
+def test_the_page_of_a_submission_contains_no_file_name(staff: Client, rows: Phase) -> None:
     submission = rows.submissions.get()
     html = staff.get(address(type(submission), "change", submission.pk)).content.decode()
     assert submission.file_name in html
     assert submission.file.name not in html
 
 
-def test_a_tokens_page_shows_no_hash(staff: Client, rows: Phase) -> None:
+def test_the_page_of_a_token_shows_no_hash(staff: Client, rows: Phase) -> None:
     token = rows.challenge.teams.first().memberships.get().user.api_tokens.get()
     assert token.sha256 not in staff.get(address(type(token), "change", token.pk)).content.decode()
 
@@ -140,23 +140,20 @@ def test_a_change_is_logged_with_its_fields(staff: Client, rows: Phase) -> None:
     answer = staff.post(address(Challenge, "change", challenge.pk), form)
     assert answer.status_code == 302, answer.context["adminform"].form.errors
     entry = Entry.objects.get(action="challenge.changed")
-    assert entry.actor_name == "root"
+    assert entry.actor == "root"
     assert "title" in entry.detail["fields"]
     assert entry.detail["values"]["title"] == [challenge.title, "New title"]
 
 
-def test_organizers_are_logged_by_name(staff: Client, rows: Phase, make: Make) -> None:
+def test_organizers_are_logged_by_id(staff: Client, rows: Phase, make: Make) -> None:
     challenge: Challenge = rows.challenge
+    ada, bob = make.user(username="ada"), make.user(username="bob")
     form = {
         **{"title": challenge.title, "visibility": "public", "opens_at_0": "2026-01-01", "opens_at_1": "00:00:00"},
-        **{
-            "registration": "open",
-            "team_max_size": 5,
-            "organizers": [make.user(username="ada").pk, make.user(username="bob").pk],
-        },
+        **{"registration": "open", "team_max_size": 5, "organizers": [ada.pk, bob.pk]},
     }
     assert staff.post(address(Challenge, "change", challenge.pk), form).status_code == 302
-    assert Entry.objects.get(action="challenge.changed").detail["values"]["organizers"] == ["", "ada, bob"]
+    assert Entry.objects.get(action="challenge.changed").detail["values"]["organizers"] == ["", f"{ada.pk}, {bob.pk}"]
 
 
 def test_a_change_of_role_is_logged_without_personal_data(staff: Client, make: Make) -> None:
@@ -173,14 +170,14 @@ def test_a_change_of_role_is_logged_without_personal_data(staff: Client, make: M
     assert "example.org" not in str(detail)
 
 
-def test_a_superuser_by_command_is_logged(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_creation_of_a_superuser_by_a_command_is_logged(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "another long 7")
     call_command("createsuperuser", "--noinput", username="root", email="root@example.org", stdout=StringIO())
     entry = Entry.objects.get(action="account.created")
     assert (entry.subject, entry.detail) == (f"user {User.objects.get().pk}", {"superuser": True})
 
 
-def test_a_superuser_by_command_that_is_not_created_changes_no_account(make: Make) -> None:
+def test_a_failed_creation_of_a_superuser_by_a_command_changes_no_account(make: Make) -> None:
     person = make.user()
     call_command("createsuperuser", stdout=StringIO(), stderr=StringIO(), stdin=StringIO())
     assert not person.emailaddress_set.exists()
@@ -193,21 +190,21 @@ def test_a_new_password_is_logged(staff: Client, rows: Phase, make: Make) -> Non
     staff.post(reverse("admin:auth_user_password_change", args=[person.pk]), {**new, "set-password": "1"})
     assert person.password != User.objects.get(pk=person.pk).password
     entry = Entry.objects.get(action="user.password_changed")
-    assert (entry.actor_name, entry.subject) == ("root", f"user {person.pk}")
-    assert entry.detail == {"user": person.username, "usable": True}
+    assert (entry.actor, entry.subject) == ("root", f"user {person.pk}")
+    assert entry.detail == {"user": person.pk, "usable": True}
 
 
-def test_a_password_that_is_not_taken_is_not_logged(staff: Client, rows: Phase, make: Make) -> None:
+def test_a_password_that_is_refused_is_not_logged(staff: Client, rows: Phase, make: Make) -> None:
     new = {"password1": "another long 7", "password2": "not the same 8", "usable_password": "true"}
     staff.post(reverse("admin:auth_user_password_change", args=[make.user().pk]), {**new, "set-password": "1"})
     assert not Entry.objects.filter(action="user.password_changed").exists()
 
 
-def test_staff_change_their_own_password_where_everybody_does(staff: Client) -> None:
+def test_staff_change_their_password_on_the_same_page_as_everybody_else(staff: Client) -> None:
     assert staff.get(reverse("admin:password_change")).url == reverse("account_change_password")
 
 
-def test_what_scores_depend_on_cannot_be_edited(staff: Client, rows: Phase) -> None:
+def test_fields_that_scores_depend_on_cannot_be_edited(staff: Client, rows: Phase) -> None:
     phase: Phase = rows
     form = {"title": "x", "position": 0, "quota_per_day": 1, "attempts_per_day": 1, "finals": 1, "feedback": "exact"}
     answer = staff.post(address(Phase, "change", phase.pk), {**form, "track": "other", "signature": "forged"})
@@ -216,10 +213,10 @@ def test_what_scores_depend_on_cannot_be_edited(staff: Client, rows: Phase) -> N
     assert (changed.quota_per_day, changed.track, changed.signature) == (1, phase.track, phase.signature)
 
 
-def test_a_ladder_cannot_be_chosen_with_results_per_class(staff: Client, rows: Phase) -> None:
+def test_ladder_feedback_cannot_be_combined_with_results_per_class(staff: Client, rows: Phase) -> None:
     form = {"title": "x", "position": 0, "quota_per_day": 1, "attempts_per_day": 1, "finals": 1, "feedback": "ladder"}
     answer = staff.post(address(Phase, "change", rows.pk), {**form, "feedback_classes": "on"})
-    assert "Turn one of them off" in str(answer.context["adminform"].form.errors)
+    assert "Turn off ladder feedback" in str(answer.context["adminform"].form.errors)
     assert staff.post(address(Phase, "change", rows.pk), form).status_code == 302
 
 
@@ -233,6 +230,6 @@ def test_dates_in_the_wrong_order_are_reported(staff: Client, rows: Phase) -> No
     assert answer.context["adminform"].form.errors
 
 
-def test_a_person_without_staff_does_not_get_in(client: Client, make: Make) -> None:
+def test_a_person_without_the_staff_role_cannot_open_the_admin(client: Client, make: Make) -> None:
     client.force_login(make.user())
     assert client.get(reverse("admin:index")).status_code == 302

@@ -1,4 +1,4 @@
-"""The admin checks names, titles, mail domains and dates by the same rules as pages and bundles."""
+"""The admin checks names, titles, email domains and dates by the same rules as pages and bundles."""
 
 from typing import Any
 
@@ -30,27 +30,27 @@ def rival(phase: Phase, make: Make) -> Team:
 
 @pytest.mark.usefixtures("rival")
 @pytest.mark.parametrize("name", ["Basalt", "basalt", "BASALT", " Basalt ", "B\u0430s\u0430lt", "\uff22asalt", *HIDDEN])
-def test_a_team_cannot_get_a_name_that_it_could_not_join_with(staff: Client, team: Team, name: str) -> None:
+def test_a_team_cannot_get_a_name_that_joining_refuses(staff: Client, team: Team, name: str) -> None:
     assert set(errors(staff, team, name=name)) == {"name"}
     assert Team.objects.get(pk=team.pk).name == "Granite"
 
 
-def test_a_team_gets_another_name_in_nfkc(staff: Client, team: Team) -> None:
+def test_a_new_name_of_a_team_is_stored_in_nfkc(staff: Client, team: Team) -> None:
     assert not errors(staff, team, name="\uff27neiss  2")
     assert Team.objects.get(pk=team.pk).name == "Gneiss 2"
 
 
-def test_a_team_changes_the_letter_case_of_its_name(staff: Client, team: Team) -> None:
+def test_the_letter_case_of_a_team_name_can_be_changed(staff: Client, team: Team) -> None:
     assert not errors(staff, team, name="GRANITE")
 
 
-def test_a_team_keeps_a_name_that_looks_like_another(staff: Client, phase: Phase, make: Make) -> None:
+def test_a_team_may_keep_a_name_that_looks_like_another(staff: Client, phase: Phase, make: Make) -> None:
     make.team(phase.challenge, name="Basalt")
     assert not errors(staff, make.team(phase.challenge, name="B\u0430s\u0430lt"), name="B\u0430s\u0430lt")
 
 
 def person_errors(staff: Client, person: User | None, name: str) -> dict[str, Any]:
-    """Create a user, or rename an existing one, in the admin; return the errors of the form."""
+    """Create or rename a user in the admin, and return the errors of the form."""
     form = {"username": name, "email": "some@example.org", "date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
     if person is None:
         form |= {"password1": "another long 7", "password2": "another long 7", "usable_password": "true"}
@@ -66,7 +66,7 @@ def test_a_person_cannot_get_a_name_that_sign_up_refuses(staff: Client, make: Ma
     assert set(person_errors(staff, make.user(username="bob") if known else None, name)) == {"username"}
 
 
-def test_a_person_changes_the_letter_case_of_their_name(staff: Client, make: Make) -> None:
+def test_the_letter_case_of_a_username_can_be_changed(staff: Client, make: Make) -> None:
     assert not person_errors(staff, make.user(username="ada"), "Ada")
 
 
@@ -84,7 +84,7 @@ def test_a_name_that_is_taken_before_saving_is_an_error_of_the_form(
 
 
 @pytest.mark.parametrize("name", ["ADA", "\u0430da", "a\u3164da"])
-def test_a_superuser_by_command_gets_no_name_that_sign_up_refuses(
+def test_the_command_for_superusers_refuses_names_that_sign_up_refuses(
     make: Make, db: None, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "another long 7")
@@ -102,7 +102,7 @@ def test_a_title_that_a_bundle_may_not_have_is_refused(staff: Client, phase: Pha
         assert set(errors(staff, phase, **{**PHASE, field: title})) == {field}
 
 
-def test_a_title_of_two_lines_becomes_one_as_in_a_bundle(staff: Client, phase: Phase) -> None:
+def test_a_title_of_two_lines_becomes_one_line_as_in_a_bundle(staff: Client, phase: Phase) -> None:
     assert not errors(staff, phase, **{**PHASE, "title": "a\n b"})
     assert Phase.objects.get().title == "a b"
 
@@ -113,7 +113,7 @@ def test_a_mail_domain_that_a_bundle_may_not_have_is_refused(staff: Client, phas
     assert set(errors(staff, phase.challenge, **form)) == {"allowed_domains"}
 
 
-def test_mail_domains_are_kept_as_of_a_bundle(staff: Client, phase: Phase) -> None:
+def test_mail_domains_are_stored_as_an_import_stores_them(staff: Client, phase: Phase) -> None:
     form = {**CHALLENGE, **at("opens_at", OPENED), "allowed_domains": "Example.org  uni.example example.ORG"}
     assert not errors(staff, phase.challenge, **form)
     assert Challenge.objects.get().allowed_domains == "example.org uni.example"
@@ -121,13 +121,13 @@ def test_mail_domains_are_kept_as_of_a_bundle(staff: Client, phase: Phase) -> No
 
 @pytest.mark.parametrize("date", ["0001-01-01", "0999-12-31", "1899-12-31"])
 @pytest.mark.parametrize("field", ["opens_at", "join_until", "merge_until"])
-def test_a_date_that_the_form_could_not_show_again_is_refused(
+def test_a_date_that_the_form_could_not_display_again_is_refused(
     staff: Client, phase: Phase, date: str, field: str
 ) -> None:
     form = {**CHALLENGE, **at("opens_at", OPENED), f"{field}_0": date, f"{field}_1": "00:00:00"}
     assert "before the year 1900" in str(errors(staff, phase.challenge, **form)[field])
 
 
-def test_a_person_keeps_a_name_that_looks_like_another(staff: Client, make: Make) -> None:
+def test_a_person_may_keep_a_name_that_looks_like_another(staff: Client, make: Make) -> None:
     make.user(username="ada")
     assert not person_errors(staff, make.user(username="\u0430da"), "\u0430da")

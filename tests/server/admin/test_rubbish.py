@@ -1,4 +1,4 @@
-"""No value in a form of the admin, and no selected key in a list, causes a server error."""
+"""No value in an admin form and no selection in an admin list causes a server error."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -40,7 +40,7 @@ KEYS = ("", "abc", "\0", "-1", str(10**24), "1e3", "x" * 10**5, "00000000-0000-0
 
 
 def sent(form: Any) -> dict[str, Any]:
-    """Return the fields that a browser submits for an unchanged form."""
+    """Return the fields that a browser would submit if the form were not changed."""
     values: dict[str, Any] = {}
     for one in form:
         if one.field.disabled or one.value() is None or one.value() is False:
@@ -55,7 +55,7 @@ def sent(form: Any) -> dict[str, Any]:
 
 
 def rubbish(name: str, field: forms.Field) -> Iterator[dict[str, Any]]:
-    """Yield form values for a field, most of them invalid."""
+    """Yield form values for a field; most of them are invalid."""
     if isinstance(field, forms.SplitDateTimeField):
         yield from ({f"{name}_0": date, f"{name}_1": "00:00:00"} for date in DATES)
         yield from ({f"{name}_0": "9999-12-31", f"{name}_1": time} for time in TIMES)
@@ -85,7 +85,10 @@ def form_of(staff: Client, url: str) -> Any:
 
 
 def check(staff: Client, url: str, values: dict[str, Any]) -> None:
-    """Submit a form: it must be refused with a message, or be saved and be valid again. Roll back all changes."""
+    """Submit a form. The values must be refused with a message, or be saved so that the form can be saved again.
+
+    All changes are rolled back.
+    """
     with transaction.atomic():
         answer = staff.post(url, values)
         assert answer.status_code in (200, 302, 403), values
@@ -103,14 +106,14 @@ def pages(model: Any) -> Iterator[str]:
 
 
 def filled(form: Any) -> dict[str, Any]:
-    """Return the values of a form, with valid ones for the empty fields of a new user."""
+    """Return the values of a form. Empty fields for a new user get valid values."""
     new = {"username": "somebody", "email": "some@example.org"}
     new |= {"password1": "another long 7", "password2": "another long 7"}
     return {**{name: value for name, value in new.items() if name in form.fields}, **sent(form)}
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_no_value_of_a_form_is_a_server_error(staff: Client, rows: Phase, model: Any) -> None:
+def test_no_value_in_a_form_causes_a_server_error(staff: Client, rows: Phase, model: Any) -> None:
     person = last(User)
     EmailAddress.objects.create(user=person, email=person.email)
     for url in pages(model):
@@ -123,7 +126,7 @@ def test_no_value_of_a_form_is_a_server_error(staff: Client, rows: Phase, model:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_no_key_of_an_action_is_a_server_error(staff: Client, rows: Phase, model: Any) -> None:
+def test_no_key_in_an_action_causes_a_server_error(staff: Client, rows: Phase, model: Any) -> None:
     for key in KEYS:
         for more in ({}, {"select_across": "1"}, {"index": str(10**24)}):
             for action in (*admin.site._registry[model].actions, "delete_selected", "bogus"):

@@ -1,4 +1,4 @@
-"""The admin refuses what imports refuse. To end a phase or reveal scores, staff must type its name."""
+"""The admin refuses the same values as an import. Staff must type a phase's name to end it or reveal its scores."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}
 
 
 def at(name: str, moment: datetime | None) -> dict[str, str]:
-    """Return the two form fields of a date and time in the admin."""
+    """Return the values of the two form fields that represent a date and time in the admin."""
     if moment is None:
         return {}
     return {f"{name}_0": f"{moment:%Y-%m-%d}", f"{name}_1": f"{moment:%H:%M:%S}"}
@@ -36,7 +36,7 @@ def staff(make: Make) -> Client:
 
 
 def errors(staff: Client, row: str, **form: Any) -> dict[str, Any]:
-    """Save a row in the admin and return the errors of the form; empty if the row was saved."""
+    """Save a row in the admin and return the errors of the form; they are empty if the row was saved."""
     answer = staff.post(reverse(f"admin:challenges_{row._meta.model_name}_change", args=[row.pk]), form)
     return {} if answer.status_code == 302 else dict(answer.context["adminform"].form.errors)
 
@@ -58,16 +58,18 @@ def test_a_number_that_a_bundle_may_not_have_is_refused(staff: Client, phase: Ph
         ({"feedback": "ladder", "feedback_classes": "on"}, "feedback_classes"),
     ],
 )
-def test_a_feedback_that_a_bundle_may_not_have_is_refused(staff: Client, phase: Phase, policy: Any, field: str) -> None:
+def test_feedback_settings_that_a_bundle_may_not_have_are_refused(
+    staff: Client, phase: Phase, policy: Any, field: str
+) -> None:
     assert field in errors(staff, phase, **{**PHASE, **policy})
 
 
-def test_a_ladder_without_intervals_is_refused(staff: Client, phase: Phase, settings: Settings) -> None:
+def test_ladder_feedback_without_intervals_is_refused(staff: Client, phase: Phase, settings: Settings) -> None:
     settings.INTERVAL_REPLICATES = 0
     assert set(errors(staff, phase, **{**PHASE, "feedback": "ladder"})) == {"feedback"}
 
 
-def test_a_team_of_nobody_is_refused(staff: Client, phase: Phase) -> None:
+def test_a_maximum_team_size_of_zero_is_refused(staff: Client, phase: Phase) -> None:
     form = {**CHALLENGE, **at("opens_at", OPENED), "team_max_size": 0}
     assert "team_max_size" in errors(staff, phase.challenge, **form)
 
@@ -75,12 +77,12 @@ def test_a_team_of_nobody_is_refused(staff: Client, phase: Phase) -> None:
 @pytest.mark.parametrize(
     ("opens_at", "closes_at", "field"),
     [
-        (None, FUTURE + timedelta(days=9), "closes_at"),  # the phase closes after the challenge
-        (OPENED - timedelta(days=1), None, "opens_at"),  # the phase opens before the challenge
-        (PAST, PAST - timedelta(days=1), "closes_at"),  # the phase closes before it opens
+        (None, FUTURE + timedelta(days=9), "closes_at"),  # The phase would close after the challenge.
+        (OPENED - timedelta(days=1), None, "opens_at"),  # The phase would open before the challenge.
+        (PAST, PAST - timedelta(days=1), "closes_at"),  # The phase would close before it opens.
     ],
 )
-def test_a_phase_beyond_its_challenge_is_refused(
+def test_a_phase_with_dates_outside_its_challenge_is_refused(
     staff: Client, phase: Phase, opens_at: datetime | None, closes_at: datetime | None, field: str
 ) -> None:
     Challenge.objects.update(closes_at=FUTURE)
@@ -97,7 +99,7 @@ def test_a_challenge_that_ends_before_its_phase_is_refused(staff: Client, phase:
 def test_a_phase_that_would_end_at_once_needs_its_name_typed(staff: Client, phase: Phase) -> None:
     form = {**PHASE, **at("closes_at", PAST)}
     told = errors(staff, phase, **form)
-    assert "phase main would end at once, and everybody could read its private scores" in str(told["confirm"])
+    assert "phase main would end immediately, and everybody could read its private scores" in str(told["confirm"])
     assert "type main here" in str(told["confirm"])
     assert set(errors(staff, phase, **form, confirm="animals")) == {"confirm"}
     assert not Phase.objects.get().has_closed(NOW)
@@ -107,7 +109,7 @@ def test_a_phase_that_would_end_at_once_needs_its_name_typed(staff: Client, phas
 
 def test_a_challenge_that_would_end_at_once_needs_its_name_typed(staff: Client, phase: Phase) -> None:
     form = {**CHALLENGE, **at("opens_at", OPENED), **at("closes_at", PAST)}
-    assert "phase main would end at once" in str(errors(staff, phase.challenge, **form)["confirm"])
+    assert "phase main would end immediately" in str(errors(staff, phase.challenge, **form)["confirm"])
     assert Challenge.objects.get().closes_at is None
     assert not errors(staff, phase.challenge, **form, confirm="animals")
 
@@ -124,7 +126,7 @@ def test_an_end_within_a_day_that_is_earlier_than_before_needs_its_name_typed(
 
 
 @pytest.mark.parametrize("margin", ["1e-300", "0.009", "0", "11"])
-def test_a_margin_that_hides_nothing_is_refused(staff: Client, phase: Phase, margin: str) -> None:
+def test_a_margin_outside_the_allowed_range_is_refused(staff: Client, phase: Phase, margin: str) -> None:
     form = {**PHASE, "feedback": "ladder", "ladder_standard_errors": margin, "confirm": "main"}
     assert "ladder_standard_errors" in errors(staff, phase, **form)
     assert Phase.objects.get().feedback == "exact"
@@ -143,20 +145,22 @@ def test_a_later_end_needs_no_confirmation(staff: Client, phase: Phase) -> None:
     assert not errors(staff, phase, **PHASE, **at("closes_at", FUTURE))
 
 
-def test_a_private_challenge_is_made_public_with_its_name_typed(staff: Client, phase: Phase) -> None:
+def test_making_a_private_challenge_public_needs_its_name_typed(staff: Client, phase: Phase) -> None:
     Challenge.objects.update(visibility="private")
     form = {**CHALLENGE, **at("opens_at", OPENED)}
     assert "public instead of private" in str(errors(staff, phase.challenge, **form)["confirm"])
     assert not errors(staff, phase.challenge, **form, confirm="animals")
 
 
-def test_a_phase_is_reopened_while_nobody_has_read_its_private_scores(staff: Client, phase: Phase) -> None:
+def test_a_phase_can_be_reopened_until_somebody_has_read_its_private_scores(staff: Client, phase: Phase) -> None:
     Phase.objects.update(closes_at=PAST)
     assert not errors(staff, phase, **PHASE, **at("closes_at", FUTURE))
 
 
 @pytest.mark.parametrize("where", ["phase", "challenge"])
-def test_a_phase_is_not_reopened_after_that(staff: Client, phase: Phase, client: Client, where: str) -> None:
+def test_a_phase_cannot_be_reopened_after_somebody_has_read_its_private_scores(
+    staff: Client, phase: Phase, client: Client, where: str
+) -> None:
     (Phase if where == "phase" else Challenge).objects.update(closes_at=PAST)
     assert client.get("/api/v1/challenges/animals/phases/main/leaderboard?split=private").status_code == 200
     assert Phase.objects.get().revealed_at is not None

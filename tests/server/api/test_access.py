@@ -1,4 +1,4 @@
-"""Authentication by token and session, scopes, and rate limits."""
+"""Tests authentication by token and by session, scopes, and rate limits."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -57,11 +57,11 @@ class TestToken:
         assert answer.json()["code"] == "unauthenticated"
 
     @pytest.mark.parametrize(("scope", "status"), [("read", 403), ("submit", 200), ("organize", 200)])
-    def test_writing_needs_the_scope_submit(self, api: Api, user: User, scope: str, status: int) -> None:
+    def test_writing_requires_the_scope_submit(self, api: Api, user: User, scope: str, status: int) -> None:
         answer = api.post("challenges/detection/join", {"accept_rules": True}, user=user, scope=scope)
         assert answer.status_code == status
 
-    def test_reading_needs_the_scope_read(self, api: Api, user: User) -> None:
+    def test_reading_requires_the_scope_read(self, api: Api, user: User) -> None:
         assert api.get(MINE, user=user, scope="read").status_code == 200
 
     def test_the_scheme_bearer_is_not_case_sensitive(self, api: Api, user: User) -> None:
@@ -85,14 +85,14 @@ class TestSession:
         browser.force_login(user)
         return browser
 
-    def test_a_session_reads(self, browser: Client) -> None:
+    def test_a_session_can_read(self, browser: Client) -> None:
         assert browser.get(f"/api/v1/{MINE}").status_code == 200
 
-    def test_a_session_without_csrf_token_does_not_write(self, browser: Client) -> None:
+    def test_a_session_without_csrf_token_cannot_write(self, browser: Client) -> None:
         answer = browser.post(JOIN, {"accept_rules": True}, content_type="application/json")
         assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
 
-    def test_a_session_with_csrf_token_writes(self, browser: Client) -> None:
+    def test_a_session_with_csrf_token_can_write(self, browser: Client) -> None:
         browser.cookies["csrftoken"] = "a" * 32
         answer = browser.post(
             JOIN, {"accept_rules": True}, content_type="application/json", headers={"X-CSRFToken": "a" * 32}
@@ -103,7 +103,7 @@ class TestSession:
 class TestLimits:
     @pytest.fixture(autouse=True)
     def in_one_minute(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Stop the clock of the request limits, so that no new minute begins during a test."""
+        """Stop the clock of the request limits, so that all requests of a test are in the same minute."""
         monkeypatch.setattr(throttling, "time", lambda: 960_000_030.0)
 
     def test_anonymous_requests_are_limited_per_minute(self, api: Api, phase: Phase, settings: Settings) -> None:

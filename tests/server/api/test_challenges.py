@@ -1,4 +1,4 @@
-"""Challenges, membership and quota in the API."""
+"""Tests challenges, memberships and quotas in the API."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -48,7 +48,7 @@ def test_a_phase_without_truth_is_not_open(api: Api, phase: Phase) -> None:
 
 
 @pytest.mark.parametrize(("opens", "closes", "open_now"), [(-2, -1, False), (-2, 1, True), (1, 2, False)])
-def test_open_depends_on_the_dates_of_the_phase(
+def test_whether_a_phase_is_open_depends_on_its_dates(
     api: Api, phase: Phase, opens: int, closes: int, open_now: bool
 ) -> None:
     type(phase).objects.update(opens_at=NOW + opens * DAY, closes_at=NOW + closes * DAY)
@@ -86,7 +86,7 @@ class TestVisibility:
         Challenge.objects.get(slug="private").organizers.add(user)
         assert self.listed(api, user=user) == {"public", "private"}
 
-    def test_staff_sees_all_challenges(self, api: Api, slugs: None, make: Make) -> None:
+    def test_staff_see_all_challenges(self, api: Api, slugs: None, make: Make) -> None:
         assert self.listed(api, user=make.user(is_staff=True)) == {"public", "unlisted", "private"}
 
 
@@ -108,7 +108,8 @@ def test_the_number_of_queries_of_a_list_does_not_depend_on_its_length(
         make.phase()
     with django_assert_num_queries(
         5
-    ):  # one each for the count, the challenges, the phases, the truths and the database's clock
+        # There is one query each for the count, the challenges, the phases, the truths and the database's clock.
+    ):
         api.get("challenges")
 
 
@@ -139,13 +140,15 @@ class TestJoin:
         assert (answer.status_code, answer.json()["team"]) == (200, "Foxes")
 
     @pytest.mark.parametrize("body", [{}, {"accept_rules": False}, None])
-    def test_joining_needs_consent_to_the_rules(self, api: Api, phase: Phase, make: Make, body: Any) -> None:
+    def test_joining_requires_consent_to_the_rules(self, api: Api, phase: Phase, make: Make, body: Any) -> None:
         answer = api.post(self.PATH, body, user=make.user())
         assert (answer.status_code, answer.json()["code"]) == (403, "rules_not_accepted")
         assert not Membership.objects.exists()
 
     @pytest.mark.parametrize("wrong", [{"accept_rules": "yes"}, {"accept_rules": 1}, {"team": 7}, {"Team": "Foxes"}])
-    def test_input_is_not_converted(self, api: Api, phase: Phase, make: Make, wrong: dict[str, Any]) -> None:
+    def test_values_of_the_wrong_type_are_refused(
+        self, api: Api, phase: Phase, make: Make, wrong: dict[str, Any]
+    ) -> None:
         answer = api.post(self.PATH, {"accept_rules": True, **wrong}, user=make.user())
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
         assert set(answer.json()["errors"]) == set(wrong)
@@ -155,7 +158,7 @@ class TestJoin:
         answer = api.post(self.PATH, {"accept_rules": True}, user=make.user())
         assert (answer.status_code, answer.json()["code"]) == (409, "registration_closed")
 
-    def test_joining_needs_a_user(self, api: Api, phase: Phase) -> None:
+    def test_joining_requires_a_login(self, api: Api, phase: Phase) -> None:
         answer = api.post(self.PATH, {"accept_rules": True})
         assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
 
@@ -178,18 +181,18 @@ class TestJoin:
 class TestQuota:
     PATH = "challenges/detection/phases/main/quota"
 
-    def test_the_quota_of_a_team_without_submissions(self, api: Api, phase: Phase, make: Make) -> None:
+    def test_a_team_without_submissions_has_its_whole_quota(self, api: Api, phase: Phase, make: Make) -> None:
         user = make.user()
         make.team(phase.challenge, user)
         quota = api.get(self.PATH, user=user).json()
         assert (quota["used"], quota["left"], quota["next_allowed_at"], quota["reason"]) == (0, 5, None, None)
         assert quota["resets_at"].endswith("Z")
 
-    def test_the_quota_is_for_members(self, api: Api, phase: Phase, make: Make) -> None:
+    def test_only_members_can_read_the_quota(self, api: Api, phase: Phase, make: Make) -> None:
         answer = api.get(self.PATH, user=make.user())
         assert (answer.status_code, answer.json()["code"]) == (403, "not_a_member")
 
-    def test_the_quota_needs_a_user(self, api: Api, phase: Phase) -> None:
+    def test_reading_the_quota_requires_a_login(self, api: Api, phase: Phase) -> None:
         assert api.get(self.PATH).json()["code"] == "unauthenticated"
 
     def test_the_quota_of_an_unknown_phase_is_not_found(self, api: Api, phase: Phase, make: Make) -> None:

@@ -1,4 +1,4 @@
-"""Every error of the API is a problem document with a code."""
+"""Every error response of the API is a problem document with a code."""
 
 import logging
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def challenge(make: Make) -> Challenge:
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[[Exception], None]:
-    """Return a function that makes reading a challenge raise an error: `broken(error)`."""
+    """Return a function that makes every request for a challenge raise the given error: `broken(error)`."""
 
     def breaks(error: Exception) -> None:
         def get(*args: Any, **kwargs: Any) -> None:
@@ -61,7 +61,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[[Exception], None]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_no_method_on_any_address_is_a_server_error(api: Api, make: Make, method: str) -> None:
+def test_no_method_on_any_address_causes_a_server_error(api: Api, make: Make, method: str) -> None:
     for address, user in product(ADDRESSES, (None, make.user())):
         answer = api.ask(method, address, user=user)
         assert answer.status_code < 500
@@ -137,7 +137,7 @@ def test_the_character_set_of_a_header_is_ignored(db: None, charset: str) -> Non
 
 
 class TestServerError:
-    def test_the_document_has_the_request_id(
+    def test_the_problem_document_contains_the_request_id(
         self, api: Api, challenge: Challenge, broken: Callable[[Exception], None]
     ) -> None:
         broken(RuntimeError("secret detail"))
@@ -146,7 +146,7 @@ class TestServerError:
         assert answer.json()["request_id"] == answer.headers["X-Request-Id"]
         assert "secret" not in answer.content.decode()
 
-    def test_the_log_has_the_request_id_and_the_traceback(
+    def test_the_log_contains_the_request_id_and_the_traceback(
         self, api: Api, challenge: Challenge, broken: Callable[[Exception], None], caplog: pytest.LogCaptureFixture
     ) -> None:
         broken(RuntimeError("secret detail"))
@@ -164,5 +164,5 @@ class TestServerError:
         assert (answer.status_code, answer.json()["code"]) == (507, "no_space")
 
 
-def test_errors_of_pages_are_html(client: Client, db: None) -> None:
+def test_errors_on_pages_are_in_html(client: Client, db: None) -> None:
     assert client.get("/nothing-here").headers["Content-Type"].startswith("text/html")

@@ -1,4 +1,4 @@
-"""Organizers replace a ground truth over the API: upload, preview, apply."""
+"""Organizers replace a ground truth through the API: they upload it, preview the effects and apply it."""
 
 from io import BytesIO
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_a_new_truth_is_checked_but_not_active(api: Api, phase: Phase, boss: dic
     assert phase.truth.version == 1
 
 
-def test_the_same_truth_again_is_the_same_version(api: Api, phase: Phase, boss: dict[str, Any]) -> None:
+def test_adding_the_same_truth_again_gives_the_same_version(api: Api, phase: Phase, boss: dict[str, Any]) -> None:
     answers = [api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss).json() for _ in range(2)]
     assert (answers[0], Truth.objects.count()) == (answers[1], 2)
 
@@ -81,7 +81,7 @@ def test_a_truth_without_usage_is_refused_if_the_active_one_has_private_images(
 ) -> None:
     scored(phase, 0.5, private=0.4)
     answer = api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
-    assert (answer.status_code, "Add its usage.csv" in answer.json()["detail"]) == (422, True)
+    assert (answer.status_code, "Add a usage.csv" in answer.json()["detail"]) == (422, True)
     split = {
         "image_labels.csv": f"{TRUTH['image_labels.csv']}b,/m/cat,1\n",
         "usage.csv": "ImageID,Usage\na,Private\nb,Public\n",
@@ -89,7 +89,7 @@ def test_a_truth_without_usage_is_refused_if_the_active_one_has_private_images(
     assert api.upload(f"{PATH}/truths", file=zipped({**TRUTH, **split}), **boss).json()["version"] == 2
 
 
-def test_organizing_needs_the_scope_organize(api: Api, phase: Phase, boss: dict[str, Any]) -> None:
+def test_organizing_requires_the_scope_organize(api: Api, phase: Phase, boss: dict[str, Any]) -> None:
     answer = api.post(f"{PATH}/rescore", {}, user=boss["user"], scope="submit")
     assert (answer.status_code, "organize" in answer.json()["detail"]) == (403, True)
 
@@ -188,7 +188,7 @@ def test_private_images_become_public_only_with_reveal(api: Api, phase: Phase, b
     usage = USAGE["usage.csv"].replace("b,Private", "b,Public")
     moved = zipped({**TRUTH, **USAGE, "usage.csv": usage})
     answer = api.upload(f"{PATH}/truths", file=moved, **boss)
-    assert (answer.status_code, "1 private images would become public" in answer.json()["detail"]) == (422, True)
+    assert (answer.status_code, "1 private image would become public" in answer.json()["detail"]) == (422, True)
     assert api.upload(f"{PATH}/truths", file=moved, reveal="true", **boss).json()["version"] == 3
 
 

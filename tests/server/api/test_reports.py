@@ -1,4 +1,4 @@
-"""Reports in the API."""
+"""Tests reports in the API."""
 
 from tests.conftest import Make
 from tests.server.conftest import Scored

@@ -1,4 +1,4 @@
-"""Submissions in the API: upload, status, cancelling, and final submissions."""
+"""Tests submissions in the API: upload, status, cancelling, and final submissions."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -109,7 +109,7 @@ class TestRead:
     def test_an_unknown_submission_is_not_found(self, api: Api, member: User) -> None:
         assert refused(api.get(f"submissions/{uuid4()}", user=member)) == (404, "not_found")
 
-    def test_reading_a_submission_needs_a_user(self, api: Api, phase: Phase, scored: Scored) -> None:
+    def test_reading_a_submission_requires_a_login(self, api: Api, phase: Phase, scored: Scored) -> None:
         assert refused(api.get(f"submissions/{scored(phase, 0.5).pk}")) == (401, "unauthenticated")
 
     def test_an_organizer_reads_all_submissions_and_splits(
@@ -122,7 +122,7 @@ class TestRead:
 
 
 class TestList:
-    def test_the_list_has_the_own_submissions_newest_first(
+    def test_the_list_contains_the_teams_submissions_newest_first(
         self, api: Api, member: User, phase: Phase, team: Team, scored: Scored
     ) -> None:
         old, new = scored(phase, 0.9, team=team, at=NOW - DAY), scored(phase, 0.5, team=team)
@@ -131,10 +131,10 @@ class TestList:
         assert [shape["id"] for shape in shapes] == [str(new.pk), str(old.pk)]
         assert [shape["on_board"] for shape in shapes] == [False, True]
 
-    def test_the_list_is_for_members(self, api: Api, phase: Phase, make: Make) -> None:
+    def test_only_members_can_read_the_list(self, api: Api, phase: Phase, make: Make) -> None:
         assert refused(api.get(PATH, user=make.user())) == (403, "not_a_member")
 
-    def test_the_number_of_queries_does_not_depend_on_the_length(
+    def test_the_number_of_queries_does_not_depend_on_the_length_of_the_list(
         self,
         api: Api,
         member: User,
@@ -145,19 +145,20 @@ class TestList:
     ) -> None:
         for number in range(12):
             scored(phase, number / 100, team=team)
-        api.get(PATH, user=member)  # the first request also saves the time of the last use of the token
+        # The first request also saves the time at which the token was last used.
+        api.get(PATH, user=member)
         with django_assert_max_num_queries(13):
             assert len(api.get(PATH, user=member).json()["results"]) == 12
 
 
 class TestCancel:
-    def test_a_queued_submission_is_cancelled(
+    def test_a_queued_submission_can_be_cancelled(
         self, api: Api, member: User, phase: Phase, team: Team, make: Make
     ) -> None:
         answer = api.post(f"submissions/{make.submission(phase, team).pk}/cancel", user=member)
         assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
 
-    def test_a_scored_submission_is_not_cancellable(
+    def test_a_scored_submission_cannot_be_cancelled(
         self, api: Api, member: User, phase: Phase, team: Team, scored: Scored
     ) -> None:
         answer = api.post(f"submissions/{scored(phase, 0.5, team=team).pk}/cancel", user=member)
@@ -169,11 +170,11 @@ class TestChange:
     def path(self, phase: Phase, team: Team, scored: Scored) -> str:
         return f"submissions/{scored(phase, 0.5, team=team).pk}"
 
-    def test_note_and_final_are_changed(self, api: Api, member: User, path: str) -> None:
+    def test_the_note_and_the_final_choice_can_be_changed(self, api: Api, member: User, path: str) -> None:
         shape = api.patch(path, {"final": True, "note": "the one"}, user=member).json()
         assert (shape["final"], shape["note"]) == (True, "the one")
 
-    def test_other_fields_do_not_change(self, api: Api, member: User, path: str) -> None:
+    def test_other_fields_cannot_be_changed(self, api: Api, member: User, path: str) -> None:
         api.patch(path, {"final": True, "note": "the one"}, user=member)
         shape = api.patch(path, {"note": ""}, user=member).json()
         assert (shape["final"], shape["note"]) == (True, "")
@@ -191,8 +192,8 @@ class TestChange:
     @pytest.mark.parametrize(
         "body",
         [
-            {"finale": True},  # misspelt
-            {"status": "scored"},  # read-only
+            {"finale": True},  # The name of the field is misspelt.
+            {"status": "scored"},  # The field is read-only.
             {"final": "perhaps"},
             {"final": 1},
             {"note": 7},

@@ -1,4 +1,4 @@
-"""Submitting files through the API."""
+"""Tests submitting files through the API."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -46,6 +46,12 @@ class TestSubmit:
         assert (shape["file_name"], shape["note"], shape["scores"]) == ("mine.csv", "first try", {})
         assert (shape["signature"], shape["fault"], shape["on_board"]) == (None, None, False)
 
+    def test_a_forced_file_is_marked_and_others_are_not(self, api: Api, member: User) -> None:
+        forced = api.upload(PATH, file=FILE, force="true", user=member).json()
+        other = api.upload(PATH, file=FILE + b"b,\n", user=member).json()
+        assert (forced["forced"], other["forced"]) == (True, False)
+        assert Submission.objects.get(pk=forced["id"]).forced
+
     @pytest.mark.parametrize("content", [b"", b"\0", b"\xff\xfe", b"PK\x03\x04", b"nonsense"])
     def test_the_content_of_a_file_is_not_checked_on_upload(self, api: Api, member: User, content: bytes) -> None:
         assert api.upload(PATH, file=content, user=member).status_code == 201
@@ -57,7 +63,7 @@ class TestSubmit:
         answer = api.upload(PATH, file=FILE, name=name, user=member)
         if answer.status_code == 201:
             assert "/" not in answer.json()["file_name"]
-        else:  # Only a path or a space, so there is no file name.
+        else:  # The name consists only of a folder or a space, so there is no file name.
             assert refused(answer) == (422, "invalid")
 
     def test_a_missing_file_is_invalid(self, api: Api, member: User) -> None:
@@ -78,12 +84,14 @@ class TestSubmit:
     def test_json_instead_of_a_form_is_415(self, api: Api, member: User) -> None:
         assert refused(api.post(PATH, {"file": "x"}, user=member)) == (415, "unsupported_media_type")
 
-    def test_the_same_file_again_is_a_duplicate(self, api: Api, member: User) -> None:
+    def test_a_file_that_is_submitted_again_is_a_duplicate(self, api: Api, member: User) -> None:
         api.upload(PATH, file=FILE, user=member)
         answer = api.upload(PATH, file=FILE, user=member)
         assert refused(answer) == (409, "duplicate_file")
 
-    def test_a_used_up_quota_has_the_time_of_the_next_submission(self, api: Api, member: User, phase: Phase) -> None:
+    def test_the_refusal_for_a_used_up_quota_has_the_time_of_the_next_submission(
+        self, api: Api, member: User, phase: Phase
+    ) -> None:
         type(phase).objects.update(quota_per_day=1, closes_at=NOW + 9 * DAY)
         api.upload(PATH, file=FILE, user=member)
         answer = api.upload(PATH, file=FILE + b"b,\n", user=member)
@@ -91,7 +99,9 @@ class TestSubmit:
         assert answer.json()["next_allowed_at"].endswith("Z")
         assert 0 < int(answer.headers["Retry-After"]) <= 24 * 3600
 
-    def test_a_used_up_total_quota_has_a_retry_after_header(self, api: Api, member: User, phase: Phase) -> None:
+    def test_the_refusal_for_a_used_up_total_quota_has_a_retry_after_header(
+        self, api: Api, member: User, phase: Phase
+    ) -> None:
         type(phase).objects.update(quota_total=0)
         answer = api.upload(PATH, file=FILE, user=member)
         assert refused(answer) == (429, "quota_exhausted")

@@ -68,7 +68,7 @@ def test_every_action_is_recorded_in_the_log(deed: str, world: World) -> None:
     DEEDS[deed](world)
     (line,) = Entry.objects.order_by("number")[before:]
     assert line.action == deed.partition(" ")[0]
-    assert line.actor_name
+    assert line.actor
     assert line.subject
 
 
@@ -82,4 +82,5 @@ def test_the_readme_names_every_kind_of_entry() -> None:
         "user.changed",
         "phase.changed",
         "challenge.changed",
-    } <= named  # the name of this action is composed at run time by the admin
+        # The admin composes the names of these actions at run time.
+    } <= named

@@ -1,4 +1,6 @@
-"""Records of a restored backup that an earlier version wrote, with the first and last number and without hashes."""
+"""Tests records of earlier versions, which contain only the first and last number of the entries missing after a
+restore.
+"""
 
 from typing import Any
 
@@ -7,16 +9,16 @@ from server.audit.models import Entry
 from server.audit.services import record
 from tests.server.audit.test_keys import cut_after, own_home, verified, write
 
-__all__ = ["own_home", "write"]  # fixtures
+__all__ = ["own_home", "write"]  # pytest uses these imported fixtures.
 
 
 def record_without_hashes(first: int, last: int) -> None:
-    """Record that a backup was restored, as an earlier version did."""
+    """Record that a backup was restored, as an earlier version did, without the hashes of the missing entries."""
     record(actor=None, action="audit.restored", subject="audit", detail={"first": first, "last": last})
 
 
 def log_all(at: str) -> None:
-    """Append all entries to the log file, with this time."""
+    """Append all entries to the log file, with the given time."""
     path = external_records.path_of_end().with_name("logs") / "audit.log"
     path.parent.mkdir(exist_ok=True)
     with path.open("a") as file:
@@ -24,8 +26,8 @@ def log_all(at: str) -> None:
             file.write(f"{at} INFO server.audit.services entry {entry.number} {entry.hash}\n")
 
 
-def test_it_excuses_nothing_that_is_in_no_log_file(write: Any) -> None:
-    """Recording the restore again adds the hashes."""
+def test_entries_that_no_log_file_contains_are_reported_despite_a_restore_without_hashes(write: Any) -> None:
+    """If the restored backup is recorded again, the hashes of the missing entries are added."""
     write(5)
     cut_after(3)
     record_without_hashes(4, 5)
@@ -36,7 +38,7 @@ def test_it_excuses_nothing_that_is_in_no_log_file(write: Any) -> None:
     assert verified()[0] == 0
 
 
-def test_it_excuses_what_was_logged_before(write: Any) -> None:
+def test_entries_that_were_logged_before_a_restore_without_hashes_are_not_reported(write: Any) -> None:
     write(5)
     log_all("2001-01-01 00:00:00,000")
     cut_after(3)
@@ -44,8 +46,8 @@ def test_it_excuses_what_was_logged_before(write: Any) -> None:
     assert verified()[0] == 0
 
 
-def test_it_excuses_nothing_that_was_logged_later(write: Any) -> None:
-    """The later entries have the same numbers as those that were missing in the backup."""
+def test_entries_that_were_logged_after_a_restore_without_hashes_are_reported(write: Any) -> None:
+    """The entries that were logged later have the same numbers as those that were missing in the backup."""
     write(9)
     log_all("2001-01-01 00:00:00,000")
     cut_after(3)

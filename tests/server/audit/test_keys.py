@@ -1,6 +1,6 @@
-"""The audit log detects changes by an attacker with access to the database only, and restored backups.
+"""The audit log detects restored backups, and changes by an attacker who has access to the database only.
 
-It also names the actor of each entry.
+Each entry names its actor.
 """
 
 import getpass
@@ -29,7 +29,7 @@ def own_home(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.fixture
 def write(db: None, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> Callable[[int], None]:
-    """Return a function that writes and commits entries: `write(3)`."""
+    """Return a function that writes and commits the given number of entries: `write(3)`."""
 
     def write(count: int) -> None:
         with django_capture_on_commit_callbacks(execute=True):
@@ -41,7 +41,7 @@ def write(db: None, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCal
 
 @pytest.fixture
 def write_unkeyed(write: Callable[[int], None], settings: Settings) -> Callable[[int], None]:
-    """Return a function that writes entries without the audit key, like earlier versions: `write_unkeyed(3)`."""
+    """Return a function that writes entries without the audit key, as earlier versions did: `write_unkeyed(3)`."""
 
     def write_unkeyed(count: int) -> None:
         key, settings.AUDIT_KEY = settings.AUDIT_KEY, ""
@@ -53,7 +53,10 @@ def write_unkeyed(write: Callable[[int], None], settings: Settings) -> Callable[
 
 
 def forge(first: int, **changes: Any) -> None:
-    """Change all entries from this number on and hash them without the key, like an attacker without file access."""
+    """Change all entries from the given number on, and hash them without the audit key.
+
+    An attacker who has access to the database but not to the files can do this.
+    """
     previous = Entry.objects.filter(number=first - 1).values_list("hash", flat=True).first() or ""
     for entry in Entry.objects.filter(number__gte=first).order_by("number"):
         fields = {name: getattr(entry, name) for name in ("number", "at", "action", "subject", "detail")} | changes
@@ -64,7 +67,10 @@ def forge(first: int, **changes: Any) -> None:
 
 
 def cut_after(number: int) -> None:
-    """Delete all later entries and adjust the head, as an attacker would; restoring a backup has the same effect."""
+    """Delete all entries after the given number and adjust the head of the log.
+
+    An attacker with access to the database can do this. Restoring a backup has the same effect.
+    """
     Entry.objects.filter(number__gt=number).delete()
     Head.objects.update(number=number, hash=Entry.objects.get(number=number).hash)
 
@@ -82,15 +88,15 @@ class TestKey:
     def test_a_table_that_was_rewritten_without_the_key_is_detected(self, write: Callable[[int], None]) -> None:
         write(4)
         forge(1, subject="forged")
-        assert "entry 1 was written without the audit key, used since entry 1" in faults()
+        assert "entry 1 was written without the audit key, which was in use from entry 1 on" in faults()
         assert verified()[0] == 1
 
     def test_an_end_that_was_rewritten_without_the_key_is_detected(self, write: Callable[[int], None]) -> None:
         write(4)
-        external_records.path_of_end().unlink()  # as on a machine that has never written an entry
+        external_records.path_of_end().unlink()  # A machine that has never written an entry has no such file.
         forge(3, subject="forged")
         assert list(faults()) == [
-            f"entry {number} was written without the audit key, used since entry 1" for number in (3, 4)
+            f"entry {number} was written without the audit key, which was in use from entry 1 on" for number in (3, 4)
         ]
 
     def test_entries_without_key_are_valid_and_later_ones_use_the_key(
@@ -104,15 +110,15 @@ class TestKey:
         assert end is not None
         assert (end.number, end.keyed_from) == (5, 4)
 
-    def test_an_entry_after_the_first_keyed_one_cannot_pass_as_unkeyed(
+    def test_an_unkeyed_entry_after_the_first_keyed_one_is_detected(
         self, write: Callable[[int], None], write_unkeyed: Callable[[int], None]
     ) -> None:
         write_unkeyed(3)
         write(2)
         forge(4)
-        assert any("used since entry 4" in fault for fault in faults())
+        assert any("in use from entry 4 on" in fault for fault in faults())
 
-    def test_no_entry_verifies_with_a_different_key(self, write: Callable[[int], None], settings: Settings) -> None:
+    def test_no_entry_is_valid_with_a_different_key(self, write: Callable[[int], None], settings: Settings) -> None:
         write(2)
         settings.AUDIT_KEY = "another"
         first, second, hint = faults()
@@ -156,7 +162,7 @@ class TestEnd:
         """Entries written after the restore have the same numbers as entries that were missing in the backup."""
         write(9)
         cut_after(3)
-        assert verified("--restored")[0] == 0  # recorded as entry 4
+        assert verified("--restored")[0] == 0  # The restore is recorded as entry 4.
         write(5)
         assert verified()[0] == 0
         cut_after(6)
@@ -191,12 +197,12 @@ class TestEnd:
         Head.objects.update(number=4)
         assert verified()[0] == 1
 
-    def test_a_damaged_end_note_is_reported(self, write: Callable[[int], None]) -> None:
+    def test_a_damaged_note_of_the_last_entry_is_reported(self, write: Callable[[int], None]) -> None:
         write(2)
         external_records.path_of_end().write_text("nonsense")
         assert verified() == (1, f"{external_records.path_of_end()} is damaged")
 
-    def test_one_damaged_byte_of_the_end_note_is_reported_and_blocks_no_action(
+    def test_one_damaged_byte_in_the_note_of_the_last_entry_is_reported_and_blocks_no_action(
         self, write: Callable[[int], None]
     ) -> None:
         write(2)
@@ -206,7 +212,7 @@ class TestEnd:
         assert Entry.objects.count() == 3
         assert verified() == (1, f"{path} is damaged")
 
-    def test_an_end_note_that_cannot_be_read_is_reported_and_blocks_no_action(
+    def test_an_unreadable_note_of_the_last_entry_is_reported_and_blocks_no_action(
         self, write: Callable[[int], None]
     ) -> None:
         external_records.path_of_end().mkdir()
@@ -217,7 +223,7 @@ class TestEnd:
         assert "audit_head cannot be read" in said
 
     @pytest.mark.parametrize("junk", [b"junk\n", b"\xb0\xff", b"0" * 108, b"\n"])
-    def test_junk_in_the_notes_of_lost_ends_does_not_hide_missing_entries(
+    def test_invalid_notes_of_lost_entries_do_not_hide_missing_entries(
         self, write: Callable[[int], None], junk: bytes
     ) -> None:
         write(5)
@@ -228,10 +234,11 @@ class TestEnd:
         external_records.path_of_lost_ends().unlink()
         assert verified()[0] == 2
 
-    def test_intact_lines_are_read_although_another_line_is_damaged(self, write: Callable[[int], None]) -> None:
+    def test_intact_lines_are_read_even_if_another_line_is_damaged(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
-        write(3)  # the note of the lost end is kept although the log is longer again
+        # The file still records that entry 5 was lost, although the log has more entries than before.
+        write(3)
         with external_records.path_of_lost_ends().open("a") as file:
             file.write("junk\n")
         notes = external_records.notes()
@@ -255,11 +262,11 @@ class TestEnd:
 
 class TestActor:
     def test_the_actor_of_a_command_is_the_shell_user(self, make: Make) -> None:
-        make.user(username="ada")
+        ada = make.user(username="ada")
         call_command("token", "ada", stdout=StringIO())
         entry = Entry.objects.get(action="token.issued")
-        assert (entry.actor_id, entry.actor_name) == ("", f"shell:{getpass.getuser()}")
-        assert entry.detail["user"] == "ada"
+        assert (entry.actor_id, entry.actor) == ("", f"shell:{getpass.getuser()}")
+        assert entry.detail["user"] == ada.pk
 
     def test_the_actor_of_a_command_can_be_named(self, make: Make) -> None:
         make.user(username="ada")
@@ -274,4 +281,4 @@ class TestActor:
         assert not ApiToken.objects.exists()
 
     def test_the_service_itself_has_no_actor_name(self, db: None) -> None:
-        assert record(actor=None, action="test.done", subject="x").actor_name == ""
+        assert record(actor=None, action="test.done", subject="x").actor == ""

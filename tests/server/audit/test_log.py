@@ -25,7 +25,7 @@ from tests.conftest import Make
 
 @pytest.fixture(autouse=True)
 def own_home(settings: Settings, tmp_path: Path) -> None:
-    """Use a temporary folder as PODIUM_HOME, so that each test has its own note of the log's end."""
+    """Use a temporary folder as PODIUM_HOME, so that each test has its own record of the log's last entry."""
     settings.PODIUM_HOME = tmp_path
 
 
@@ -56,7 +56,7 @@ def test_a_removed_entry_is_found(log: list[Entry]) -> None:
     assert "entry 2 is missing" in list(faults())
 
 
-def test_a_cut_off_tail_is_found(log: list[Entry]) -> None:
+def test_missing_last_entries_are_found(log: list[Entry]) -> None:
     Entry.objects.filter(number=4).delete()
     assert list(faults()) == ["the log ends at entry 3, but 4 were written"]
 
@@ -85,7 +85,7 @@ def test_an_inserted_entry_is_detected(log: list[Entry]) -> None:
 
 
 class TestWitness:
-    """Compared with log files, the audit log shows whether somebody with access to the database has shortened it."""
+    """Log files show whether the audit log was shortened by somebody with access to the database."""
 
     @pytest.fixture
     def log_before(
@@ -95,7 +95,7 @@ class TestWitness:
         caplog: pytest.LogCaptureFixture,
         django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
     ) -> Path:
-        """Return the log file of a web process that has logged four more audit entries."""
+        """Write four more audit entries, and return the log file of the web process that has logged them."""
         with caplog.at_level(logging.INFO, "server.audit"), django_capture_on_commit_callbacks(execute=True):
             for number in range(5, 9):
                 record(actor=None, action="test.done", subject=f"thing {number}")
@@ -110,10 +110,10 @@ class TestWitness:
         return out.getvalue()
 
     def test_entries_that_are_also_in_a_log_file_are_counted(self, log_before: Path) -> None:
-        assert self.verify(log_before).startswith("8 entries, none is missing; 4 of them are also in the log files\n")
+        assert self.verify(log_before).startswith("8 entries, none missing; 4 of them are also in the log files\n")
 
     def test_entries_that_are_in_no_log_file_are_counted(self, log_before: Path) -> None:
-        assert "4 entries are in no log file, the first of them is 1" in self.verify(log_before)
+        assert "4 entries, starting with entry 1, are in no log file" in self.verify(log_before)
 
     def test_a_rotated_and_compressed_log_file_is_read(self, log_before: Path, tmp_path: Path) -> None:
         (tmp_path / "logs").mkdir()
@@ -130,10 +130,10 @@ class TestWitness:
             ("audit.log.2.gz", gzip.compress(bytes(10_000), mtime=0)[:-9]),
             ("audit.log.2.gz", gzip.compress(bytes(10_000), mtime=0)[:15] + b"\xff" * 20),
         ],
-        # Explicit ids, because the ids that pytest makes from the bytes would differ between processes.
+        # The ids are explicit, because pytest would make ids from the bytes that differ between processes.
         ids=["not gzip", "cut off", "damaged"],
     )
-    def test_a_log_file_that_cannot_be_read_is_named_and_is_no_forgery(
+    def test_a_log_file_that_cannot_be_read_is_named_and_not_reported_as_a_forgery(
         self, log_before: Path, tmp_path: Path, name: str, content: bytes
     ) -> None:
         (tmp_path / "logs").mkdir()
@@ -143,11 +143,11 @@ class TestWitness:
         with pytest.raises(CommandError, match=r"audit\.log\.2\.gz cannot be read to its end") as failure:
             call_command("verify_audit", stdout=out)
         assert failure.value.returncode == 3
-        assert "8 entries, none is missing; 4 of them are also in the log files" in out.getvalue()
+        assert "8 entries, none missing; 4 of them are also in the log files" in out.getvalue()
 
     def test_a_log_file_of_random_bytes_contains_no_entries(self, log_before: Path, tmp_path: Path) -> None:
         (tmp_path / "noise.log").write_bytes(bytes(range(256)) * 100)
-        assert self.verify(tmp_path / "noise.log").startswith("8 entries, none is missing; 0 of them")
+        assert self.verify(tmp_path / "noise.log").startswith("8 entries, none missing; 0 of them")
 
     def test_a_missing_log_file_is_named(self, log: list[Entry], tmp_path: Path) -> None:
         with pytest.raises(CommandError, match="No such file") as failure:
@@ -212,7 +212,7 @@ def test_an_entry_that_is_rolled_back_leaves_no_gap(db: None) -> None:
 
 
 class TestLogFile:
-    """The file `audit.log`, which contains every entry of the audit log."""
+    """Tests of the file `audit.log`, which contains every entry of the audit log."""
 
     @pytest.fixture
     def log_file(self, tmp_path: Path) -> Iterator[Path]:
@@ -224,7 +224,7 @@ class TestLogFile:
         handler.close()
 
     def write(self, commit: Any) -> list[Any]:
-        """Write an entry. Return ["done"] if the transaction's next `on_commit` callback was run as well."""
+        """Write an entry. Return ["done"] if a later `on_commit` callback of the transaction was run too."""
         later: list[str] = []
         with commit(execute=True):
             record(actor=None, action="test.done", subject="thing")
@@ -250,7 +250,9 @@ class TestLogFile:
         assert Entry.objects.count() == 1
 
 
-def test_a_damaged_database_file_is_no_forgery(log: list[Entry], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_database_file_is_not_reported_as_a_forgery(
+    log: list[Entry], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(verification, "connection", Malformed())
     with pytest.raises(CommandError, match="the database file is damaged: row 3 missing from index") as failure:
         call_command("verify_audit")
@@ -258,7 +260,7 @@ def test_a_damaged_database_file_is_no_forgery(log: list[Entry], monkeypatch: py
 
 
 class Malformed:
-    """A connection to a damaged SQLite database: an index lacks a row."""
+    """A connection to a damaged SQLite database, in which an index lacks a row."""
 
     vendor = "sqlite"
 
@@ -267,20 +269,21 @@ class Malformed:
         yield SimpleNamespace(execute=lambda sql: None, fetchall=lambda: [("row 3 missing from index x",)])
 
 
-def test_the_actor_outlives_the_account(make: Make) -> None:
+def test_the_actor_of_a_deleted_account_is_only_a_number(make: Make) -> None:
     user = make.user(username="ada")
-    record(actor=user, action="test.done", subject="thing")
+    number, entry = user.pk, record(actor=user, action="test.done", subject="thing")
+    assert (entry.actor, entry.actor_name) == ("ada", "")
     user.delete()
-    assert Entry.objects.get(action="test.done").actor_name == "ada"
+    assert entry.actor == f"deleted account {number}"
 
 
 class TestCommand:
-    def test_reports_that_no_entry_is_missing(self, log: list[Entry]) -> None:
+    def test_the_command_reports_that_no_entry_is_missing(self, log: list[Entry]) -> None:
         out = StringIO()
         call_command("verify_audit", stdout=out)
-        assert out.getvalue() == "4 entries, none is missing; 0 of them are also in the log files\n"
+        assert out.getvalue() == "4 entries, none missing; 0 of them are also in the log files\n"
 
-    def test_fails_with_every_fault(self, log: list[Entry]) -> None:
+    def test_the_command_fails_and_lists_every_fault(self, log: list[Entry]) -> None:
         Entry.objects.filter(number__in=(1, 3)).update(subject="x")
         with pytest.raises(CommandError) as failure:
             call_command("verify_audit")

@@ -1,4 +1,4 @@
-"""Registration by approval: a person is not a member until an organizer approves their request."""
+"""If a challenge needs approval, a person is not a member until an organizer approves their request."""
 
 from io import StringIO
 from typing import Any
@@ -65,16 +65,13 @@ def as_(user: Any) -> Client:
     return client
 
 
-# Waiting for approval
-
-
-def test_a_request_makes_nobody_a_member(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
+def test_a_request_alone_makes_nobody_a_member(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
     assert not Membership.objects.exists()
     assert not Team.objects.exists()
-    assert Entry.objects.get(action="registration.requested").actor_name == "ada"
+    assert Entry.objects.get(action="registration.requested").actor == "ada"
 
 
-def test_asking_again_changes_nothing(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
+def test_requesting_again_changes_nothing(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
     assert approval.enter(user=ada, challenge=challenge, accept_rules=False, team_name="Basalt") == waiting
     assert JoinRequest.objects.get().team_name == "Aurora"
 
@@ -88,22 +85,28 @@ def test_joining_without_approval_is_impossible(ada: User, challenge: Challenge)
     ("asked", "expected"),
     [({"accept_rules": False}, "rules_not_accepted"), ({"accept_rules": True, "team_name": "..."}, "invalid")],
 )
-def test_a_request_keeps_the_rules_of_joining(asked: Any, expected: str, ada: User, challenge: Challenge) -> None:
+def test_a_request_follows_the_rules_of_joining(asked: Any, expected: str, ada: User, challenge: Challenge) -> None:
     assert code(approval.enter, user=ada, challenge=challenge, **asked) == expected
     assert not JoinRequest.objects.exists()
 
 
-def test_a_page_says_waiting_for_approval(waiting: JoinRequest, ada: User) -> None:
+def test_pages_show_that_a_request_waits_for_approval(waiting: JoinRequest, ada: User) -> None:
     client = as_(ada)
     assert client.get("/challenges/c/rules").context["join_state"] == JoinState.WAITING
     assert client.get("/challenges/c/").context["button"].sentence == WAITING
-    for page in ("submit", "team", "submissions"):
+    for page in ("submit", "submissions"):
         answer = client.get(f"/challenges/c/{page}")
         assert answer.status_code == 403
         assert "awaiting_approval" in Page(answer).words
 
 
-def test_a_page_takes_a_request(challenge: Challenge, ada: User) -> None:
+def test_the_team_page_of_a_waiting_person_shows_only_invitations(waiting: JoinRequest, ada: User) -> None:
+    page = Page(as_(ada).get("/challenges/c/team"))
+    assert "Your request to join is waiting for approval by an organizer." in page.words
+    assert not page.all("form", action="/challenges/c/join")
+
+
+def test_a_request_can_be_made_on_the_rules_page(challenge: Challenge, ada: User) -> None:
     client = as_(ada)
     assert Page(client.get("/challenges/c/rules")).all("form", action="/challenges/c/join")
     client.post("/challenges/c/join", {"accept_rules": "on"})
@@ -133,24 +136,23 @@ def test_a_waiting_person_cannot_see_a_private_challenge(waiting: JoinRequest, a
     assert as_(ada).get("/challenges/c/").status_code == 404
 
 
-# Approving and declining
-
-
 def test_approval_makes_a_member_with_the_requested_team(waiting: JoinRequest, organizer: User) -> None:
     member = approval.approve(request=waiting, by=organizer)
     assert (member.user.username, member.team.name, member.is_captain) == ("ada", "Aurora", True)
     assert not JoinRequest.objects.exists()
-    actions = {entry.action: entry.actor_name for entry in Entry.objects.all()}
+    actions = {entry.action: entry.actor for entry in Entry.objects.all()}
     assert actions["registration.approved"] == "olga"
     assert actions["challenge.joined"] == "ada"
 
 
-def test_a_name_taken_meanwhile_gets_a_number(waiting: JoinRequest, make: Make, challenge: Challenge) -> None:
+def test_a_team_name_that_is_taken_meanwhile_gets_a_number(
+    waiting: JoinRequest, make: Make, challenge: Challenge
+) -> None:
     make.team(challenge, name="aurora")
     assert approval.approve(request=waiting, by=None).team.name == "Aurora 2"
 
 
-def test_a_declined_person_cannot_simply_ask_again(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
+def test_a_declined_person_cannot_simply_request_again(waiting: JoinRequest, ada: User, challenge: Challenge) -> None:
     approval.decline(request=waiting, by=None)
     assert code(approval.enter, user=ada, challenge=challenge, accept_rules=True) == "not_a_member"
     assert as_(ada).get("/challenges/c/rules").context["join_state"] == JoinState.DECLINED
@@ -162,20 +164,20 @@ def test_a_declined_person_can_still_be_approved(waiting: JoinRequest) -> None:
     assert approval.approve(request=waiting, by=None).user.username == "ada"
 
 
-def test_a_request_is_approved_once(waiting: JoinRequest) -> None:
+def test_a_request_can_be_approved_only_once(waiting: JoinRequest) -> None:
     approval.approve(request=waiting, by=None)
     assert code(approval.approve, request=waiting, by=None) == "not_found"
     assert Membership.objects.count() == 1
 
 
 @pytest.mark.parametrize("decide", [approval.approve, approval.decline])
-def test_only_organizers_decide(decide: Any, waiting: JoinRequest, ada: User, make: Make) -> None:
+def test_only_organizers_decide_on_requests(decide: Any, waiting: JoinRequest, ada: User, make: Make) -> None:
     for user in (ada, make.user()):
         assert code(decide, request=waiting, by=user) == "forbidden"
     assert JoinRequest.objects.get().status == "waiting"
 
 
-def test_when_registration_opens_a_waiting_person_just_joins(
+def test_when_approval_is_no_longer_needed_a_waiting_person_can_join(
     waiting: JoinRequest, ada: User, challenge: Challenge
 ) -> None:
     Challenge.objects.update(registration="open")
@@ -186,9 +188,6 @@ def test_when_registration_opens_a_waiting_person_just_joins(
 def test_an_approved_team_accepts_further_members_itself(waiting: JoinRequest, make: Make) -> None:
     team = approval.approve(request=waiting, by=None).team
     assert join_team(user=make.user(), team=team, accept_rules=True).team == team
-
-
-# Pages and routes
 
 
 def test_the_api_lists_requests_and_accepts_the_decision(ada: User, organizer: User, api: Api) -> None:
@@ -202,20 +201,20 @@ def test_the_api_lists_requests_and_accepts_the_decision(ada: User, organizer: U
     assert api.post(JOIN, {"accept_rules": True}, user=ada).json()["team"] == "Aurora"
 
 
-def test_a_request_of_another_challenge_is_not_there(waiting: JoinRequest, make: Make, api: Api) -> None:
+def test_a_request_of_another_challenge_is_not_found(waiting: JoinRequest, make: Make, api: Api) -> None:
     make.challenge(slug="other").organizers.add(user := make.user())
     path = f"/api/v1/challenges/other/join-requests/{waiting.pk}"
     assert api.post(path, {"approve": True}, user=user, **ORGANIZING).status_code == 404
 
 
-def test_staff_decide_in_the_admin(waiting: JoinRequest, make: Make) -> None:
+def test_staff_can_decide_on_requests_in_the_admin(waiting: JoinRequest, make: Make) -> None:
     client = as_(make.user(username="root", is_staff=True, is_superuser=True))
     chosen = {"_selected_action": [waiting.pk]}
     client.post("/admin/challenges/joinrequest/", {**chosen, "action": "decline"})
     assert JoinRequest.objects.get().status == "declined"
     client.post("/admin/challenges/joinrequest/", {**chosen, "action": "approve"})
     assert Membership.objects.get().user.username == "ada"
-    assert Entry.objects.get(action="registration.approved").actor_name == "root"
+    assert Entry.objects.get(action="registration.approved").actor == "root"
 
 
 def run(*words: str) -> str:
@@ -223,16 +222,16 @@ def run(*words: str) -> str:
     return out.getvalue()
 
 
-def test_a_command_lists_and_decides(waiting: JoinRequest, organizer: User) -> None:
+def test_a_command_lists_requests_and_decides_on_them(waiting: JoinRequest, organizer: User) -> None:
     assert run().startswith("ada  waiting")
     assert run("--decline", "ada").startswith("ada was declined.\nada  declined")
     assert run("--approve", "ADA", "--as", "olga") == "ada was approved.\n"
-    assert Entry.objects.get(action="registration.approved").actor_name == "olga"
+    assert Entry.objects.get(action="registration.approved").actor == "olga"
 
 
 @pytest.fixture
 def several(challenge: Challenge, make: Any, organizer: Any) -> list[JoinRequest]:
-    """Create requests of three people to join, the second of whom has since become an organizer."""
+    """Create requests to join from three people. The second person has become an organizer in the meantime."""
     people = [make.user(username=name) for name in ("first", "second", "third")]
     requests = [approval.enter(user=one, challenge=challenge, accept_rules=True) for one in people]
     challenge.organizers.add(people[1])
@@ -249,7 +248,7 @@ def test_in_the_admin_a_request_that_is_refused_does_not_stop_the_others(several
     page = client.post("/admin/challenges/joinrequest/", form, follow=True)
     told = {str(message): message.level_tag for message in page.context["messages"]}
     (refusal,) = (text for text, level in told.items() if level == "error")
-    assert refusal.startswith("second did not join c: second organizes this challenge or is staff")
+    assert refusal.startswith("second did not join c: second is an organizer of this challenge or staff")
     assert sorted(text for text, level in told.items() if level == "success") == ["first joined c.", "third joined c."]
     assert members() == ["first", "third"]
     assert JoinRequest.objects.get().user.username == "second"
@@ -261,20 +260,17 @@ def test_in_the_command_a_request_that_is_refused_does_not_stop_the_others(sever
         call_command("registrations", "c", "--approve", "nobody", "second", "first", "third", stdout=out)
     unknown, refused = str(caught.value).splitlines()
     assert unknown == "nobody has not requested to join c."
-    assert refused.startswith("second was not approved: second organizes this challenge or is staff")
+    assert refused.startswith("second was not approved: second is an organizer of this challenge or staff")
     assert caught.value.returncode == 1
     assert out.getvalue().splitlines()[:2] == ["first was approved.", "third was approved."]
     assert members() == ["first", "third"]
 
 
 @pytest.mark.parametrize("words", [("--approve", "nobody"), ("--approve", "ada", "--as", "ada"), ("--as", "nobody")])
-def test_a_command_refuses_what_makes_no_sense(words: tuple[str, ...], waiting: JoinRequest) -> None:
+def test_a_command_refuses_invalid_arguments(words: tuple[str, ...], waiting: JoinRequest) -> None:
     with pytest.raises(CommandError):
         run(*words)
     assert JoinRequest.objects.get().status == "waiting"
-
-
-# Mail domains
 
 
 @pytest.mark.parametrize(
@@ -288,7 +284,7 @@ def test_a_command_refuses_what_makes_no_sense(words: tuple[str, ...], waiting: 
         ("ada@other.example", True, False),
     ],
 )
-def test_only_confirmed_addresses_of_the_allowed_domains_join(
+def test_only_people_with_a_confirmed_address_at_an_allowed_domain_can_join(
     email: str, confirmed: bool, allowed: bool, make: Make
 ) -> None:
     challenge, user = make.challenge(allowed_domains="other.org example.org"), make.user(email=email)

@@ -1,4 +1,4 @@
-"""A disqualified team is on no leaderboard; its submissions are kept, and it can be reinstated."""
+"""A disqualified team is on no leaderboard, but its submissions are kept and it can be reinstated."""
 
 from typing import Any
 
@@ -10,7 +10,6 @@ from server.challenges.models import Team
 from server.errors import Refused
 from server.leaderboards.queries import board
 from server.leaderboards.standings import standing
-from server.submissions.feedback import with_scores
 from server.submissions.models import Submission
 from tests.server.conftest import Scored
 
@@ -24,7 +23,7 @@ def organizer(phase: Any, make: Any) -> Any:
 
 @pytest.fixture
 def best(phase: Any, make: Any, scored: Scored) -> Submission:
-    """Create two scored submissions of different teams, and return the better one."""
+    """Create two scored submissions of different teams, and return the one with the better score."""
     scored(phase, 0.5, team=make.team(phase.challenge, name="Second"))
     return scored(phase, 0.9, team=make.team(phase.challenge, name="First"))
 
@@ -46,11 +45,11 @@ def test_a_disqualified_team_leaves_every_leaderboard_and_the_others_move_up(
 
 def test_a_disqualified_team_can_read_the_reason(phase: Any, best: Submission, organizer: Any) -> None:
     disqualify(team=best.team, by=organizer, reason="Two accounts")
-    one = with_scores(Submission.objects.filter(pk=best.pk)).get()
+    one = Submission.objects.get(pk=best.pk)
     assert "Two accounts" in standing(one, now=one.received_at).why_not
 
 
-def test_scores_from_a_disqualification_count_after_reinstatement(
+def test_scores_recorded_during_a_disqualification_count_after_reinstatement(
     phase: Any, best: Submission, organizer: Any, scored: Scored
 ) -> None:
     disqualify(team=best.team, by=organizer, reason="Two accounts")
@@ -64,13 +63,13 @@ def test_scores_from_a_disqualification_count_after_reinstatement(
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501, "a\u202eb"])
-def test_a_reason_of_a_disqualification_must_be_one_line(best: Submission, organizer: Any, reason: str) -> None:
+def test_the_reason_for_a_disqualification_must_be_one_line(best: Submission, organizer: Any, reason: str) -> None:
     with pytest.raises(Refused) as refusal:
         disqualify(team=best.team, by=organizer, reason=reason)
     assert refusal.value.code == "invalid"
 
 
-def test_only_organizers_disqualify_and_reinstate(best: Submission, make: Any) -> None:
+def test_only_organizers_can_disqualify_and_reinstate(best: Submission, make: Any) -> None:
     for service, words in ((disqualify, {"reason": "Mine"}), (reinstate, {})):
         with pytest.raises(Refused) as refusal:
             service(team=best.team, by=make.user(), **words)

@@ -8,7 +8,8 @@ from django.core.exceptions import ValidationError
 from server.accounts.adapter import AccountAdapter
 from server.audit.models import Entry
 from server.challenges.models import Membership, Team
-from server.challenges.services import join, join_team, membership_of
+from server.challenges.reading import membership_of
+from server.challenges.services import join, join_team
 from server.errors import Refused
 from tests.conftest import Make
 
@@ -28,7 +29,7 @@ def test_a_person_who_joins_alone_is_captain_of_a_new_team(make: Make) -> None:
     assert (member.team.name, member.is_captain, member.team.memberships.count()) == ("Aurora", True, 1)
 
 
-def test_without_accepting_the_rules_nobody_joins(make: Make) -> None:
+def test_nobody_can_join_without_accepting_the_rules(make: Make) -> None:
     assert refusal(user=make.user(), challenge=make.challenge(), accept_rules=False) == "rules_not_accepted"
     assert not Team.objects.exists()
 
@@ -37,7 +38,7 @@ def test_joining_is_recorded_in_the_log(make: Make) -> None:
     user, challenge = make.user(), make.challenge(slug="animals")
     join(user=user, challenge=challenge, accept_rules=True)
     entry = Entry.objects.get(action="challenge.joined")
-    assert (entry.subject, entry.actor_name) == ("challenge animals", user.username)
+    assert (entry.subject, entry.actor) == ("challenge animals", user.username)
 
 
 def test_joining_again_does_not_change_the_team(make: Make) -> None:
@@ -50,7 +51,7 @@ def test_joining_again_does_not_change_the_team(make: Make) -> None:
     assert (Team.objects.count(), Membership.objects.count(), Entry.objects.count()) == (1, 1, 1)
 
 
-def test_one_person_may_join_two_challenges_under_one_name(make: Make) -> None:
+def test_one_person_may_join_two_challenges_with_the_same_team_name(make: Make) -> None:
     user = make.user()
     for challenge in (make.challenge(), make.challenge()):
         join(user=user, challenge=challenge, accept_rules=True, team_name="Aurora")
@@ -65,11 +66,14 @@ def test_one_person_may_join_two_challenges_under_one_name(make: Make) -> None:
         ({"join_until": FUTURE, "closes_at": PAST}, "registration_closed"),
         ({"join_until": PAST, "closes_at": FUTURE}, "registration_closed"),
         ({"join_until": FUTURE, "closes_at": FUTURE}, None),
-        ({"opens_at": FUTURE}, None),  # the challenge has not opened yet, but people may already join
+        # The challenge has not opened yet, but it can already be joined.
+        ({"opens_at": FUTURE}, None),
         ({}, None),
     ],
 )
-def test_joining_ends_with_its_deadline_or_the_challenge(make: Make, dates: dict[str, Any], code: str | None) -> None:
+def test_joining_ends_at_its_deadline_or_with_the_challenge(
+    make: Make, dates: dict[str, Any], code: str | None
+) -> None:
     user, challenge = make.user(), make.challenge(**dates)
     if code is None:
         assert join(user=user, challenge=challenge, accept_rules=True).user == user
@@ -100,7 +104,7 @@ def test_names_are_stored_in_normalized_form(make: Make, given: str, kept: str) 
     "name",
     [
         "x" * 81,
-        "\ufdfa" * 5,  # one character that NFKC expands to eighteen
+        "\ufdfa" * 5,  # Each of these characters becomes eighteen characters in NFKC.
         "a\x00b",
         "a\u202eb",
         "a\u2066b",
@@ -117,13 +121,13 @@ def test_a_name_that_cannot_be_shown_is_refused(make: Make, name: str) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [("Aurora", "aurora"), ("Ärger", "ÄRGER"), ("Straße", "STRASSE")])
-def test_names_are_unique_in_any_case(make: Make, first: str, second: str) -> None:
+def test_names_are_unique_regardless_of_letter_case(make: Make, first: str, second: str) -> None:
     challenge = make.challenge()
     make.team(challenge, name=first)
     assert refusal(user=make.user(), challenge=challenge, team_name=second) == "invalid"
 
 
-def test_without_a_name_the_team_is_called_like_its_captain(make: Make) -> None:
+def test_without_a_name_a_team_gets_the_username_of_its_captain(make: Make) -> None:
     member = join(user=make.user(username="nord"), challenge=make.challenge(), accept_rules=True, team_name=" ")
     assert member.team.name == "nord"
 
@@ -151,10 +155,10 @@ def test_a_private_challenge_is_known_to_its_organizers_and_staff_who_cannot_joi
     user, challenge = make.user(is_staff=staff), make.challenge(visibility="private")
     if not staff:
         challenge.organizers.add(user)
-    assert refusal(user=user, challenge=challenge) == "forbidden"  # everybody else gets `not_found`
+    assert refusal(user=user, challenge=challenge) == "forbidden"  # Everybody else gets `not_found`.
 
 
-def test_an_unlisted_challenge_is_open_to_everybody_with_its_address(make: Make) -> None:
+def test_anybody_who_knows_its_address_can_join_an_unlisted_challenge(make: Make) -> None:
     user = make.user()
     assert join(user=user, challenge=make.challenge(visibility="unlisted"), accept_rules=True).user == user
 
@@ -163,20 +167,20 @@ def test_anonymous_users_have_no_membership(make: Make) -> None:
     assert membership_of(AnonymousUser(), make.challenge()) is None
 
 
-def test_membership_is_of_one_challenge(make: Make) -> None:
+def test_membership_applies_to_one_challenge_only(make: Make) -> None:
     user, challenge = make.user(), make.challenge()
     member = join(user=user, challenge=challenge, accept_rules=True)
     assert membership_of(user, challenge) == member
     assert membership_of(user, make.challenge()) is None
 
 
-def test_a_person_may_join_a_team_that_is_there(make: Make) -> None:
+def test_a_person_may_join_an_existing_team(make: Make) -> None:
     team = make.team(make.challenge())
     member = join_team(user=make.user(), team=team, accept_rules=True)
     assert (member.team, member.is_captain) == (team, False)
 
 
-def test_a_member_of_a_team_stays_in_it(make: Make) -> None:
+def test_a_member_of_a_team_cannot_join_another_team(make: Make) -> None:
     challenge, user = make.challenge(), make.user()
     own, other = make.team(challenge, user), make.team(challenge)
     assert join_team(user=user, team=other, accept_rules=True).team == own
@@ -191,7 +195,9 @@ def test_a_member_of_a_team_stays_in_it(make: Make) -> None:
         ({"visibility": "private"}, True, "not_found"),
     ],
 )
-def test_a_team_cannot_be_joined_when(make: Make, challenge: dict[str, Any], accept_rules: bool, code: str) -> None:
+def test_a_team_cannot_be_joined_against_the_rules(
+    make: Make, challenge: dict[str, Any], accept_rules: bool, code: str
+) -> None:
     team = make.team(make.challenge(**challenge))
     with pytest.raises(Refused) as caught:
         join_team(user=make.user(), team=team, accept_rules=accept_rules)
@@ -199,14 +205,15 @@ def test_a_team_cannot_be_joined_when(make: Make, challenge: dict[str, Any], acc
 
 
 LOOK_ALIKES = [
-    ("Owls", "\u041ewls"),  # Cyrillic O
-    ("Owls", "0WLS"),  # a digit, and capital letters
-    ("Alice", "AIice"),  # a capital I instead of an l
-    ("Modern", "Modem"),  # two letters that look like one
+    ("Owls", "\u041ewls"),  # The second name begins with a Cyrillic letter.
+    ("Owls", "0WLS"),  # The second name has a digit and capital letters.
+    ("Alice", "AIice"),  # The second name has a capital I in place of the l.
+    ("Modern", "Modem"),  # The letters r and n together look like an m.
     ("Team 1", "Team l"),
-    ("Owls", "Ovvls"),  # two letters that look like one, missing in Unicode's list
-    ("att", "att\ufe0f"),  # an invisible variation selector
-    ("scope", "\u0455\u0441\u043e\u0440\u0435"),  # all letters are Cyrillic
+    # Two letters v look like a w, but Unicode does not list them as confusable.
+    ("Owls", "Ovvls"),
+    ("att", "att\ufe0f"),  # The second name ends with an invisible variation selector.
+    ("scope", "\u0455\u0441\u043e\u0440\u0435"),  # All letters of the second name are Cyrillic.
 ]
 
 
@@ -218,13 +225,13 @@ def test_a_team_name_that_looks_like_another_is_refused(make: Make, name: str, a
 
 
 @pytest.mark.parametrize(("name", "other"), [("Owls", "Crows"), ("Ali", "Ail"), ("Team 1", "Team 7"), ("été", "ete")])
-def test_a_team_name_that_only_resembles_another_is_taken(make: Make, name: str, other: str) -> None:
+def test_a_team_name_that_only_resembles_another_is_accepted(make: Make, name: str, other: str) -> None:
     challenge = make.challenge()
     make.team(challenge, name=name)
     assert join(user=make.user(), challenge=challenge, accept_rules=True, team_name=other).team.name == other
 
 
-def test_a_name_that_is_made_from_the_username_looks_like_no_other(make: Make) -> None:
+def test_a_name_made_from_the_username_does_not_look_like_another_name(make: Make) -> None:
     challenge = make.challenge()
     make.team(challenge, name="\u0430da")
     assert join(user=make.user(username="ada"), challenge=challenge, accept_rules=True).team.name == "ada 2"

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.phase(challenge={"slug": "detection"}, slug="main"), p
 
 
 def given(role: str, user: Any, challenge: Challenge) -> Any:
-    """Give a person a role directly in the database, because pages refuse to do so."""
+    """Give a person a role directly in the database, because every page would refuse it."""
     if role == "staff":
         type(user).objects.filter(pk=user.pk).update(is_staff=True)
     else:
@@ -32,7 +32,7 @@ def given(role: str, user: Any, challenge: Challenge) -> Any:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_people_who_read_the_private_board_cannot_join(make: Make, phase: Phase, role: str) -> None:
+def test_people_who_can_read_the_private_leaderboard_cannot_join(make: Make, phase: Phase, role: str) -> None:
     user = given(role, make.user(), phase.challenge)
     with pytest.raises(Refused) as refusal:
         join(user=user, challenge=phase.challenge, accept_rules=True)
@@ -44,7 +44,7 @@ def test_people_who_read_the_private_board_cannot_join(make: Make, phase: Phase,
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_page_and_api_refuse_organizers_who_join(make: Make, phase: Phase, api: Api, role: str) -> None:
+def test_page_and_api_refuse_organizers_who_want_to_join(make: Make, phase: Phase, api: Api, role: str) -> None:
     user = given(role, make.user(), phase.challenge)
     answer = api.post("challenges/detection/join", {"accept_rules": True}, user=user, scope="submit")
     assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
@@ -57,7 +57,7 @@ def test_page_and_api_refuse_organizers_who_join(make: Make, phase: Phase, api: 
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_team_with_such_a_member_cannot_submit(make: Make, phase: Phase, api: Api, role: str) -> None:
+def test_a_team_with_an_organizer_cannot_submit(make: Make, phase: Phase, api: Api, role: str) -> None:
     mate, user = make.user(), make.user()
     team = make.team(phase.challenge, mate, user)
     given(role, user, phase.challenge)
@@ -70,7 +70,7 @@ def test_a_team_with_such_a_member_cannot_submit(make: Make, phase: Phase, api: 
     assert not phase.submissions.exists()
 
 
-def test_the_organizer_of_another_challenge_takes_part(make: Make, phase: Phase) -> None:
+def test_the_organizer_of_another_challenge_can_take_part(make: Make, phase: Phase) -> None:
     user = make.user()
     make.challenge(slug="other").organizers.add(user)
     assert join(user=user, challenge=phase.challenge, accept_rules=True)
@@ -83,7 +83,7 @@ def staff(make: Make) -> Client:
     return browser
 
 
-def test_the_admin_makes_nobody_an_organizer_who_takes_part(make: Make, phase: Phase, staff: Client) -> None:
+def test_the_admin_refuses_to_make_a_participant_an_organizer(make: Make, phase: Phase, staff: Client) -> None:
     ada = make.user(username="ada")
     make.team(phase.challenge, ada, name="Aurora")
     form = {
@@ -96,7 +96,7 @@ def test_the_admin_makes_nobody_an_organizer_who_takes_part(make: Make, phase: P
 
 
 @pytest.mark.parametrize(("closes_at", "status"), [(None, 200), ("2026-02-01T00:00Z", 302)])
-def test_the_admin_makes_no_participant_of_a_running_challenge_staff(
+def test_the_admin_refuses_to_make_a_participant_of_a_running_challenge_staff(
     make: Make, phase: Phase, staff: Client, closes_at: str | None, status: int
 ) -> None:
     ada = make.user(username="ada")

@@ -1,4 +1,4 @@
-"""A phase to which everything happens that changes leaderboards, at random, by the real services."""
+"""Carries out random events that change the leaderboards of a phase, by calling the real services."""
 
 import struct
 import time
@@ -18,20 +18,25 @@ from server.challenges.models import Challenge, Membership, Phase, Team, Truth
 from server.clock import database_now
 from server.errors import Refused
 from server.leaderboards.queries import board
+from server.leaderboards.services.terms import apply_finals
 from server.organize.services import rescoring
+from server.personal_data.deletion import delete_account
 from server.submissions.models import Rerun, Status, Submission
 from server.submissions.services import choices, leases, lifecycle, reruns
+from server.teams.services import merging
+from tests.conftest import compare_boards
 
-TEAMS, REPLICATES = 5, 8
+TEAMS, REPLICATES = 5, 20
 SPLITS = ("public", "private", "all")
-VALUES = (None, 0.0, 0.25, 0.5, 0.5, 0.625, 0.75, 0.7500000000000001, 1.0)  # ties, nearly ties, undefined
+# The values include ties, nearly equal values and an undefined one.
+VALUES = (None, 0.0, 0.25, 0.5, 0.5, 0.625, 0.75, 0.7500000000000001, 1.0)
 ANYBODY = AnonymousUser()
 
-Shown = list[tuple[str, int | None, float, Any]]  # team, rank, score, interval
+Shown = list[tuple[int, int | None, float, Any]]  # Each element has the team, its rank, its score and the interval.
 
 
 class History:
-    """`happen()` does something at random; `shown()` is what leaderboards show."""
+    """A phase with random events: `happen()` carries out an event, and `shown()` returns what leaderboards show."""
 
     def __init__(self, seed: int, **fields: Any) -> None:
         self.random = Random(seed)
@@ -43,7 +48,9 @@ class History:
         self.organizer = User.objects.create_user(f"organizer{seed}", f"organizer{seed}@example.org")
         self.challenge.organizers.add(self.organizer)
         track = "openimages-detection"
-        self.phase = Phase.objects.create(challenge=self.challenge, slug="main", title="Main", track=track, **fields)
+        self.phase = Phase.objects.create(
+            challenge=self.challenge, slug="main", title="Main", track=track, gate_exempt=True, **fields
+        )
         self.truths = [self.truth(version) for version in (1, 2, 3)]
         Truth.objects.filter(pk=self.truths[0].pk).update(active=True, used=True)
         self.phase.signature = self.signature(self.truths[0])
@@ -60,7 +67,8 @@ class History:
         team = Team.objects.create(challenge=self.challenge, name=f"Team {number}", is_baseline=is_baseline)
         if not is_baseline:
             user = User.objects.create_user(f"member{seed}-{number}", f"member{seed}-{number}@example.org")
-            Membership.objects.create(team=team, challenge=self.challenge, user=user, rules_accepted_at=database_now())
+            about = {"rules_accepted_at": database_now(), "is_captain": True}
+            Membership.objects.create(team=team, challenge=self.challenge, user=user, **about)
         return team
 
     def signature(self, truth: Truth) -> str:
@@ -68,19 +76,23 @@ class History:
         return compose(track, track.resolve(self.phase.parameters), truth.sha256)
 
     def happen(self) -> str:
-        """Do something, and return what."""
+        """Carry out a random event. Return its name or, if it was refused, the code of the refusal."""
         deeds: dict[Callable[[], None], int] = {
             self.record: 30,
             self.reject: 6,
             self.rerun: 40,
             self.choose: 14,
-            self.disqualify: 4,
+            self.disqualify: 6,
             self.reinstate: 6,
             self.begin_rescoring: 5,
             self.apply_rescoring: 8,
             self.discard_rescoring: 1,
             self.change_finals: 2,
-            self.rename: 1,
+            self.sweep: 4,
+            self.rename: 3,
+            self.delete_account: 2,
+            self.merge: 8,
+            self.compare: 6,
         }
         (deed,) = self.random.choices([*deeds], [*deeds.values()])
         try:
@@ -110,7 +122,7 @@ class History:
         return found
 
     def report(self, submission: Submission, truth: Truth, *, intervals: bool = False) -> dict[str, Any]:
-        """The report of a scoring, which is always the same for the same file and truth."""
+        """Return the report of a scoring run, which is always the same for the same file and truth."""
         scores = self.values.setdefault(
             (submission.pk, truth.pk), {split: self.random.choice(VALUES) for split in SPLITS}
         )
@@ -125,12 +137,12 @@ class History:
         return {"signature": self.signature(truth), "splits": splits}
 
     def rerun(self) -> None:
-        """Record one rerun of those that are queued, for intervals or for a rescoring."""
+        """Record one of the queued reruns, for intervals or for a rescoring."""
         queued = list(Rerun.objects.queued().scoring().filter(submission__phase=self.phase).order_by("pk"))
         if not queued:
             return
         found = leases.claim(Rerun, self.random.choice(queued).pk)
-        if found is None:  # another thread has it
+        if found is None:  # Another thread has claimed this rerun.
             return
         vectors = {
             split: struct.pack(f"<{REPLICATES}d", *(self.random.choice((0.2, 0.5, 0.9)) for _ in range(REPLICATES)))
@@ -143,8 +155,14 @@ class History:
         scored = list(Submission.objects.filter(phase=self.phase, status=Status.SCORED, team__is_baseline=False))
         if scored:
             one = self.random.choice(scored)
-            by = one.team.memberships.get().user
+            by = self.captain(one.team)
             choices.set_final(submission=one, by=by, final=self.random.random() < 0.7)
+
+    def captain(self, team: Team) -> User:
+        member = team.memberships.filter(is_captain=True).select_related("user").first()
+        if member is None:
+            raise Refused("not_found", "the only member has deleted the account")
+        return member.user
 
     def disqualify(self) -> None:
         disqualification.disqualify(team=self.random.choice(self.teams), by=self.organizer, reason="Two accounts")
@@ -161,7 +179,7 @@ class History:
         begun = rescoring.open_rescoring(self.current())
         if begun is None:
             return
-        for _ in range(20):  # most of what is missing, not always all of it
+        for _ in range(20):  # This scores most of the missing submissions, but not always all of them.
             self.rerun()
         rescoring.apply(rescoring=begun, by=None, reveal=True)
 
@@ -173,27 +191,57 @@ class History:
         phase.finals = self.random.choice((1, 2, 3))
         phase.save(update_fields=["finals"])
 
+    def sweep(self) -> None:
+        """Apply a changed number of finals, as the sweeper does."""
+        apply_finals()
+
     def rename(self) -> None:
-        """Names are those of today at every time, so only the order could go wrong."""
-        team = Team.objects.get(pk=self.random.choice(self.teams).pk)
-        team.name = team.name.swapcase()
-        team.save(update_fields=["name"])
+        """Rename a team, which may have been merged into another one."""
+        team = self.random.choice(list(Team.objects.filter(challenge=self.challenge).order_by("pk")))
+        team.name = f"Team {team.pk}, name {sum(self.done.values())}"
+        team.save(update_fields=["name", "search_name"])
+
+    def delete_account(self) -> None:
+        """Delete the account of the only member of a team."""
+        member = Membership.objects.filter(team=self.random.choice(self.teams)).select_related("user", "team").first()
+        if member is None or member.team.memberships.count() > 1 or len(self.teams) < 3:
+            raise Refused("change_refused", "this team stays")
+        delete_account(member.user)
+        self.teams.remove(member.team)
+
+    def merge(self) -> None:
+        """Merge two teams, as their captains do. The leaderboards of earlier times still show both."""
+        team, other = self.random.sample(self.teams, 2)
+        captains = dict(Membership.objects.filter(is_captain=True).values_list("team", "user"))
+        if {team.pk, other.pk} <= captains.keys():
+            by, decides = (User.objects.get(pk=captains[one.pk]) for one in (team, other))
+            merging.confirm(proposal=merging.propose(team=team, other=other, by=by), by=decides)
+            self.teams.remove(other)
+
+    def compare(self) -> None:
+        """Compare the entries of all leaderboards, as a worker does. Two threads never compare the same leaderboard."""
+        compare_boards()
 
     def current(self) -> Phase:
         return Phase.objects.get(pk=self.phase.pk)
 
     def shown(self, *, at: datetime | None = None) -> dict[str, Shown]:
-        """What each viewer is shown on each split, now or at a time."""
+        """Return the leaderboard that each viewer sees on each split, now or at the given time."""
         phase = self.current()
         boards = {"anybody": board(phase, split="public", at=at, viewer=ANYBODY)}
         boards |= {split: board(phase, split=split, at=at, viewer=self.organizer) for split in SPLITS}
         return {
-            name: [(row.team.casefold(), row.rank, row.score, row.interval) for row in one.rows]
-            for name, one in boards.items()
+            name: [(row.team_id, row.rank, row.score, row.interval) for row in one.rows] for name, one in boards.items()
         }
 
+    def wrong_names(self, at: datetime) -> list[str]:
+        """Return the names on leaderboards of an earlier time that differ from the current names of the teams."""
+        names = dict(Team.objects.filter(challenge=self.challenge).values_list("pk", "name"))
+        boards = [board(self.current(), split=split, at=at, viewer=self.organizer) for split in SPLITS]
+        return [row.team for one in boards for row in one.rows if row.team != names[row.team_id]]
+
     def moments(self) -> Iterator[datetime]:
-        """Yield times that differ from those of all events, because the clock of SQLite has milliseconds."""
+        """Yield times that differ from those of all events. SQLite's clock has a resolution of one millisecond."""
         while True:
             self.wait()
             yield database_now()

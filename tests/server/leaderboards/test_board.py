@@ -1,4 +1,4 @@
-"""Leaderboards: who is on them, in which order, and who may read them."""
+"""Tests which entries leaderboards contain, their order, and who may read them."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -30,7 +30,7 @@ def teams(lines: Any) -> list[tuple[int | None, str]]:
     return [(row.rank, row.team) for row in lines.rows]
 
 
-def test_a_team_is_listed_with_its_best(phase: Phase, make: Make, scored: Scored) -> None:
+def test_a_team_is_listed_with_its_best_submission(phase: Phase, make: Make, scored: Scored) -> None:
     a, b = make.team(phase.challenge, name="A"), make.team(phase.challenge, name="B")
     scored(phase, 0.8, team=a)
     scored(phase, 0.9, team=a)
@@ -53,22 +53,22 @@ def test_a_baseline_takes_no_rank(phase: Phase, make: Make, scored: Scored) -> N
     assert teams(board(phase, split="public", viewer=ANONYMOUS)) == [(1, "A"), (None, "Prior"), (2, "B")]
 
 
-def test_an_undefined_score_takes_no_place(phase: Phase, scored: Scored) -> None:
+def test_an_undefined_score_has_no_entry(phase: Phase, scored: Scored) -> None:
     scored(phase, None)
     assert board(phase, split="public", viewer=ANONYMOUS).rows == []
 
 
-def test_a_score_of_zero_does(phase: Phase, scored: Scored) -> None:
+def test_a_score_of_zero_has_an_entry(phase: Phase, scored: Scored) -> None:
     scored(phase, 0.0)
     assert [row.score for row in board(phase, split="public", viewer=ANONYMOUS).rows] == [0.0]
 
 
-def test_another_signature_is_not_on_the_board(phase: Phase, scored: Scored) -> None:
+def test_a_score_with_another_signature_is_not_on_the_leaderboard(phase: Phase, scored: Scored) -> None:
     scored(phase, 0.9, signature="openimages-detection|another")
     assert board(phase, split="public", viewer=ANONYMOUS).rows == []
 
 
-def test_another_truth_is_not_on_the_board(phase: Phase, make: Make, scored: Scored) -> None:
+def test_a_score_against_another_truth_is_not_on_the_leaderboard(phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 0.9)
     make.truth(phase)
     phase.refresh_from_db()
@@ -76,19 +76,19 @@ def test_another_truth_is_not_on_the_board(phase: Phase, make: Make, scored: Sco
 
 
 @pytest.mark.parametrize("status", ["rejected", "cancelled"])
-def test_only_what_is_scored_is_on_the_board(phase: Phase, scored: Scored, status: str) -> None:
+def test_only_scored_submissions_are_on_the_leaderboard(phase: Phase, scored: Scored, status: str) -> None:
     submission = scored(phase, 0.9)
     Submission.objects.filter(pk=submission.pk).update(status=status)
     announce(phase, [submission.team_id])
     assert board(phase, split="public", viewer=ANONYMOUS).rows == []
 
 
-def test_another_phase_has_its_own_board(phase: Phase, make: Make, scored: Scored) -> None:
+def test_each_phase_has_its_own_leaderboard(phase: Phase, make: Make, scored: Scored) -> None:
     scored(make.phase(phase.challenge), 0.9)
     assert board(phase, split="public", viewer=ANONYMOUS).rows == []
 
 
-def test_as_of_a_time_counts_what_was_scored_by_then(phase: Phase, make: Make, scored: Scored) -> None:
+def test_the_leaderboard_at_a_time_contains_what_was_scored_by_then(phase: Phase, make: Make, scored: Scored) -> None:
     then, team = datetime.now(UTC) - DAY, make.team(phase.challenge)
     scored(phase, 0.5, team=team, at=then)
     scored(phase, 0.9, team=team)
@@ -97,7 +97,7 @@ def test_as_of_a_time_counts_what_was_scored_by_then(phase: Phase, make: Make, s
     assert board(phase, split="public", at=then - DAY, viewer=ANONYMOUS).rows == []
 
 
-def test_every_metric_and_the_interval_are_on_a_line(make: Make, scored: Scored) -> None:
+def test_every_entry_has_all_metrics_and_the_interval(make: Make, scored: Scored) -> None:
     phase = make.phase(track="openimages-relationships")
     metrics = {"score": 0.5, "mAP_relationships": 0.4, "recall@50": None}
     scored(phase, None, splits={"public": metrics, "all": {"score": 0.1}}, interval=(0.45, 0.55))
@@ -113,11 +113,11 @@ class TestRounded:
         scored(phase, 0.501, team=make.team(phase.challenge, name="lower"), interval=(0.4512, 0.5512))
         scored(phase, 0.502, team=make.team(phase.challenge, name="higher"), interval=(0.4523, 0.5523))
 
-    def test_ranks_are_by_exact_score(self, phase: Phase) -> None:
+    def test_ranks_are_determined_by_exact_scores(self, phase: Phase) -> None:
         rows = board(phase, split="public", viewer=ANONYMOUS).rows
         assert [(row.rank, row.team, row.score) for row in rows] == [(1, "higher", 0.5), (2, "lower", 0.5)]
 
-    def test_no_digit_more_leaves_by_metrics_or_interval(self, phase: Phase) -> None:
+    def test_metrics_and_intervals_are_rounded_like_scores(self, phase: Phase) -> None:
         row = board(phase, split="public", viewer=ANONYMOUS).rows[0]
         assert (row.scores, row.interval) == ({"mAP": 0.5}, (0.45, 0.56))
 
@@ -129,45 +129,51 @@ class TestRounded:
 
 class TestPrivate:
     @pytest.mark.parametrize("split", ["private", "all"])
-    def test_is_refused_before_the_end(self, phase: Phase, scored: Scored, split: str) -> None:
+    def test_the_private_leaderboard_is_refused_before_the_end(self, phase: Phase, scored: Scored, split: str) -> None:
         scored(phase, 0.5, private=0.4)
         with pytest.raises(Refused) as refusal:
             board(phase, split=split, viewer=ANONYMOUS)
         assert refusal.value.code == "forbidden"
 
-    def test_is_open_to_organizers_at_any_time(self, phase: Phase, make: Make, scored: Scored) -> None:
+    def test_the_private_leaderboard_is_open_to_organizers_at_any_time(
+        self, phase: Phase, make: Make, scored: Scored
+    ) -> None:
         organizer = make.user()
         phase.challenge.organizers.add(organizer)
         scored(phase, 0.5, private=0.4)
         assert [row.score for row in board(phase, split="private", viewer=organizer).rows] == [0.4]
 
-    def test_opens_when_the_phase_is_over(self, closed: Phase, scored: Scored) -> None:
+    def test_the_private_leaderboard_opens_when_the_phase_is_over(self, closed: Phase, scored: Scored) -> None:
         scored(closed, 0.5, private=0.4)
         assert [row.score for row in board(closed, split="private", viewer=ANONYMOUS).rows] == [0.4]
 
-    def test_a_phase_that_never_closes_never_shows_it(self, phase: Phase) -> None:
+    def test_a_phase_that_never_closes_never_shows_its_private_leaderboard(self, phase: Phase) -> None:
         assert score_access(phase, viewer=ANONYMOUS, now=datetime.now(UTC) + 9999 * DAY).splits == {"public"}
 
-    def test_the_very_instant_of_the_deadline_is_before_the_end(self, make: Make) -> None:
+    def test_at_the_exact_deadline_a_phase_is_not_over_yet(self, make: Make) -> None:
         deadline = datetime.now(UTC) + DAY
         phase = make.phase(closes_at=deadline)
         assert score_access(phase, viewer=ANONYMOUS, now=deadline).splits == {"public"}
         assert "private" in score_access(phase, viewer=ANONYMOUS, now=deadline + timedelta(milliseconds=1)).splits
 
-    def test_counts_what_the_team_chose(self, closed: Phase, make: Make, scored: Scored) -> None:
+    def test_the_private_leaderboard_shows_the_chosen_submission(
+        self, closed: Phase, make: Make, scored: Scored
+    ) -> None:
         team = make.team(closed.challenge)
         scored(closed, 0.9, private=0.9, team=team)
         scored(closed, 0.5, private=0.4, team=team, final=True)
         (row,) = board(closed, split="private", viewer=ANONYMOUS).rows
         assert (row.score, row.entries) == (0.4, 2)
 
-    def test_without_a_choice_the_best_public_ones_count(self, closed: Phase, make: Make, scored: Scored) -> None:
+    def test_without_a_choice_the_best_public_submissions_count(
+        self, closed: Phase, make: Make, scored: Scored
+    ) -> None:
         team = make.team(closed.challenge)
         for public, private in ((0.9, 0.1), (0.8, 0.3), (0.2, 0.99)):
             scored(closed, public, private=private, team=team)
         assert [row.score for row in board(closed, split="private", viewer=ANONYMOUS).rows] == [0.3]
 
-    def test_is_empty_where_no_image_is_private(self, closed: Phase, scored: Scored) -> None:
+    def test_the_private_leaderboard_is_empty_if_no_image_is_private(self, closed: Phase, scored: Scored) -> None:
         scored(closed, 0.5)
         assert board(closed, split="private", viewer=ANONYMOUS).rows == []
 
@@ -201,12 +207,14 @@ def crowd(phase: Phase, make: Make, *, teams: int, each: int) -> None:
 
 
 @pytest.mark.parametrize("split", ["public", "private"])
-def test_a_page_costs_the_same_number_of_queries_for_any_crowd(
+def test_the_number_of_queries_of_a_page_does_not_depend_on_the_number_of_teams(
     make: Make, django_assert_max_num_queries: DjangoAssertNumQueries, split: str
 ) -> None:
-    """The queries are: clock, organizers, the board's row, entries, teams above the page, metrics of the entries."""
+    """There is one query each for the clock, the organizers, the leaderboard, its entries, the teams above, and the
+    metrics."""
     ended = datetime.now(UTC) - DAY
-    phase = make.phase(closes_at=ended, revealed_at=ended)  # otherwise the first view is recorded, with one more query
+    # Both dates are in the past, because otherwise the first view would be recorded by an additional query.
+    phase = make.phase(closes_at=ended, revealed_at=ended)
     crowd(phase, make, teams=500, each=4)
     viewer = make.user()
     with django_assert_max_num_queries(6):

@@ -1,4 +1,4 @@
-"""Leaderboards as CSV have all digits, and no cell that a spreadsheet would execute."""
+"""A leaderboard in CSV format has all digits, and no cell that a spreadsheet would execute."""
 
 import csv
 from datetime import UTC, datetime
@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from server.leaderboards.compared import RankInterval
 from server.leaderboards.export import as_csv, harmless
 from server.leaderboards.queries import BoardRow
 
@@ -43,7 +44,7 @@ def test_a_name_that_a_spreadsheet_would_run_is_quoted(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["A=1", "Team", "3 Bears", "'quoted'", "سباق", "a,b", 'say "hi"', "two\nlines"])
-def test_any_other_name_stays_as_it_is(name: str) -> None:
+def test_any_other_name_is_exported_unchanged(name: str) -> None:
     assert cells(row(name, 0.5))[1][1] == name
 
 
@@ -52,16 +53,21 @@ def test_a_score_keeps_every_bit(score: float) -> None:
     assert float(cells(row("A", score))[1][2]) == score
 
 
-def test_columns_and_an_undefined_metric() -> None:
-    header, line = cells(row("A", 0.5, interval=(0.4, 0.6), scores={"score": 0.5, "recall@50": None}))
-    assert header == ["rank", "team", "score", "low", "high", "recall@50", "entries", "submitted_at", "baseline"]
-    assert line == ["1", "A", "0.5", "0.4", "0.6", "", "3", "2026-05-01T12:30:00Z", "false"]
+def test_a_row_has_all_columns_and_an_undefined_metric_is_empty() -> None:
+    ranks = RankInterval(1, 3, individual=False, at=AT)
+    scores = {"score": 0.5, "recall@50": None}
+    header, line = cells(row("A", 0.5, interval=(0.4, 0.6), scores=scores, rank_interval=ranks))
+    assert header == [
+        *["rank", "team", "score", "low", "high", "recall@50", "entries", "submitted_at", "baseline"],
+        *["rank_low", "rank_high", "rank_individual"],
+    ]
+    assert line == ["1", "A", "0.5", "0.4", "0.6", "", "3", "2026-05-01T12:30:00Z", "false", "1", "3", "false"]
 
 
 def test_a_baseline_has_no_rank() -> None:
     line = cells(row("Prior", 0.5, rank=None, baseline=True))[1]
-    assert (line[0], line[-1]) == ("", "true")
+    assert (line[0], line[-4:]) == ("", ["true", "", "", ""])
 
 
-def test_an_empty_board_is_its_header() -> None:
+def test_an_empty_leaderboard_is_exported_as_its_header() -> None:
     assert len(cells()) == 1

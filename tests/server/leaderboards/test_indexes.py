@@ -1,4 +1,4 @@
-"""Present entries are found by the index of present entries, however long the history is."""
+"""Queries for current entries use an index of current entries only, however long the history is."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ QUERIES = {
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL chooses by its statistics")
 @pytest.mark.parametrize("query", QUERIES)
-def test_present_entries_are_read_by_their_own_index(phase: Any, scored: Any, query: str) -> None:
+def test_current_entries_are_read_through_their_own_index(phase: Any, scored: Any, query: str) -> None:
     scored(phase, 0.5)
     board = Board.objects.get(kind="public")
     plan = QUERIES[query](board).explain()

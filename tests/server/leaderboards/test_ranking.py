@@ -1,59 +1,55 @@
-"""The pure functions that rank teams."""
+"""Tests the pure functions that rank teams."""
 
-from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.leaderboards.ranking import Candidate, competition_ranks, entry_of, finalists, in_order, ranks
+from evaluator.ranking import competition_ranks, ranks
+from server.leaderboards.ranking import Candidate, entry_of, finalists
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
+Teams = dict[int, list[Candidate]]
 
 
-def one(number: int, score: float, *, team: int = 0, minute: int | None = None, **fields: Any) -> Candidate:
-    team = team or number
-    return Candidate(
-        submission_id=UUID(int=number),
-        team_id=team,
-        score=score,
-        submitted_at=START + timedelta(minutes=number if minute is None else minute),
-        **fields,
+def one(number: int, score: float, *, minute: int | None = None, **fields: Any) -> Candidate:
+    return Candidate(number, score, received=(number if minute is None else minute, number), **fields)
+
+
+def board(teams: Teams, *, kind: str = "public", finals: int = 2) -> list[tuple[int | None, int, Candidate]]:
+    """Return (rank, team, entry) for the entries of all teams."""
+    entries = [(team, entry_of(own, kind=kind, finals=finals)) for team, own in teams.items()]
+    ordered = sorted(
+        ((team, entry) for team, entry in entries if entry),
+        key=lambda pair: (-pair[1].score, pair[1].received[0], pair[0]),
     )
-
-
-def board(candidates: list[Candidate], *, kind: str = "public", finals: int = 2) -> list[tuple[int | None, Candidate]]:
-    """Rank the entries of all teams."""
-    of_teams = [[one for one in candidates if one.team_id == team] for team in {one.team_id for one in candidates}]
-    entries = in_order(filter(None, (entry_of(own, kind=kind, finals=finals) for own in of_teams)))
-    return list(zip(ranks([(entry.score, entry.baseline) for entry in entries]), entries, strict=True))
+    lines = ranks([(entry.score, entry.baseline) for _, entry in ordered])
+    return [(rank, team, entry) for rank, (team, entry) in zip(lines, ordered, strict=True)]
 
 
 def numbers(candidates: list[Candidate]) -> list[int]:
-    return [candidate.submission_id.int for candidate in candidates]
+    return [candidate.evaluation_id for candidate in candidates]
 
 
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [
-        ([], []),  # no teams
+        ([], []),  # There are no teams.
         ([0.5], [1]),
         ([0.9, 0.8, 0.7], [1, 2, 3]),
-        ([0.9, 0.9, 0.7], [1, 1, 3]),  # equal scores share a rank and the next rank is skipped
+        ([0.9, 0.9, 0.7], [1, 1, 3]),  # Equal scores share a rank, and the next rank is skipped.
         ([0.9, 0.7, 0.7, 0.7, 0.1], [1, 2, 2, 2, 5]),
-        ([0.0, -0.0], [1, 1]),  # both zeros are the same number
-        ([0.3, 0.1 + 0.2 - 5e-17], [1, 1]),  # equal as float64
-        ([0.1 + 0.2, 0.3], [1, 2]),  # differ in the last bit: not equal
+        ([0.0, -0.0], [1, 1]),  # Both zeros are the same number.
+        ([0.3, 0.1 + 0.2 - 5e-17], [1, 1]),  # Both numbers are equal as float64.
+        ([0.1 + 0.2, 0.3], [1, 2]),  # The last bits differ, so the numbers are not equal.
     ],
 )
-def test_competition_ranks(scores: list[float], expected: list[int]) -> None:
+def test_equal_scores_share_a_rank_and_the_next_rank_is_skipped(scores: list[float], expected: list[int]) -> None:
     assert competition_ranks(scores) == expected
 
 
 @given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), max_size=20), st.data())
-def test_the_ranks_of_a_page_are_those_of_the_whole(scores: list[float], data: Any) -> None:
+def test_the_ranks_on_a_page_are_those_of_the_whole_leaderboard(scores: list[float], data: Any) -> None:
     scores = sorted(scores, reverse=True)
     start = data.draw(st.integers(0, len(scores)))
     page = scores[start:]
@@ -61,20 +57,13 @@ def test_the_ranks_of_a_page_are_those_of_the_whole(scores: list[float], data: A
     assert competition_ranks(page, better=better, before=start) == competition_ranks(scores)[start:]
 
 
-def test_equal_scores_are_listed_earlier_first_then_by_team() -> None:
-    late = one(1, 0.5, minute=9, team=1)
-    second = one(2, 0.5, minute=3, team=3)
-    first = one(3, 0.5, minute=3, team=2)
-    assert in_order([late, second, first]) == [first, second, late]
+def test_a_team_is_ranked_by_its_best_submission() -> None:
+    lines = board({1: [one(1, 0.9), one(2, 0.8)], 2: [one(3, 0.7)]})
+    assert [(rank, team) for rank, team, _ in lines] == [(1, 1), (2, 2)]
 
 
-def test_a_team_is_ranked_by_its_best_not_by_all_it_sent() -> None:
-    lines = board([one(1, 0.9, team=1), one(2, 0.8, team=1), one(3, 0.7, team=2)])
-    assert [(rank, entry.team_id) for rank, entry in lines] == [(1, 1), (2, 2)]
-
-
-def test_the_earliest_of_a_teams_equal_bests_is_its_entry() -> None:
-    own = [one(5, 0.9, team=1, minute=8), one(6, 0.9, team=1, minute=2)]
+def test_among_equally_good_submissions_of_a_team_the_earliest_is_its_entry() -> None:
+    own = [one(5, 0.9, minute=8), one(6, 0.9, minute=2)]
     assert entry_of(own, kind="public", finals=2) == own[1]
 
 
@@ -82,48 +71,49 @@ def test_a_team_without_a_candidate_has_no_entry() -> None:
     assert entry_of([], kind="private", finals=2) is None
 
 
-def test_a_ladder_lists_the_best_of_what_is_published() -> None:
-    own = [one(1, 0.9, team=1, visible=False), one(2, 0.8, team=1), one(3, 0.7, team=1)]
+def test_ladder_feedback_lists_the_best_published_submission() -> None:
+    own = [one(1, 0.9, visible=False), one(2, 0.8), one(3, 0.7)]
     assert entry_of(own, kind="published", finals=2) == own[1]
     assert entry_of(own[:1], kind="published", finals=2) is None
 
 
 def test_a_baseline_is_shown_in_place_without_a_rank() -> None:
-    assert [rank for rank, _ in board([one(1, 0.9), one(2, 0.8, baseline=True), one(3, 0.7)])] == [1, None, 2]
+    lines = board({1: [one(1, 0.9)], 2: [one(2, 0.8, baseline=True)], 3: [one(3, 0.7)]})
+    assert [rank for rank, *_ in lines] == [1, None, 2]
 
 
-def test_equals_around_a_baseline_share_their_rank() -> None:
-    lines = board([one(1, 0.8), one(2, 0.8, baseline=True), one(3, 0.8), one(4, 0.1)])
-    assert [rank for rank, _ in lines] == [1, None, 1, 3]
+def test_teams_with_equal_scores_around_a_baseline_share_their_rank() -> None:
+    lines = board({1: [one(1, 0.8)], 2: [one(2, 0.8, baseline=True)], 3: [one(3, 0.8)], 4: [one(4, 0.1)]})
+    assert [rank for rank, *_ in lines] == [1, None, 1, 3]
 
 
-def test_chosen_finals_count_and_better_ones_do_not() -> None:
-    own = [one(1, 0.9, team=1), one(2, 0.5, team=1, final=True), one(3, 0.4, team=1, final=True)]
+def test_chosen_submissions_count_and_better_ones_do_not() -> None:
+    own = [one(1, 0.9), one(2, 0.5, final=True), one(3, 0.4, final=True)]
     assert numbers(finalists(own, finals=2)) == [2, 3]
 
 
-def test_without_a_choice_the_best_public_ones_count() -> None:
+def test_without_a_choice_the_best_public_submissions_count() -> None:
     own = [
-        one(1, 0.9, team=1, public_score=0.1),
-        one(2, 0.5, team=1, public_score=0.8),
-        one(3, 0.4, team=1, public_score=0.7),
-        one(4, 0.95, team=1, public_score=None),
+        one(1, 0.9, public_score=0.1),
+        one(2, 0.5, public_score=0.8),
+        one(3, 0.4, public_score=0.7),
+        one(4, 0.95, public_score=None),
     ]
     assert numbers(finalists(own, finals=2)) == [2, 3]
 
 
-def test_of_equal_public_scores_the_earliest_counts() -> None:
-    own = [one(number, 0.5, team=1, public_score=0.7) for number in (3, 1, 2)]
+def test_among_equal_public_scores_the_earliest_submission_counts() -> None:
+    own = [one(number, 0.5, public_score=0.7) for number in (3, 1, 2)]
     assert numbers(finalists(own, finals=1)) == [1]
 
 
-def test_one_teams_choice_is_not_anothers() -> None:
-    candidates = [one(1, 0.7, team=1, final=True), one(2, 0.8, team=2, public_score=0.5), one(3, 0.9, team=1)]
-    assert numbers([entry for _, entry in board(candidates, kind="private", finals=1)]) == [2, 1]
+def test_the_choice_of_a_team_does_not_affect_other_teams() -> None:
+    teams = {1: [one(1, 0.7, final=True), one(3, 0.9)], 2: [one(2, 0.8, public_score=0.5)]}
+    assert numbers([entry for *_, entry in board(teams, kind="private", finals=1)]) == [2, 1]
 
 
 def test_every_submission_of_a_baseline_counts() -> None:
-    own = [one(number, 0.1 * number, team=1, baseline=True, public_score=0.1) for number in (1, 2, 3)]
+    own = [one(number, 0.1 * number, baseline=True, public_score=0.1) for number in (1, 2, 3)]
     assert numbers(finalists(own, finals=1)) == [1, 2, 3]
 
 
@@ -132,25 +122,31 @@ candidate_lists = st.lists(
 )
 
 
+def by_team(rows: list[tuple[int, Candidate]]) -> Teams:
+    return {team: [one for of, one in rows if of == team] for team in {team for team, _ in rows}}
+
+
 @given(candidate_lists, st.randoms())
-def test_a_board_does_not_depend_on_the_order_of_its_rows(
+def test_a_leaderboard_does_not_depend_on_the_order_of_its_rows(
     rows: list[tuple[int, float, int, bool]], random: Any
 ) -> None:
     candidates = [
-        one(number, score, team=team, minute=minute, final=final, public_score=1 - score)
+        (team, one(number, score, minute=minute, final=final, public_score=1 - score))
         for number, (team, score, minute, final) in enumerate(rows, start=1)
     ]
     shuffled = random.sample(candidates, len(candidates))
-    assert board(shuffled, kind="private") == board(candidates, kind="private")
+    assert board(by_team(shuffled), kind="private") == board(by_team(candidates), kind="private")
 
 
 @given(candidate_lists)
 def test_a_rank_is_one_more_than_the_number_of_better_teams(rows: list[tuple[int, float, int, bool]]) -> None:
-    candidates = [
-        one(number, score, team=team, minute=minute, baseline=team == 6)
-        for number, (team, score, minute, _) in enumerate(rows, start=1)
-    ]
-    best = {c.team_id: max(o.score for o in candidates if o.team_id == c.team_id) for c in candidates if not c.baseline}
-    for rank, entry in board(candidates):
+    teams = by_team(
+        [
+            (team, one(number, score, minute=minute, baseline=team == 6))
+            for number, (team, score, minute, _) in enumerate(rows, start=1)
+        ]
+    )
+    best = {team: max(one.score for one in own) for team, own in teams.items() if team != 6}
+    for rank, team, entry in board(teams):
         if not entry.baseline:
-            assert rank == 1 + sum(other > best[entry.team_id] for other in best.values())
+            assert rank == 1 + sum(other > best[team] for other in best.values())

@@ -1,4 +1,4 @@
-"""The migration that reconstructs entries and their history from scores, tried on scores of an earlier version."""
+"""A migration reconstructs entries and their history from the scores of an earlier version."""
 
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
@@ -46,7 +46,7 @@ def entries(phase: Phase, make: Any, scored: Scored) -> Phase:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_entries_are_what_the_submissions_say_and_the_history_follows_the_times_of_evaluations(entries: Phase) -> None:
+def test_entries_agree_with_submissions_and_the_history_with_the_times_of_evaluations(entries: Phase) -> None:
     reconstruct()
     assert list(verify(entries)) == []
     assert shown(entries) == [(1, "A", 0.7), (None, "Prior", 0.65), (2, "B", 0.6)]
@@ -58,7 +58,7 @@ def test_entries_are_what_the_submissions_say_and_the_history_follows_the_times_
 
 
 @pytest.mark.django_db(transaction=True)
-def test_before_a_rescoring_the_signature_of_that_time_counts(entries: Phase) -> None:
+def test_before_a_rescoring_leaderboards_have_scores_with_the_previous_signature(entries: Phase) -> None:
     for one in Evaluation.objects.all():
         values = {score.split: {"mAP": 0.3} for score in one.scores.all()}
         evaluate(one.submission, values, signature="new", created_at=NOW - 2 * DAY)

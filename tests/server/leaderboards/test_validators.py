@@ -1,5 +1,6 @@
-"""A leaderboard that has not changed is answered with 304, and whatever changes it is answered anew."""
+"""The response for a leaderboard that has not changed is 304; after any change, it is the new leaderboard."""
 
+import gzip
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ from django.test import Client
 from server.challenges.disqualification import disqualify
 from server.challenges.models import Phase, Team
 from server.leaderboards.models import Board
+from server.leaderboards.validators import fingerprint
 from server.submissions.models import Submission
 from server.submissions.signals import announce
 from tests.server.conftest import Scored
@@ -33,7 +35,7 @@ def tags(client: Client) -> list[str]:
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_what_has_not_changed_is_not_sent_again(best: Submission, client: Client, address: str) -> None:
+def test_an_unchanged_leaderboard_is_not_sent_again(best: Submission, client: Client, address: str) -> None:
     first = client.get(address)
     again = client.get(address, headers={"If-None-Match": first["ETag"]})
     assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
@@ -62,14 +64,14 @@ def test_every_visible_change_is_sent(best: Submission, scored: Scored, client: 
     assert not set(before) & set(tags(client))
 
 
-def test_a_page_that_is_kept_is_left_when_a_score_comes(phase: Phase, best: Submission, scored: Scored) -> None:
+def test_a_cached_page_is_not_used_after_a_new_score(phase: Phase, best: Submission, scored: Scored) -> None:
     for _ in range(2):
         assert b"0.9" in Client().get(ADDRESSES[0]).content
     scored(phase, 0.97, team=best.team)
     assert b"0.97" in Client().get(ADDRESSES[0]).content
 
 
-def test_private_changes_do_not_show_in_public_tags(best: Submission, client: Client) -> None:
+def test_private_changes_do_not_change_the_entity_tags_of_public_leaderboards(best: Submission, client: Client) -> None:
     before, private = tags(client), Board.objects.get(kind="private").version
     worse = Submission.objects.exclude(pk=best.pk).get()
     worse.evaluations.get().scores.filter(split="private").update(value=0.1)
@@ -78,7 +80,9 @@ def test_private_changes_do_not_show_in_public_tags(best: Submission, client: Cl
     assert tags(client) == before
 
 
-def test_viewers_who_see_different_things_have_different_tags(best: Submission, make: Any, client: Client) -> None:
+def test_viewers_who_see_different_things_get_different_entity_tags(
+    best: Submission, make: Any, client: Client
+) -> None:
     organizer, member = Client(), Client()
     user = make.user()
     best.phase.challenge.organizers.add(user)
@@ -90,8 +94,8 @@ def test_viewers_who_see_different_things_have_different_tags(best: Submission, 
     assert b"you" in member.get(ADDRESSES[0]).content.partition(b"<tbody>")[2]
 
 
-def test_a_member_gets_no_page_that_was_kept_for_another(best: Submission, make: Any) -> None:
-    """The rows are shared; the marks of the own team are not."""
+def test_a_member_does_not_get_a_page_cached_for_another_member(best: Submission, make: Any) -> None:
+    """The rows of a cached page are shared, but the mark of the viewer's own team is not."""
     first, other = Client(), Client()
     first.force_login(best.team.memberships.get().user)
     other.force_login(Team.objects.get(name="Second").memberships.get().user)
@@ -104,6 +108,22 @@ def test_a_page_is_compressed_and_a_download_is_not(best: Submission, client: Cl
     for address, encoding in ((ADDRESSES[0], "gzip"), (ADDRESSES[1], ""), (ADDRESSES[2], "")):
         answer = client.get(address, headers={"Accept-Encoding": "gzip"})
         assert answer.headers.get("Content-Encoding", "") == encoding
+
+
+def test_a_cached_page_is_the_same_with_and_without_compression(best: Submission, client: Client) -> None:
+    plain, *packed = [client.get(ADDRESSES[0], headers={"Accept-Encoding": one}) for one in ("", "gzip", "gzip, br")]
+    assert "Content-Encoding" not in plain.headers
+    for one in packed:
+        assert gzip.decompress(one.content) == plain.content
+        assert (one["ETag"], one["Vary"]) == (plain["ETag"], plain["Vary"])
+        assert one["Content-Length"] == str(len(one.content))
+        assert "Accept-Encoding" in one["Vary"]
+
+
+def test_an_entity_tag_cannot_be_computed_without_the_key_of_the_service(settings: Any) -> None:
+    before = fingerprint("guess")
+    settings.SECRET_KEY = "another"
+    assert fingerprint("guess") != before
 
 
 def test_the_whole_leaderboard_is_one_stream_of_json(phase: Phase, make: Any, scored: Scored, client: Client) -> None:

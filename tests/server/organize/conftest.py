@@ -1,7 +1,10 @@
-"""A small challenge bundle on disk that each test can change, and its import."""
+"""A small challenge bundle that each test can change, and a function that imports it."""
 
+import json
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from hashlib import sha256
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -9,7 +12,10 @@ from zipfile import ZipFile
 import pytest
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from server.organize.services import checking, importing, preparing, truths
+from evaluator import __version__
+from evaluator.cli import check_bundle, main
+from server.organize import podium
+from server.organize.services import importing, truths
 
 SHEET = """\
 slug: animals
@@ -23,7 +29,7 @@ LABELS = "ImageID,LabelName,Confidence\na,/m/cat,1\nb,/m/dog,1\n"
 
 
 class BundleFolder:
-    """A challenge bundle in a folder, with methods to write and change its files."""
+    """A folder that contains a challenge bundle, with methods to write and change its files."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -55,27 +61,46 @@ def bundle(tmp_path: Path) -> BundleFolder:
 
 @pytest.fixture
 def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
-    """Replace the child processes that prepare truths and check baselines by fast stubs.
+    """Replace the child processes that prepare truths and check baselines with fast stubs.
 
-    Return the list that collects the `podium prepare` commands.
+    Return the list in which the stub records the `podium prepare` commands.
     """
     asked: list[tuple[str, ...]] = []
 
-    def run(*words: str, **about: Any) -> dict[str, Any]:
+    def answer(*words: str) -> dict[str, Any]:
+        if words[0] == "check":
+            return {"errors": [], "counts": {}}
+        if words[0] == "gate":
+            return {"evaluator": __version__, "green": True, "checks": []}
         asked.append(words)
-        words = tuple(word for word in words if word not in ("--hidden", "--ceiling"))  # these options take no value
+        words = tuple(word for word in words if word not in ("--hidden", "--ceiling"))  # These options take no value.
         told = dict(zip(words[2::2], words[3::2], strict=True))
         Path(told["--out"]).write_bytes(b"prepared")
+        Path(told["--kit"]).write_text("{}")
+        Path(told["--statistics"]).write_text("{}")
         Path(told["--sample"]).write_text("ImageId,PredictionString\na,\n")
         files = sorted(Path(told["--truth"]).iterdir()) + [Path(told[name]) for name in told if name == "--usage"]
         digest = sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
         splits = {"all": 2, "public": 2}
         return {"sha256": digest, "images": 2, "splits": splits, "warnings": [], "warning_counts": {}}
 
-    monkeypatch.setattr(preparing, "run", run)
+    monkeypatch.setattr(podium, "answer", answer)
     monkeypatch.setattr(truths, "newly_public", lambda *_: 0)
-    monkeypatch.setattr(checking, "findings_of", lambda *words, **about: {"errors": [], "counts": {}})
     return asked
+
+
+@pytest.fixture
+def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run `podium` in the test process, which has already loaded numpy, instead of in child processes."""
+
+    def answer(*words: str) -> dict[str, Any]:
+        with redirect_stdout(StringIO()) as printed:
+            main([*words, "--json"])
+        output: dict[str, Any] = json.loads(printed.getvalue())
+        return output
+
+    monkeypatch.setattr(podium, "answer", answer)
+    monkeypatch.setattr(check_bundle, "_podium", answer)
 
 
 @pytest.fixture

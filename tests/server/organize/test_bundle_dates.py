@@ -12,9 +12,10 @@ from tests.server.organize.test_bundle_reading import mistakes_of
 @pytest.mark.parametrize(
     ("lines", "line"),
     [
-        ("closes_at: 2026-01-31", 8),  # closes before the challenge opens, so private scores would be shown at once
+        # This phase would close before the challenge opens, so its private scores would be shown immediately.
+        ("closes_at: 2026-01-31", 8),
         ("closes_at: 2026-02-01", 8),
-        ("opens_at: 2026-06-01", 8),  # opens when the challenge closes
+        ("opens_at: 2026-06-01", 8),  # This phase would open when the challenge closes.
         ("opens_at: 2026-01-31", 8),
         ("closes_at: 2026-06-02", 8),
         ("opens_at: 2026-01-01\n    closes_at: 2026-01-31", 9),
@@ -32,6 +33,6 @@ def test_dates_of_a_phase_inside_its_challenge_are_read(bundle: BundleFolder, li
     assert getattr(bundles.read(bundle.path).phases[0], name) == datetime.fromisoformat(f"{day}T00:00:00Z")
 
 
-def test_a_wrong_order_of_the_challenges_dates_is_reported_once(bundle: BundleFolder) -> None:
+def test_challenge_dates_in_the_wrong_order_are_reported_once(bundle: BundleFolder) -> None:
     bundle.sheet(challenge="opens_at: 2026-06-01\ncloses_at: 2026-02-01\n")
     assert mistakes_of(bundle) == [("bad_dates", "challenge.yaml", 4)]

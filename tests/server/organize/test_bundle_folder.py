@@ -1,4 +1,4 @@
-"""A bundle in a folder has the same limits as a zip, and unreadable files in it are reported as mistakes."""
+"""A bundle in a folder has the same limits as a zip file, and unreadable files in it are reported as errors."""
 
 import os
 from errno import EIO, ENOSPC
@@ -9,8 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
+from evaluator.bundle import InvalidBundle, copying, unpacking
 from server.organize.services import bundles
-from server.organize.services.bundles import InvalidBundle, copying, unpacking
 from tests.conftest import Make
 from tests.server.organize.conftest import BundleFolder
 
@@ -30,7 +30,7 @@ def uncopied(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("uncopied")
-def test_a_folder_that_is_larger_than_a_zip_may_become_is_refused_uncopied(
+def test_a_folder_larger_than_the_limit_is_refused_before_it_is_copied(
     bundle: BundleFolder, settings: Settings
 ) -> None:
     with bundle.write("phases/main/truth/stray.bin", b"").open("wb") as stray:
@@ -39,14 +39,14 @@ def test_a_folder_that_is_larger_than_a_zip_may_become_is_refused_uncopied(
 
 
 @pytest.mark.usefixtures("uncopied")
-def test_a_folder_of_more_files_than_a_zip_may_have_is_refused_uncopied(
+def test_a_folder_with_more_files_than_the_limit_is_refused_before_it_is_copied(
     bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copying, "MAX_ENTRIES", 4)
     assert mistakes(bundle.path) == [("too_large", "bundle")]
 
 
-def test_a_file_without_an_end_is_given_up_at_the_limit(
+def test_reading_of_a_file_without_an_end_stops_at_the_limit(
     bundle: BundleFolder, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.DECOMPRESSED_MAX_BYTES = 2**12
@@ -67,7 +67,7 @@ def test_a_file_that_cannot_be_read_to_its_end_is_named(bundle: BundleFolder, mo
 TRUTH = ("phases/main/truth/boxes.csv", "phases/main/truth/image_labels.csv")
 
 
-def test_a_file_that_is_gone_before_it_is_copied_is_named(
+def test_a_file_that_disappears_before_it_is_copied_is_named(
     bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gone(name: str, folder: int) -> int:
@@ -111,7 +111,7 @@ def test_a_zip_that_cannot_be_read_to_its_end_is_named(
     assert mistakes(bundle.zipped(tmp_path / "animals.zip")) == [("unreadable", "animals.zip")]
 
 
-def test_a_full_disk_is_not_the_mistake_of_a_zip(
+def test_a_full_disk_is_not_reported_as_a_mistake_in_a_zip_file(
     bundle: BundleFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*about: Any) -> None:

@@ -6,9 +6,9 @@ from stat import S_IFREG
 
 import pytest
 
+from evaluator.bundle import InvalidBundle, copying
 from server.challenges.models import Challenge
 from server.organize.services import bundles, truths
-from server.organize.services.bundles import InvalidBundle, copying
 from server.organize.services.importing import import_bundle
 from tests.conftest import Make
 from tests.server.organize.conftest import BundleFolder
@@ -61,7 +61,7 @@ def test_a_folder_that_is_a_link_is_refused_wherever_it_leads(make: Make, bundle
     assert mistakes(bundle.path) == [("unsafe_path", "phases/other")]
 
 
-def test_a_pipe_is_refused_and_not_waited_for(make: Make, bundle: BundleFolder) -> None:
+def test_a_pipe_is_refused_without_waiting(make: Make, bundle: BundleFolder) -> None:
     os.mkfifo(bundle.path / "rules.md")
     assert mistakes(bundle.path) == [("unsafe_path", "rules.md")]
 
@@ -72,13 +72,13 @@ def test_every_link_is_named_at_once(make: Make, bundle: BundleFolder, secret: P
     assert sorted(mistakes(bundle.path)) == [("unsafe_path", "a"), ("unsafe_path", "b")]
 
 
-def test_a_bundle_itself_may_be_reached_by_a_link(make: Make, bundle: BundleFolder, tmp_path: Path) -> None:
+def test_the_path_of_a_bundle_may_contain_a_link(make: Make, bundle: BundleFolder, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(bundle.path)
     with bundles.opened(tmp_path / "link") as folder:
         assert bundles.read(folder).slug == "animals"
 
 
-def test_what_other_programs_left_may_be_links(make: Make, bundle: BundleFolder, secret: Path) -> None:
+def test_files_left_by_other_programs_may_be_links(make: Make, bundle: BundleFolder, secret: Path) -> None:
     (bundle.path / ".git").mkdir()
     (bundle.path / ".git" / "hook").symlink_to(secret)
     with bundles.opened(bundle.path) as folder:
@@ -90,8 +90,11 @@ def test_a_link_that_replaces_a_file_while_it_is_copied_is_not_followed(
 ) -> None:
     (bundle.path / "rules.md").symlink_to(secret)
     monkeypatch.setattr(
-        copying, "_kind", lambda *name: S_IFREG
-    )  # as if it had been a regular file when its type was checked
+        copying,
+        "_kind",
+        lambda *name: S_IFREG,
+        # The file seems to be a regular file when its type is checked.
+    )
     assert mistakes(bundle.path) == [("unreadable", "rules.md")]
 
 

@@ -3,6 +3,7 @@ from datetime import UTC, datetime
 import pytest
 from pytest_django import Settings
 
+from evaluator.bundle import InvalidBundle
 from server.organize.services import bundles
 from tests.server.organize.conftest import BundleFolder
 
@@ -10,12 +11,12 @@ HEAD = "slug: animals\ntitle: Animals\nphases:\n  - slug: main\n    track: openi
 
 
 def mistakes_of(bundle: BundleFolder) -> list[tuple[str, str | None, int | None]]:
-    with pytest.raises(bundles.InvalidBundle) as caught:
+    with pytest.raises(InvalidBundle) as caught:
         bundles.read(bundle.path)
     return [(problem.code, problem.file, problem.line) for problem in caught.value.problems]
 
 
-def test_the_least_bundle_has_the_defaults_of_the_contract(bundle: BundleFolder) -> None:
+def test_a_minimal_bundle_gets_the_documented_defaults(bundle: BundleFolder) -> None:
     read = bundles.read(bundle.path)
     phase = read.phases[0]
     assert (read.summary, read.description, read.rules, read.data) == ("", "", "", "")
@@ -29,12 +30,12 @@ def test_the_least_bundle_has_the_defaults_of_the_contract(bundle: BundleFolder)
     assert (phase.baselines, phase.sample, phase.usage) == ((), None, None)
 
 
-def test_a_parameter_may_be_possible_with_another_only(bundle: BundleFolder) -> None:
+def test_a_parameter_may_require_another_parameter(bundle: BundleFolder) -> None:
     bundle.sheet(phase="    parameters: {classwise: false, protocol: fiftyone}\n")
     assert bundles.read(bundle.path).phases[0].parameters["classwise"] is False
 
 
-def test_every_key_of_the_contract_is_read(bundle: BundleFolder) -> None:
+def test_every_documented_key_is_read(bundle: BundleFolder) -> None:
     for page in ("description", "rules", "data"):
         bundle.write(f"{page}.md", f"# {page}")
     bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
@@ -69,7 +70,7 @@ def test_every_key_of_the_contract_is_read(bundle: BundleFolder) -> None:
     assert phase.sample is not None
 
 
-def test_the_default_of_attempts_is_not_below_the_daily_quota(bundle: BundleFolder) -> None:
+def test_the_default_number_of_attempts_is_not_below_the_daily_quota(bundle: BundleFolder) -> None:
     bundle.sheet(phase="    quota: {per_day: 50}\n")
     assert bundles.read(bundle.path).phases[0].attempts_per_day == 50
 
@@ -88,7 +89,7 @@ def test_a_gzipped_truth_file_replaces_the_plain_one(bundle: BundleFolder) -> No
     assert mistakes_of(bundle) == [("truth_missing_file", "phases/main/truth/boxes.csv", None)]
 
 
-def test_a_numeric_title_is_a_title(bundle: BundleFolder) -> None:
+def test_a_numeric_title_is_read_as_text(bundle: BundleFolder) -> None:
     bundle.sheet(text=HEAD.replace("title: Animals", "title: 2019"))
     assert bundles.read(bundle.path).title == "2019"
 
@@ -105,8 +106,8 @@ def test_a_numeric_title_is_a_title(bundle: BundleFolder) -> None:
         ("opens_at: 2026-13-01", "bad_value", 3),
         ("opens_at: soon", "bad_value", 3),
         ("opens_at: 0001-01-01T00:00:00+14:00", "bad_value", 3),
-        ("opens_at: 1899-12-31T23:59:59Z", "bad_value", 3),  # before 1900, the first year that is allowed
-        ('summary: "\\u3164"', "bad_value", 3),  # only an invisible letter
+        ("opens_at: 1899-12-31T23:59:59Z", "bad_value", 3),  # The first year that is allowed is 1900.
+        ('summary: "\\u3164"', "bad_value", 3),  # The summary consists of an invisible letter.
         ("opens_at: 2026-06-01\ncloses_at: 2026-06-01", "bad_dates", 4),
         ("join_until: [2026-06-01]", "bad_value", 3),
         ("registration: closed", "bad_value", 3),
@@ -226,7 +227,7 @@ def test_a_baseline_larger_than_an_upload_is_a_mistake(
         (b"slug: a\ntitle: caf\xe9\n", [("encoding", 2)]),
     ],
 )
-def test_a_broken_sheet_is_reported_with_its_lines(
+def test_a_broken_challenge_yaml_is_reported_with_its_lines(
     bundle: BundleFolder, sheet: str | bytes, expected: list[tuple[str, int | None]]
 ) -> None:
     bundle.write("challenge.yaml", sheet)
@@ -249,12 +250,12 @@ def test_all_mistakes_are_reported_at_once_in_the_order_of_their_lines(bundle: B
 
 def test_an_unknown_key_names_the_nearest_allowed_one(bundle: BundleFolder) -> None:
     bundle.sheet(challenge="visibilty: public\n")
-    with pytest.raises(bundles.InvalidBundle) as caught:
+    with pytest.raises(InvalidBundle) as caught:
         bundles.read(bundle.path)
     assert "visibility" in caught.value.problems[0].message
 
 
-def test_a_sheet_that_is_not_there_is_a_mistake(bundle: BundleFolder) -> None:
+def test_a_missing_challenge_yaml_is_a_mistake(bundle: BundleFolder) -> None:
     (bundle.path / "challenge.yaml").unlink()
     assert mistakes_of(bundle) == [("missing_file", "challenge.yaml", None)]
 
@@ -262,7 +263,7 @@ def test_a_sheet_that_is_not_there_is_a_mistake(bundle: BundleFolder) -> None:
 @pytest.mark.parametrize("missing", ["boxes.csv", "image_labels.csv"])
 def test_a_missing_truth_file_is_a_fault_of_the_truth(bundle: BundleFolder, missing: str) -> None:
     (bundle.path / "phases/main/truth" / missing).unlink()
-    with pytest.raises(bundles.InvalidBundle) as caught:
+    with pytest.raises(InvalidBundle) as caught:
         bundles.read(bundle.path)
     assert caught.value.is_truth_fault
     assert [problem.file for problem in caught.value.problems] == [f"phases/main/truth/{missing}"]

@@ -6,6 +6,7 @@ from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZipFile, ZipInfo
 import pytest
 from pytest_django import Settings
 
+from evaluator.bundle import InvalidBundle
 from server.organize.services import bundles
 from tests.server.organize.conftest import BundleFolder
 
@@ -24,7 +25,7 @@ def squeezed(name: str) -> ZipInfo:
 
 @pytest.fixture
 def spoiled(bundle: BundleFolder, tmp_path: Path) -> Callable[..., Path]:
-    """Return a function that writes a valid bundle as a zip with additional entries."""
+    """Return a function that writes a zip file with a valid bundle and the given additional entries."""
 
     def build(*entries: tuple[str | ZipInfo, bytes]) -> Path:
         path = Path(bundle.zipped(tmp_path / "bundle.zip"))
@@ -37,19 +38,19 @@ def spoiled(bundle: BundleFolder, tmp_path: Path) -> Callable[..., Path]:
 
 
 def codes_of(path: Path) -> list[str]:
-    with pytest.raises(bundles.InvalidBundle) as caught, bundles.opened(path):
+    with pytest.raises(InvalidBundle) as caught, bundles.opened(path):
         pass
     assert {problem.file for problem in caught.value.problems} == {path.name}
     return [problem.code for problem in caught.value.problems]
 
 
 @pytest.mark.parametrize("top", ["", "animals/", "./"])
-def test_a_zip_reads_like_its_folder(bundle: BundleFolder, tmp_path: Path, top: str) -> None:
+def test_a_zip_file_and_its_folder_give_the_same_bundle(bundle: BundleFolder, tmp_path: Path, top: str) -> None:
     with bundles.opened(bundle.zipped(tmp_path / "bundle.zip", top=top)) as folder:
         assert bundles.read(folder).slug == "animals"
 
 
-def test_an_unpacked_zip_is_gone_afterwards(bundle: BundleFolder, tmp_path: Path) -> None:
+def test_an_unpacked_zip_file_is_removed_afterwards(bundle: BundleFolder, tmp_path: Path) -> None:
     with bundles.opened(bundle.zipped(tmp_path / "bundle.zip")) as folder:
         assert folder.is_dir()
     assert not folder.exists()
@@ -103,12 +104,14 @@ def test_a_name_that_occurs_twice_is_refused(spoiled: Callable[..., Path], name:
     assert codes_of(spoiled((name, b"slug: other"))) == ["bad_zip"]
 
 
-def test_a_bomb_is_refused_by_its_ratio(spoiled: Callable[..., Path], settings: Settings) -> None:
+def test_a_zip_bomb_is_refused_because_of_its_compression_ratio(
+    spoiled: Callable[..., Path], settings: Settings
+) -> None:
     settings.DECOMPRESSED_MAX_RATIO = 10
     assert codes_of(spoiled((squeezed("bomb"), bytes(20 * 2**20)))) == ["too_large"]
 
 
-def test_a_bomb_is_refused_by_its_size(spoiled: Callable[..., Path], settings: Settings) -> None:
+def test_a_zip_bomb_is_refused_because_of_its_size(spoiled: Callable[..., Path], settings: Settings) -> None:
     settings.DECOMPRESSED_MAX_BYTES = 1000
     assert codes_of(spoiled((squeezed("bomb"), bytes(2000)))) == ["too_large"]
 
@@ -133,14 +136,14 @@ def test_an_encrypted_entry_is_refused(spoiled: Callable[..., Path]) -> None:
     assert codes_of(path) == ["bad_zip"]
 
 
-def test_an_unusual_packing_is_refused(spoiled: Callable[..., Path]) -> None:
+def test_an_unusual_compression_method_is_refused(spoiled: Callable[..., Path]) -> None:
     entry = ZipInfo("packed")
     entry.compress_type = ZIP_BZIP2
     assert codes_of(spoiled((entry, b"x"))) == ["bad_zip"]
 
 
 @pytest.mark.parametrize("content", [b"", b"slug: animals", b"PK\x03\x04 and nothing more"])
-def test_a_file_that_is_no_zip_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_zip_file_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "bundle.zip"
     path.write_bytes(content)
     assert codes_of(path) == ["bad_zip"]
@@ -158,5 +161,5 @@ def test_damaged_content_is_refused(bundle: BundleFolder, tmp_path: Path) -> Non
     assert codes_of(path) == ["bad_zip"]
 
 
-def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     assert codes_of(tmp_path / "nowhere.zip") == ["missing_file"]

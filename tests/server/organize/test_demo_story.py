@@ -57,6 +57,6 @@ def test_at_least_five_demo_teams_submit_files_of_increasing_quality(story: Stor
     assert all(min(entrant.qualities) == entrant.qualities[0] for entrant in story.entrants)
 
 
-def test_participant_and_team_mate_share_a_team(made: Callable[[Story], Path]) -> None:
+def test_the_demo_participant_and_the_team_mate_are_in_one_team(made: Callable[[Story], Path]) -> None:
     shared = [entrant for story in STORIES for entrant in story.entrants if set(entrant.members) & set(PEOPLE)]
     assert [entrant.members for entrant in shared] == [("participant", "teammate")]

@@ -11,6 +11,7 @@ from django.core.files.base import ContentFile
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
+from evaluator.bundle import InvalidBundle
 from evaluator.catalog import TRACKS, Column, Form, Metric, Modules, Track, TruthFile
 from evaluator.cli import main
 from evaluator.comparison import compare
@@ -19,9 +20,9 @@ from evaluator.scoring import score
 from evaluator.synthesis import synthesize
 from evaluator.tracks.shared.one_answer import OneAnswerScorer
 from server.challenges.models import Phase
-from server.organize.services import checking, preparing
-from server.organize.services.bundles import InvalidBundle
+from server.organize import podium
 from server.organize.services.importing import import_bundle
+from server.pages.report.tabs import tab_address, tab_names
 from server.submissions.models import Rerun, Submission
 from server.submissions.services import intake
 from tests.conftest import InlineQueue, Make
@@ -46,13 +47,13 @@ COLOURS = Track(
     summary="What colour each picture is.",
     truth=(TruthFile("colours.csv", ("ImageID", "Colour"), "one row an image"),),
     form=Form("table", COLUMNS, example="img1,blue", one_each=True),
-    metrics=(Metric("accuracy", "Accuracy", "share of images that are right"),),
-    headline_explained="The share of images whose colour is right.",
+    metrics=(Metric("accuracy", "Accuracy", "fraction of images that are right"),),
+    headline_explained="The fraction of images whose colour is right.",
     modules=Modules(__name__),
 )
 POOLED = ("weighted_ap_relationships", "weighted_ap_phrases")
 Case = tuple[Track, Path]
-Send = Callable[[bytes], Submission]
+Send = Callable[..., Submission]
 Visit = Callable[[str], Page]
 SCORER = OneAnswerScorer(COLOURS, lambda truth, answers, _: {"accuracy": truth["Colour"] == answers["Colour"]})
 
@@ -74,20 +75,19 @@ def podium_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
         assert code in expected, told.getvalue()
         return subprocess.CompletedProcess(words, code, told.getvalue())
 
-    for module in (preparing, checking):
-        monkeypatch.setattr(module, "run_podium", run)
+    monkeypatch.setattr(podium, "run_podium", run)
 
 
 @pytest.fixture(params=[*TRACKS, COLOURS.name])
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
-    """Create a bundle of a track with a baseline, and a folder with that baseline and a better submission."""
+    """Create a bundle of a track with a baseline, and the files of that baseline and of a better submission."""
     track, folder = TRACKS[request.param], tmp_path / "made"
     synthesize(track.name, folder, images=24, qualities=(0.4, 0.9))
     starter = folder / "submissions" / f"quality-0.40.{track.form.suffix}"
     home = folder / "phases" / "main"
     (home / "baselines").mkdir(parents=True)
     (folder / "truth").rename(home / "truth")
-    (home / "truth" / "salt.txt").write_text("5a" * 16)  # a fixed salt, so that every run has the same split
+    (home / "truth" / "salt.txt").write_text("5a" * 16)  # The salt is fixed, so that every run has the same split.
     (home / "baselines" / starter.name).write_bytes(starter.read_bytes())
     (folder / "challenge.yaml").write_text(SHEET.format(slug=track.name, track=track.name, starter=starter.name))
     return track, folder
@@ -102,13 +102,12 @@ def imported(made: Case, make: Make, django_capture_on_commit_callbacks: DjangoC
 
 @pytest.fixture
 def send(imported: Phase, make: Make, inline_queue: InlineQueue) -> Send:
-    """Return a function that submits a file of Ada's team and scores it."""
-    user = make.user(username="ada")
-    team = make.team(imported.challenge, user, name="Ada")
+    """Return a function that submits a file for Ada's team and scores it."""
+    team = make.team(imported.challenge, user := make.user(username="ada"), name="Ada")
 
-    def send(content: bytes) -> Submission:
+    def send(content: bytes, *, force: bool = False) -> Submission:
         file = ContentFile(content, f"mine.{imported.declared_track.form.suffix}")
-        sent = intake.submit(user=user, team=team, phase=imported, file=file)
+        sent = intake.submit(user=user, team=team, phase=imported, file=file, force=force)
         inline_queue.work()
         return Submission.objects.get(pk=sent.pk)
 
@@ -126,7 +125,7 @@ def good(made: Case) -> bytes:
     return (made[1] / "submissions" / f"quality-0.90.{made[0].form.suffix}").read_bytes()
 
 
-def test_a_submission_gets_the_scores_of_the_evaluator_and_a_place(
+def test_a_submission_gets_a_rank_and_the_scores_of_the_evaluator(
     made: Case, imported: Phase, send: Send, api: Api, tmp_path: Path
 ) -> None:
     sent = send(good(made))
@@ -142,7 +141,7 @@ def test_a_submission_gets_the_scores_of_the_evaluator_and_a_place(
     assert board["results"][0]["score"] == expected.splits["public"].metrics[made[0].headline]
 
 
-def test_intervals_follow_where_the_track_has_them(made: Case, send: Send, api: Api, inline_queue: InlineQueue) -> None:
+def test_intervals_are_computed_if_a_track_has_any(made: Case, send: Send, api: Api, inline_queue: InlineQueue) -> None:
     sent, wanted = send(good(made)), made[0].intervals
     assert (sent.stage, Rerun.objects.filter(submission=sent).exists()) == ("bootstrapping" if wanted else "", wanted)
     inline_queue.work_later()
@@ -162,22 +161,22 @@ def test_a_report_has_its_classes_and_further_tables(made: Case, send: Send, api
 
 
 VERDICTS = {"a_better": "A is better", "tied": "No significant difference", "b_better": "B is better"}
-# The expected explanation for each track: the names of its tables, and of its curves
+# Maps each track to its explanation: the names of its tables and the names of its curves.
 EXPLAINED = {
     "openimages-detection": ({"errors", "error_sums", "averages", "slices", "class_errors", "ablation"}, {"ap"}),
     "openimages-relationships": ({"errors", "error_sums", "averages"}, {"ap_relationships", "ap_phrases", *POOLED}),
-    "openimages-segmentation": (set(), {"ap"}),
-    "openimages-classification": (set(), set()),
+    "openimages-segmentation": ({"errors", "error_sums", "averages", "class_errors"}, {"ap"}),
+    "openimages-classification": ({"class_errors"}, {"ap"}),
     "flickr30k-grounding": (set(), set()),
     "flickr30k-retrieval": (set(), set()),
-    "objectnet": ({"controls", "spreads"}, set()),
+    "objectnet": ({"controls", "spreads", "class_errors", "confusion"}, set()),
     COLOURS.name: (set(), set()),
 }
 
 
 @pytest.fixture
 def explained(made: Case, send: Send, inline_queue: InlineQueue) -> Submission:
-    """Return a submission after the worker's code has computed its score, intervals and explanation."""
+    """Return a submission for which the worker's code has computed score, intervals and explanation."""
     sent: Submission = send(good(made))
     inline_queue.work_later()
     inline_queue.work_later()
@@ -197,20 +196,21 @@ def test_a_report_has_the_explanation_of_its_track(made: Case, explained: Submis
 
 
 def test_the_page_shows_the_explanation(made: Case, explained: Submission, visit: Visit) -> None:
-    track, page = made[0], visit(f"/submissions/{explained.pk}/")
-    tables, curves = EXPLAINED[track.name]
+    pages = [visit(tab.address) for tab in visit(f"/submissions/{explained.pk}/").context["report"].tabs]
+    words, links = " ".join(page.words for page in pages), {link for page in pages for link in page.links()}
+    tables, curves = EXPLAINED[(track := made[0]).name]
     for table in (*track.explained_tables, *track.tables):
-        assert (table.title in page.words) is (table.name in tables), table.title
-    assert bool(page.all("path", class_="curve")) is bool(curves)
+        assert (table.title in words) is (table.name in tables), table.title
+    assert any(page.all("path", class_="curve") for page in pages) is bool(curves)
     for heading in (*track.class_columns, *track.explained_columns):
-        assert heading.title in page.words, heading
+        assert heading.title in words, heading
     for name in ("report.json", "classes.csv", "curves.csv"):
-        offered = f"/submissions/{explained.pk}/{name}" in page.links()
+        offered = f"/submissions/{explained.pk}/{name}" in links
         assert offered is (name != "curves.csv" or bool(curves)) or not track.class_columns, name
         assert visit(f"/submissions/{explained.pk}/{name}").status == (200 if offered else 404) or name == "report.json"
 
 
-def test_boards_have_the_columns_of_the_track_and_the_largest_score_first(
+def test_leaderboards_have_the_columns_of_the_track_and_the_largest_score_first(
     made: Case, explained: Submission, visit: Visit, api: Api
 ) -> None:
     words = visit(f"/challenges/{made[0].name}/leaderboard").words
@@ -225,14 +225,13 @@ def test_the_page_compares_two_submissions_like_podium_compare(
     made: Case, explained: Submission, send: Send, visit: Visit, inline_queue: InlineQueue, settings: Settings
 ) -> None:
     track, truth = made[0], made[1] / "phases/main/truth"
-    other = made[1] / "submissions" / f"quality-0.40.{track.form.suffix}"
-    worse = send(other.read_bytes())
+    worse = send((other := made[1] / "submissions" / f"quality-0.40.{track.form.suffix}").read_bytes())
     inline_queue.work_later()
     page = visit(f"/challenges/{track.name}/compare?a={worse.pk}&b={explained.pk}")
     assert ("B is better on" in page.words) is bool(track.class_columns)
     assert bool(page.all("svg", class_="interval")) is track.intervals
     if not track.intervals:
-        assert "Not known yet" in page.words
+        assert "Not available yet" in page.words
         return
     (made[1] / "mine").write_bytes(good(made))
     drawn = with_intervals(settings.INTERVAL_REPLICATES)
@@ -253,14 +252,14 @@ def test_every_page_shows_the_track(made: Case, visit: Visit, send: Send) -> Non
         assert visit(f"/challenges/{track.name}/{place}").status == 200, place
     assert track.title in visit("/").words
     assert track.metrics[0].title in visit(f"/challenges/{track.name}/leaderboard").words
-    page = visit(f"/submissions/{sent.pk}/")
-    assert page.status == 200
+    pages = [visit(tab_address(sent.pk, name)) for name in tab_names(track, withheld=False)]
+    assert {page.status for page in pages} == {200}
     for heading in (*track.class_columns, *(column for each in track.tables for column in each.columns)):
-        assert heading.title in page.words, heading
+        assert any(heading.title in page.words for page in pages), heading
     assert track.form.suffix.upper() in visit(f"/challenges/{track.name}/submit").words
 
 
-def test_the_data_page_shows_what_to_send(made: Case, visit: Visit) -> None:
+def test_the_data_page_shows_the_file_format(made: Case, visit: Visit) -> None:
     page = visit(f"/challenges/{made[0].name}/data")
     assert made[0].form.sentence in page.words
     assert f"predictions.{made[0].form.suffix}" in page.words
@@ -270,19 +269,21 @@ def test_the_data_page_shows_what_to_send(made: Case, visit: Visit) -> None:
         assert all(column.meaning in page.words for column in shape.columns)
 
 
-def test_the_worked_example_has_the_right_form(made: Case, tmp_path: Path) -> None:
+def test_the_worked_example_has_the_right_format(made: Case, tmp_path: Path) -> None:
     for shape in made[0].form.shapes:
         (tmp_path / "example").write_text(shape.example)
         assert main(["check", made[0].name, "--submission", str(tmp_path / "example")]) == 0
 
 
-def test_the_sample_file_is_scored(made: Case, imported: Phase, send: Send) -> None:
-    assert imported.sample_submission.name.endswith(made[0].form.suffix)
-    with imported.sample_submission.open("rb") as sample:
-        assert send(sample.read()).status == "scored"
+def test_the_sample_file_is_scored_if_it_can_score_or_is_forced(made: Case, imported: Phase, send: Send) -> None:
+    sent = send(content := Path(imported.sample_submission.path).read_bytes())
+    if made[0] is not COLOURS and made[0].empty != "base rate":
+        assert (sent.status, sent.problems["counts"]) == ("rejected", {"nothing_to_score": 1})
+        sent = send(content, force=True)
+    assert sent.status == "scored"
 
 
-def test_a_broken_file_is_rejected_and_its_page_says_what_to_do(made: Case, send: Send, visit: Visit) -> None:
+def test_a_broken_file_is_rejected_and_its_page_explains_what_to_do(made: Case, send: Send, visit: Visit) -> None:
     sent = send(good(made)[:100] + b"\0")
     assert sent.status == "rejected"
     page = visit(f"/submissions/{sent.pk}/")

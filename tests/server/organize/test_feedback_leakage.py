@@ -1,4 +1,4 @@
-"""Organizers are shown how much the feedback reveals: in the admin, and when they import results per class."""
+"""Organizers are shown how much the feedback reveals, in the admin and when they import results per class."""
 
 from collections.abc import Callable
 from math import floor, log2, log10
@@ -16,6 +16,7 @@ from server.challenges.feedback_leakage import (
     bits_a_day,
     bits_of_a_class,
     bits_of_a_number,
+    bits_of_rank_intervals,
     leakage_text,
 )
 from server.challenges.models import Phase
@@ -39,23 +40,29 @@ def test_less_feedback_reveals_fewer_bits(less: dict[str, Any], more: dict[str, 
     assert bits_a_day(phase(**less)) < bits_a_day(phase(**more))
 
 
-def test_a_number_of_one_decimal_has_eleven_values() -> None:
+def test_a_score_with_one_decimal_has_eleven_possible_values() -> None:
     assert 2 ** bits_of_a_number(phase(feedback_decimals=1)) == pytest.approx(11)
 
 
 def test_interval_ends_ranks_ties_and_comparisons_are_counted() -> None:
-    """The expected number is for one file and one decimal, so each score and each end of an interval has 11 values.
+    """The test computes how many bits one submission reveals if scores are rounded to one decimal.
 
-    One difference, which is an interval, is to the team's earlier file, and one is to each of 10,000 other teams.
+    Each score and each end of an interval can take 11 values. The submission is compared with an earlier submission
+    of its team and with 10,000 other teams. Each comparison shows the interval of the difference. The tie group
+    above may contain the submission, may not contain it, or may be unknown, and the submission's own tie group may
+    end at any of the teams. Rank intervals show whether the submission is better than each team, worse, or neither,
+    and which of a million pairs differ.
     """
     counted = phase(quota_per_day=1, quota_total=2, feedback_decimals=1)
-    values = 11 * 11**2 * 10_000 * 3**2 * 11**2
-    others = 10_000 * log2(11**2)
+    values = 11 * 11**2 * 10_000 * 3 * 10_000 * 1_000_000 * 11**2
+    others = 10_000 * log2(11**2) + 10_000 * log2(3)
     assert bits_a_day(counted) == pytest.approx(log2(values) + others)
 
 
 def test_a_published_interval_has_no_more_values_than_are_counted() -> None:
-    """Every published end of an interval is at most 200 steps from the score, and the score is in the interval."""
+    """A published interval contains the score, and each of its ends differs from the score by at most 200 units of
+    the last decimal.
+    """
     random = Random(1)
     for _ in range(2_000):
         score, half = random.random(), 10 ** random.uniform(-8, -0.31)
@@ -65,8 +72,9 @@ def test_a_published_interval_has_no_more_values_than_are_counted() -> None:
             assert abs(end - score) / step < END_STEPS
 
 
-def test_a_ladder_shows_no_ties_and_no_differences() -> None:
+def test_ladder_feedback_shows_no_ties_and_no_differences() -> None:
     assert bits_a_day(phase(feedback="ladder")) < bits_a_day(phase())
+    assert bits_of_rank_intervals(phase(feedback="ladder")) == 0
     assert "control who registers" in leakage_text(phase(feedback="ladder"))
 
 
@@ -86,7 +94,9 @@ def test_the_admin_shows_how_much_feedback_reveals(shown: bool, make: Make, clie
     assert (PER_CLASS in leakage_text(row)) == shown
     assert (
         html.count(PER_CLASS) == 1 + shown
-    )  # always in the help text of the switch; also in the text about the feedback of this phase if it is on
+        # The sentence is always in the help text of the switch. If the switch is on, it is also in the text about the
+        # feedback of this phase.
+    )
 
 
 @pytest.mark.parametrize("shown", ["true", "false"])

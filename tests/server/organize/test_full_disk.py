@@ -1,4 +1,4 @@
-"""On a full disk, commands of organizers end with an error message and leave nothing half-written."""
+"""If the disk is full, the commands of organizers end with an error message, and no incomplete file remains."""
 
 import errno
 import shutil
@@ -12,15 +12,16 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
 
+from evaluator.bundle import copying
 from server.audit import services as audit
 from server.challenges.models import Challenge, Phase, Truth
+from server.organize import podium
 from server.organize.services import preparing, rescoring, truths
-from server.organize.services.bundles import copying
 from server.organize.services.new_files import NewFiles
 from server.organize.services.opaque_ids import write_opaque_ids
 from tests.server.organize.test_opaque_ids import captions
 
-__all__ = ["captions"]  # a shared fixture
+__all__ = ["captions"]  # pytest uses this imported fixture.
 
 pytestmark = pytest.mark.usefixtures("make", "inline_queue")
 
@@ -41,7 +42,7 @@ def full_database(**about: Any) -> Any:
 
 
 def full_after(count: int, store: Any) -> Any:
-    """Return a version of `store` that raises the error of a full disk after this number of calls."""
+    """Return a version of `store` that works for `count` calls and then raises the error of a full disk."""
     calls: list[None] = []
 
     def stores(*words: Any, **about: Any) -> Any:
@@ -65,7 +66,7 @@ def ends_without_space(*words: Any, **options: Any) -> None:
 
 PLACES = {
     "copying": (copying, "_copy_file", lambda _: full),
-    "preparing": (preparing, "run", lambda _: full),
+    "preparing": (podium, "answer", lambda _: full),
     "packing": (preparing, "pack", lambda _: full),
     "first file": (NewFiles, "store", lambda store: full_after(0, store)),
     "second file": (NewFiles, "store", lambda store: full_after(1, store)),
@@ -74,7 +75,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_an_import_leaves_nothing(
+def test_a_failed_import_leaves_no_files(
     place: str, bundle: Any, quick_podium: Any, monkeypatch: pytest.MonkeyPatch, settings: Any, capsys: Any
 ) -> None:
     owner, name, replaced = PLACES[place]
@@ -85,13 +86,15 @@ def test_an_import_leaves_nothing(
     assert capsys.readouterr().out == ""
 
 
-def test_a_program_that_finds_the_disk_full_is_not_a_crash(bundle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_fails_because_of_a_full_disk_is_not_reported_as_a_crash(
+    bundle: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ended = SimpleNamespace(returncode=74, stdout="", stderr="podium: there is no space left on the disk")
     monkeypatch.setattr(subprocess, "run", lambda *words, **about: ended)
     ends_without_space("import_challenge", bundle.path)
 
 
-def test_an_import_that_changes_a_challenge_leaves_it_as_it_was(
+def test_a_failed_import_leaves_an_existing_challenge_unchanged(
     bundle: Any, run: Any, quick_podium: Any, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     run()
@@ -103,7 +106,7 @@ def test_an_import_that_changes_a_challenge_leaves_it_as_it_was(
     assert Truth.objects.get().active
 
 
-def test_a_truth_for_a_rescoring_leaves_nothing(
+def test_a_failed_truth_for_a_rescoring_leaves_no_files(
     bundle: Any, run: Any, quick_podium: Any, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     run()
@@ -118,7 +121,7 @@ def test_a_truth_for_a_rescoring_leaves_nothing(
 def test_a_full_disk_is_not_reported_as_a_damaged_truth(
     bundle: Any, run: Any, quick_podium: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message for a damaged truth would ask the organizer to add the truth again, which does not help."""
+    """The message for a damaged truth would ask the organizer to add the truth again, which would not help."""
     run()
     Truth.objects.update(prepared_with=None)
     monkeypatch.setattr(truths, "prepare", full)
@@ -141,10 +144,10 @@ def partial_copy(source: Path, target: Path) -> None:
     full()
 
 
-def test_new_caption_ids_leave_no_file_of_the_bundle_half_written(
+def test_writing_new_caption_ids_leaves_no_partial_file_in_the_bundle(
     captions: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After the disk has been freed, the same command completes its work."""
+    """When there is space on the disk again, the same command completes its work."""
     before = {path: path.read_bytes() for path in captions.path.rglob("*") if path.is_file()}
     write = Path.write_bytes
 

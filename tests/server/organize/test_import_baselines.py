@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from evaluator.bundle import InvalidBundle
 from server.audit import services as audit
 from server.challenges.models import Challenge, Phase, Team
 from server.errors import Refused
-from server.organize.services.bundles import InvalidBundle
 from server.organize.services.consent import Consent
 from server.submissions.models import Submission
 from server.submissions.services import intake
@@ -83,11 +83,13 @@ def test_a_baseline_that_is_renamed_in_one_of_two_phases_remains_one_entry_in_ea
     bundle.sheet(phase=BASELINE + other + BASELINE)
     run()
     bundle.sheet(phase=BASELINE + other + BASELINE.replace("Center", "Middle"))
-    assert "phase other: baseline Center is Middle now" in run()
+    assert "phase other: baseline Center is now Middle" in run()
     assert entries() == [("main", "Center"), ("other", "Middle")]
 
 
-def test_another_name_with_another_file_is_another_baseline(bundle: BundleFolder, run: Import, imported: Team) -> None:
+def test_a_different_name_with_a_different_file_is_a_new_baseline(
+    bundle: BundleFolder, run: Import, imported: Team
+) -> None:
     bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\na,\n")
     bundle.sheet(phase=BASELINE.replace("Center", "Middle"))
     assert "phase main: baseline Center remains on the leaderboard, although it is missing from the bundle" in run()
@@ -136,7 +138,10 @@ def test_a_baseline_named_like_a_team_is_a_mistake(make: Make, bundle: BundleFol
 
 @pytest.fixture
 def without_room(bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Refuse the second of two baselines as if the disk were full, until the test clears the returned set."""
+    """Write two baselines; submitting the second one is refused as if the disk were full.
+
+    Return the set of refused names, which a test can clear.
+    """
     names = {"Corner"}
     submit = intake.submit
 
@@ -154,7 +159,7 @@ def without_room(bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch) -> set[s
 
 
 @pytest.mark.usefixtures("without_room")
-def test_the_command_says_what_was_done_before_a_baseline_was_refused(
+def test_the_command_reports_the_changes_made_before_a_baseline_was_refused(
     bundle: BundleFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(CommandError) as caught:
@@ -165,7 +170,7 @@ def test_the_command_says_what_was_done_before_a_baseline_was_refused(
     assert (said[0], said[-1]) == ("challenge animals: created", "phase main: baseline Center submitted")
 
 
-def test_the_same_bundle_submits_later_what_was_refused(run: Import, without_room: set[str]) -> None:
+def test_importing_the_same_bundle_again_submits_refused_baselines(run: Import, without_room: set[str]) -> None:
     with pytest.raises(Refused):
         run()
     without_room.clear()

@@ -8,9 +8,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from evaluator.bundle import InvalidBundle
 from server.audit import services as audit
 from server.challenges.models import Challenge, Phase
-from server.organize.services.bundles import InvalidBundle
 from server.organize.services.consent import Consent
 from tests.conftest import Make
 from tests.server.organize.conftest import SHEET, BundleFolder
@@ -29,7 +29,7 @@ def written(at: datetime) -> str:
 
 @pytest.fixture
 def running(bundle: BundleFolder, run: Import) -> Challenge:
-    """Import an open challenge that has no closing date."""
+    """Import a challenge that has opened and has no closing date."""
     bundle.sheet(challenge=f"opens_at: {written(OPENED)}\n")
     run()
     return Challenge.objects.get()
@@ -54,20 +54,22 @@ def test_a_closing_time_in_the_past_of_a_running_phase_is_refused_with_the_diffe
     bundle.sheet(**place(YESTERDAY))
     ((code, message),) = mistakes(run)
     assert code == "would_reveal"
-    assert "phase main would end at once, and everybody could read its private scores" in message
+    assert "phase main would end immediately, and everybody could read its private scores" in message
     assert f"it would close at {written(YESTERDAY)} instead of no date" in message
     assert Phase.objects.get().closing is None
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_with_reveal_a_phase_closes_at_once(bundle: BundleFolder, running: Challenge, run: Import, place: Any) -> None:
+def test_with_the_reveal_option_a_phase_closes_at_once(
+    bundle: BundleFolder, running: Challenge, run: Import, place: Any
+) -> None:
     bundle.sheet(**place(YESTERDAY))
     run(consent=Consent(reveal=True))
     assert Phase.objects.get().has_closed(datetime.now(UTC))
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_closing_time_to_come_needs_no_consent(
+def test_a_closing_time_in_the_future_needs_no_consent(
     bundle: BundleFolder, running: Challenge, run: Import, place: Any
 ) -> None:
     bundle.sheet(**place(LATER))
@@ -115,7 +117,7 @@ FEEDBACK = [
 
 
 @pytest.mark.parametrize(("hides", "shows", "what"), FEEDBACK)
-def test_feedback_of_a_running_phase_that_shows_more_is_refused_and_less_is_free(
+def test_feedback_that_shows_more_is_refused_in_a_running_phase_and_less_is_allowed(
     bundle: BundleFolder, running: Challenge, run: Import, hides: str, shows: str, what: str
 ) -> None:
     def sheet(feedback: str) -> None:
@@ -132,7 +134,7 @@ def test_feedback_of_a_running_phase_that_shows_more_is_refused_and_less_is_free
 
 
 def renamed(bundle: BundleFolder, opens_at: datetime) -> None:
-    """Change the slug of the bundle's phase, so that an import would remove the old phase."""
+    """Change the slug of the phase in the bundle, so that an import would remove the old phase."""
     bundle.sheet(challenge=f"opens_at: {written(opens_at)}\n", text=SHEET.replace("slug: main", "slug: other"))
     for name in ("boxes.csv", "image_labels.csv"):
         bundle.write(f"phases/other/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
@@ -163,7 +165,7 @@ def test_a_future_phase_with_members_or_submissions_is_not_removed_without_conse
         assert [code for code, _ in mistakes(run)] == ["would_reveal"]
 
 
-def test_the_command_takes_reveal_and_says_how(
+def test_the_command_accepts_reveal_and_mentions_it_in_the_error(
     bundle: BundleFolder, running: Challenge, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bundle.sheet(**PLACES[0](YESTERDAY))
@@ -191,7 +193,7 @@ def test_a_private_challenge_is_not_made_public_without_consent(
     run(consent=Consent(reveal=True))
 
 
-def test_a_phase_that_nobody_has_seen_closed_can_be_reopened(
+def test_a_phase_can_be_reopened_if_nobody_has_seen_it_closed(
     bundle: BundleFolder, running: Challenge, run: Import
 ) -> None:
     bundle.sheet(**PLACES[1](YESTERDAY))
@@ -210,7 +212,7 @@ def test_a_phase_whose_private_scores_were_readable_cannot_be_reopened(
     bundle.sheet(**PLACES[1](LATER))
     for consent in (Consent(), Consent(reveal=True, force=True)):
         ((code, message),) = mistakes(run, consent=consent)
-        assert (code, "others have read its private scores" in message) == ("revealed", True)
+        assert (code, "private scores have been readable since" in message) == ("revealed", True)
 
 
 def test_reading_private_scores_as_an_organizer_does_not_count_as_revealing(
@@ -252,7 +254,7 @@ def test_with_force_an_edit_is_undone_and_later_imports_need_no_force(
     assert run() == ["phase main: quota_per_day changed"]
 
 
-def test_an_edit_that_agrees_with_the_bundle_is_no_conflict(
+def test_an_edit_that_agrees_with_the_bundle_is_not_a_conflict(
     bundle: BundleFolder, running: Challenge, run: Import
 ) -> None:
     edited(Phase.objects.get(), quota_per_day=3)

@@ -1,11 +1,11 @@
-"""A user who imports a bundle becomes an organizer of the challenge, unless they take part in it."""
+"""A user who imports a bundle becomes an organizer of the challenge, unless this user takes part in it."""
 
 from collections.abc import Callable
 
 import pytest
 
+from evaluator.bundle import InvalidBundle
 from server.challenges.models import Challenge
-from server.organize.services.bundles import InvalidBundle
 from tests.conftest import Make
 from tests.server.organize.conftest import BundleFolder
 

@@ -1,4 +1,4 @@
-"""A worker commits a score while an import changes the same rows."""
+"""A worker records a score while an import changes the same rows."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ LOCK = "/* locked */"
 
 
 class Recorder:
-    """A worker that commits its scores during an import, as late as the import's row locks allow."""
+    """A worker that records its score during an import, at the latest moment that the import's row locks allow."""
 
     def __init__(self, phase: Phase) -> None:
         self.submission = phase.submissions.get()
@@ -29,10 +29,11 @@ class Recorder:
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if not self.is_done and '"submissions_submission"' in sql and LOCK in sql:
-            self.record()  # a transaction that wants to lock the row waits until this commit is done
+            self.record()  # The statement will lock the row, so it would wait until the worker has committed.
         found = execute(sql, params, many, context)
         if not self.is_done and 'FROM "submissions_evaluation"' in sql:
-            self.record()  # no lock was taken: record just after the import has collected the related rows
+            # The import did not lock the row, so the worker commits after the import has collected the related rows.
+            self.record()
         return found
 
     def record(self) -> None:
@@ -45,9 +46,9 @@ class Recorder:
 
 @pytest.fixture
 def recording(bundle: BundleFolder, run: Import, monkeypatch: pytest.MonkeyPatch) -> Recorder:
-    """Import a bundle with a second phase, and return a worker that scores its baseline during the next import.
+    """Import a bundle with a second phase. Return a worker that scores its baseline during the next import.
 
-    SQLite has no row locks, so they are replaced by SQL comments, which the worker detects.
+    SQLite has no row locks, so they are replaced by SQL comments, by which the worker recognizes them.
     """
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
     monkeypatch.setattr(connection.features, "has_select_for_update_of", True)

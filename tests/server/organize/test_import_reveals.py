@@ -1,4 +1,4 @@
-"""An import does not make private images of a running phase public without consent."""
+"""Without consent, an import does not make private images of a running phase public."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from evaluator.bundle import InvalidBundle
 from server.challenges.models import Challenge, Phase
-from server.organize.services.bundles import InvalidBundle
 from server.organize.services.consent import Consent
 from tests.server.organize.conftest import BundleFolder
 
@@ -18,7 +18,7 @@ USAGE = "ImageID,Usage\na,Public\nb,Private\n"
 
 @pytest.fixture
 def moved(bundle: BundleFolder, run: Callable[..., list[str]]) -> Phase:
-    """Import a phase, and then make its private image public in the bundle."""
+    """Import a phase with a private image, and then make this image public in the bundle."""
     bundle.write("phases/main/usage.csv", USAGE)
     run()
     bundle.write("phases/main/usage.csv", USAGE.replace("Private", "Public"))
@@ -33,13 +33,17 @@ def refused(run: Any) -> str:
     return problem.message
 
 
-def test_a_truth_with_more_public_images_needs_reveal(moved: Phase, run: Callable[..., list[str]]) -> None:
-    assert "phase main: 1 private images would become public" in refused(run)
+def test_a_truth_with_more_public_images_requires_the_reveal_option(
+    moved: Phase, run: Callable[..., list[str]]
+) -> None:
+    assert "phase main: 1 private image would become public" in refused(run)
     run(consent=Consent(reveal=True))
     assert Phase.objects.get().signature != moved.signature
 
 
-def test_a_truth_that_cannot_be_compared_needs_reveal(moved: Phase, run: Callable[..., list[str]]) -> None:
+def test_a_truth_that_cannot_be_compared_requires_the_reveal_option(
+    moved: Phase, run: Callable[..., list[str]]
+) -> None:
     assert moved.truth is not None
     for file in (moved.truth.prepared, moved.truth.source):
         Path(file.path).write_bytes(b"damaged")

@@ -6,11 +6,11 @@ import pytest
 from django.conf import settings
 from django.db import OperationalError, connection
 
+from evaluator.bundle import InvalidBundle
 from server.audit.models import Entry
 from server.challenges.feedback_leakage import PER_CLASS
 from server.challenges.models import Challenge, Phase, Truth
 from server.organize.services import importing
-from server.organize.services.bundles import InvalidBundle
 from server.organize.services.consent import Consent
 from tests.conftest import Make
 from tests.server.organize.conftest import BundleFolder
@@ -29,7 +29,7 @@ def codes_of(run: Import) -> list[tuple[str, int | None]]:
 
 
 def stored() -> set[Path]:
-    """Return all stored files of truths and uploads."""
+    """Return the paths of all stored files of truths and uploads."""
     folders = (Path(settings.TRUTH_ROOT), Path(settings.MEDIA_ROOT))
     return {path for folder in folders for path in folder.rglob("*") if path.is_file()}
 
@@ -77,7 +77,7 @@ def test_a_challenge_opens_at_its_first_import_by_default(run: Import) -> None:
     assert Challenge.objects.get().opens_at == opened
 
 
-def test_the_same_bundle_again_changes_nothing(bundle: BundleFolder, run: Import) -> None:
+def test_importing_the_same_bundle_again_changes_nothing(bundle: BundleFolder, run: Import) -> None:
     bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
     bundle.sheet(phase=BASELINE)
     run()
@@ -88,7 +88,7 @@ def test_the_same_bundle_again_changes_nothing(bundle: BundleFolder, run: Import
     assert (after, Entry.objects.count()) == (before, entries)
 
 
-def test_its_zip_is_the_same_bundle(bundle: BundleFolder, run: Import, tmp_path: Path) -> None:
+def test_a_folder_and_its_zip_are_the_same_bundle(bundle: BundleFolder, run: Import, tmp_path: Path) -> None:
     run()
     said: list[str] = []
     importing.import_bundle(path=bundle.zipped(tmp_path / "bundle.zip"), by=None, report=said.append)
@@ -114,7 +114,7 @@ def test_a_new_ladder_has_two_standard_errors_and_an_existing_one_keeps_its_marg
     bundle.sheet(phase="    feedback: {scores: ladder}\n")
     run()
     assert Phase.objects.get().ladder_standard_errors == 2
-    Phase.objects.update(ladder_standard_errors=1)  # the value that the migration gave to existing phases
+    Phase.objects.update(ladder_standard_errors=1)  # The migration gave this value to existing phases.
     assert run() == ["nothing changed"]
     assert Phase.objects.get().ladder_standard_errors == 1
     bundle.sheet(phase="    feedback: {scores: ladder}\n    ladder: {standard_errors: 2.5}\n")
@@ -126,7 +126,7 @@ def test_a_new_ladder_has_two_standard_errors_and_an_existing_one_keeps_its_marg
     "lines",
     ["parameters: {iou_threshold: 0.6}", "split: {public: 0.5, seed: 1}", "truth", "track"],
 )
-def test_what_would_change_scores_is_refused_once_teams_have_submitted(
+def test_changes_that_affect_scores_are_refused_once_teams_have_submitted(
     make: Make, bundle: BundleFolder, run: Import, lines: str
 ) -> None:
     run()
@@ -144,7 +144,7 @@ def test_what_would_change_scores_is_refused_once_teams_have_submitted(
 
 
 @pytest.mark.parametrize("parameter", ["require_all_images: true", "iou_threshold: 0.5"])
-def test_what_changes_no_score_may_change_after_submissions(
+def test_changes_that_affect_no_score_are_allowed_after_submissions(
     make: Make, bundle: BundleFolder, run: Import, parameter: str
 ) -> None:
     run()
@@ -154,7 +154,9 @@ def test_what_changes_no_score_may_change_after_submissions(
     assert Phase.objects.get().truths.count() == 1
 
 
-def test_before_submissions_another_truth_becomes_the_next_version(bundle: BundleFolder, run: Import) -> None:
+def test_before_the_first_submission_a_different_truth_becomes_the_next_version(
+    bundle: BundleFolder, run: Import
+) -> None:
     run()
     bundle.write("phases/main/truth/images.csv", "ImageID\na\nb\n")
     run()
@@ -164,14 +166,16 @@ def test_before_submissions_another_truth_becomes_the_next_version(bundle: Bundl
     assert f"truth:{phase.truth.sha256[:12]}" in phase.signature
 
 
-def test_before_submissions_other_parameters_prepare_the_same_version_again(bundle: BundleFolder, run: Import) -> None:
+def test_before_the_first_submission_new_parameters_prepare_the_same_version_again(
+    bundle: BundleFolder, run: Import
+) -> None:
     run()
     kept = stored()
     bundle.sheet(phase="    parameters: {expand_hierarchy: false}\n")
     run()
     assert "hierarchy:none" in Phase.objects.get().signature
     assert [(truth.version, truth.active) for truth in Truth.objects.all()] == [(1, True)]
-    assert (len(stored()), len(stored() - kept)) == (len(kept), 2)
+    assert (len(stored()), len(stored() - kept)) == (len(kept), 3)
 
 
 def test_a_phase_of_an_earlier_evaluator_is_updated_while_nobody_has_submitted(run: Import) -> None:
@@ -194,7 +198,7 @@ def test_a_phase_that_is_missing_from_the_bundle_is_removed_with_its_files(bundl
     second(bundle)
     bundle.sheet(phase=SECOND)
     run()
-    assert len(stored()) == len(kept) + 3
+    assert len(stored()) == len(kept) + 4
     bundle.sheet()
     assert run(consent=Consent(reveal=True)) == ["phase second: removed"]
     assert stored() == kept
@@ -214,7 +218,7 @@ def test_a_phase_with_submissions_is_not_removed_if_it_is_missing_from_the_bundl
     assert Phase.objects.count() == 2
 
 
-def test_phases_keep_the_order_of_the_sheet(bundle: BundleFolder, run: Import) -> None:
+def test_phases_are_in_the_order_of_challenge_yaml(bundle: BundleFolder, run: Import) -> None:
     second(bundle)
     bundle.sheet(text="slug: animals\ntitle: Animals\nphases:\n" + SECOND, phase=SECOND.replace("second", "main"))
     run()
@@ -243,7 +247,7 @@ def test_a_phase_that_closed_before_a_challenge_that_opens_now_is_a_mistake(bund
     assert not Challenge.objects.exists()
 
 
-def test_a_phase_that_closed_since_its_import_may_be_imported_again(bundle: BundleFolder, run: Import) -> None:
+def test_a_phase_that_has_closed_since_its_import_may_be_imported_again(bundle: BundleFolder, run: Import) -> None:
     run()
     Challenge.objects.update(opens_at=datetime(2020, 1, 1, tzinfo=UTC))
     Phase.objects.update(closes_at=datetime(2020, 2, 1, tzinfo=UTC))
@@ -262,7 +266,7 @@ def test_an_import_is_recorded_in_the_log(make: Make, run: Import) -> None:
     user = make.user()
     said = run(by=user)
     entry = Entry.objects.get(action="challenge.imported")
-    assert (entry.subject, entry.actor_name, entry.detail) == ("challenge animals", user.username, {"changes": said})
+    assert (entry.subject, entry.actor, entry.detail) == ("challenge animals", user.username, {"changes": said})
 
 
 def test_nothing_is_left_in_the_temporary_folder(bundle: BundleFolder, run: Import) -> None:

@@ -1,12 +1,12 @@
-"""Only the format of a sample submission is checked. The truth is not used, because the sample is published."""
+"""Only the format of a sample submission is checked, without the truth, because the sample is published."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from evaluator.bundle import InvalidBundle
 from server.challenges.models import Challenge, Phase
-from server.organize.services.bundles import InvalidBundle
 from tests.server.organize.conftest import BundleFolder
 
 pytestmark = pytest.mark.usefixtures("make", "inline_queue")

@@ -1,4 +1,4 @@
-"""Imports with the real `podium prepare` as a child process."""
+"""Tests imports that run the real `podium prepare` as a child process."""
 
 import gzip
 import json
@@ -9,9 +9,9 @@ from zipfile import ZipFile
 import pytest
 from django.core.management import CommandError, call_command
 
+from evaluator.bundle import InvalidBundle
 from server.challenges.models import Challenge, Phase
-from server.organize.services import preparing
-from server.organize.services.bundles import InvalidBundle
+from server.organize import podium
 from server.organize.services.importing import import_bundle
 from tests.conftest import Make
 from tests.server.organize.conftest import BundleFolder
@@ -20,7 +20,8 @@ pytestmark = pytest.mark.usefixtures("make")
 
 SALT = (
     "0123456789abcdef" * 2
-)  # with this salt, a split of 0.5 makes one of the two images public, and a split of 0.001 none
+    # With this salt, a split of 0.5 makes one of the two images public, and a split of 0.001 makes none public.
+)
 INVERTED = "a,/m/cat,0.5,0.1,0.1,0.5,0\n"
 
 
@@ -36,7 +37,7 @@ def add(bundle: BundleFolder, name: str, text: str) -> None:
     path.write_text(path.read_text() + text)
 
 
-def test_a_truth_is_prepared_and_a_sample_made(bundle: BundleFolder) -> None:
+def test_a_truth_is_prepared_and_a_sample_submission_is_created(bundle: BundleFolder) -> None:
     import_bundle(path=bundle.path, by=None)
     phase = Phase.objects.get()
     assert phase.truth is not None
@@ -128,7 +129,7 @@ def test_a_gzipped_truth_is_the_same_truth(bundle: BundleFolder) -> None:
     assert said == ["nothing changed"]
 
 
-def test_every_parameter_reaches_the_program(bundle: BundleFolder, tmp_path: Path) -> None:
+def test_every_parameter_is_passed_to_podium_prepare(bundle: BundleFolder, tmp_path: Path) -> None:
     bundle.write("phases/main/truth/salt.txt", SALT)
     bundle.sheet(
         phase=(
@@ -140,12 +141,12 @@ def test_every_parameter_reaches_the_program(bundle: BundleFolder, tmp_path: Pat
     assert "|iou:0.3|groupof:0|hierarchy:none|predictions:expand|" in Phase.objects.get().signature
 
 
-def test_the_signature_of_the_program_is_that_of_the_phase(
+def test_the_phase_has_the_signature_that_the_program_prints(
     bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = []
-    run = preparing.run
-    monkeypatch.setattr(preparing, "run", lambda *words, **about: answers.append(run(*words, **about)) or answers[-1])
+    answer = podium.answer
+    monkeypatch.setattr(podium, "answer", lambda *words: answers.append(answer(*words)) or answers[-1])
     import_bundle(path=bundle.path, by=None)
     assert answers[0]["signature"] == Phase.objects.get().signature
 
@@ -163,7 +164,7 @@ def test_the_command_reports_mistakes_of_the_truth_with_exit_3(
     with pytest.raises(CommandError) as caught:
         call_command("import_challenge", bundle.path)
     assert caught.value.returncode == 3
-    assert capsys.readouterr().err.startswith("phases/main/truth/boxes.csv:4: truth_inverted_box ")
+    assert "\nphases/main/truth/boxes.csv:4: truth_inverted_box " in capsys.readouterr().err
 
 
 def test_the_command_reports_mistakes_of_the_bundle_with_exit_1(
@@ -173,11 +174,11 @@ def test_the_command_reports_mistakes_of_the_bundle_with_exit_1(
     with pytest.raises(CommandError) as caught:
         call_command("import_challenge", bundle.path)
     assert caught.value.returncode == 1
-    assert capsys.readouterr().err.startswith("challenge.yaml:6: bad_value finals: ")
+    assert "\nchallenge.yaml:6: bad_value phases[0].finals: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [("nowhere",), (".", "--organizer", "nobody")])
-def test_the_command_says_what_it_cannot_find(words: tuple[str, ...]) -> None:
+def test_the_command_reports_missing_files_and_users(words: tuple[str, ...]) -> None:
     with pytest.raises(CommandError):
         call_command("import_challenge", *words)
 
@@ -200,7 +201,7 @@ def test_a_truth_with_subfolders_is_stored_completely(tmp_path: Path, make: Make
         assert source.namelist() == ["Annotations/7.xml", "Sentences/7.txt", "salt.txt", "split.txt"]
 
 
-def test_a_duplicated_box_is_warned_about_with_the_ceiling_and_strict_refuses_it(
+def test_a_duplicated_box_causes_warnings_that_strict_turns_into_mistakes(
     bundle: BundleFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add(bundle, "phases/main/truth/boxes.csv", "a,/m/cat,0.1,0.5,0.1,0.5,0\n")
@@ -208,15 +209,15 @@ def test_a_duplicated_box_is_warned_about_with_the_ceiling_and_strict_refuses_it
         call_command("import_challenge", bundle.path, strict=True)
     told = capsys.readouterr().err
     assert "phases/main/truth/boxes.csv:4: truth_duplicate " in told
-    assert "1 objects cannot be matched" in told
+    assert "1 object cannot be matched" in told
     assert not Challenge.objects.exists()
     call_command("import_challenge", bundle.path)
     said = capsys.readouterr()
     assert "phases/main/truth/boxes.csv:4: warning: truth_duplicate " in said.err
-    assert "phase main: ceiling: all 0.62500 (1 objects cannot be matched)" in said.out
+    assert "phase main: ceiling: all 0.62500 (1 object cannot be matched)" in said.out
 
 
-def test_a_cycle_in_the_hierarchy_is_refused_with_its_place(
+def test_a_cycle_in_the_hierarchy_is_refused_with_its_location(
     bundle: BundleFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cat = {"LabelName": "/m/cat", "Subcategory": [{"LabelName": "/m/dog", "Subcategory": [{"LabelName": "/m/cat"}]}]}
@@ -225,4 +226,4 @@ def test_a_cycle_in_the_hierarchy_is_refused_with_its_place(
         call_command("import_challenge", bundle.path)
     assert caught.value.returncode == 3
     told = capsys.readouterr().err
-    assert told.startswith("phases/main/truth/hierarchy.json: truth_hierarchy_cycle $.Subcategory[0]")
+    assert "\nphases/main/truth/hierarchy.json: truth_hierarchy_cycle $.Subcategory[0]" in told

@@ -1,11 +1,11 @@
-"""Warnings of an import are reported together with mistakes, and `--strict` turns them into mistakes."""
+"""The warnings of an import are reported together with its errors, and `--strict` turns them into errors."""
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from evaluator.bundle import InvalidBundle
 from server.challenges.models import Challenge
-from server.organize.services import preparing
-from server.organize.services.bundles import InvalidBundle
+from server.organize import podium
 from server.organize.services.importing import import_bundle
 from tests.conftest import Make
 from tests.server.organize.conftest import BundleFolder
@@ -16,13 +16,13 @@ TOLD = "phases/main/truth/boxes.csv:3: warning: doubtful is odd"
 
 @pytest.fixture
 def doubtful(make: Make, quick_podium: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make `podium prepare` count two warnings and list only one of them."""
-    quick = preparing.run
+    """Make `podium prepare` report that there are two warnings, but list only one of them."""
+    quick = podium.answer
     warnings = {"warnings": [DOUBTFUL], "warning_counts": {"doubtful": 2}}
-    monkeypatch.setattr(preparing, "run", lambda *words, **about: quick(*words, **about) | warnings)
+    monkeypatch.setattr(podium, "answer", lambda *words: quick(*words) | warnings)
 
 
-def test_an_import_with_warnings_is_done_and_reports_them(
+def test_an_import_with_warnings_is_completed_and_reports_them(
     doubtful: None, bundle: BundleFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call_command("import_challenge", bundle.path)
@@ -32,7 +32,7 @@ def test_an_import_with_warnings_is_done_and_reports_them(
     assert Challenge.objects.count() == 1
 
 
-def test_strict_makes_every_warning_a_mistake(
+def test_the_strict_option_makes_every_warning_a_mistake(
     doubtful: None, bundle: BundleFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(CommandError, match="nothing was imported"):
@@ -42,8 +42,8 @@ def test_strict_makes_every_warning_a_mistake(
 
 
 def test_warnings_are_reported_next_to_mistakes(doubtful: None, bundle: BundleFolder) -> None:
-    bundle.sheet(challenge="closes_at: 2000-01-01T00:00:00Z\n")  # detected when the rows are written
+    bundle.sheet(challenge="closes_at: 2000-01-01T00:00:00Z\n")  # This error is detected when the rows are written.
     with pytest.raises(InvalidBundle) as error:
         import_bundle(path=bundle.path, by=None)
     assert [problem.code for problem in error.value.problems] == ["bad_dates"]
-    assert [problem.code for problem in error.value.warnings] == ["doubtful", "doubtful"]
+    assert [problem.code for problem in error.value.warnings] == ["no_contact", "date_in_past", "doubtful", "doubtful"]

@@ -9,8 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from evaluator.bundle import InvalidBundle
 from server.challenges.models import Phase
-from server.organize.services.bundles import InvalidBundle
 from server.organize.services.importing import import_bundle
 from server.organize.services.opaque_ids import write_opaque_ids
 from tests.server.organize.conftest import BundleFolder
@@ -49,14 +49,14 @@ def gallery(bundle: BundleFolder) -> dict[str, Any]:
     return content
 
 
-def test_a_new_phase_with_telling_caption_ids_is_refused(captions: BundleFolder) -> None:
+def test_a_new_phase_with_caption_ids_that_reveal_images_is_refused(captions: BundleFolder) -> None:
     with pytest.raises(InvalidBundle) as raised:
         import_bundle(path=captions.path, by=None)
     assert {problem.code for problem in raised.value.problems} == {"truth_reveals_answers"}
     assert not Phase.objects.exists()
 
 
-def test_opaque_ids_are_written_with_their_mapping_and_the_baselines_follow(captions: BundleFolder) -> None:
+def test_opaque_ids_are_written_with_their_mapping_and_baselines_are_converted(captions: BundleFolder) -> None:
     call_command("import_challenge", str(captions.path), "--opaque-ids", verbosity=0)
     with (captions.path / "phases/main/caption_ids.csv").open(newline="") as file:
         original = {row["CaptionID"]: row["Original"] for row in csv.DictReader(file)}
@@ -79,7 +79,7 @@ def test_a_second_call_changes_nothing(captions: BundleFolder) -> None:
     assert {path: path.read_bytes() for path in captions.path.rglob("*") if path.is_file()} == before
 
 
-def test_a_damaged_gallery_is_reported_and_left_alone(captions: BundleFolder) -> None:
+def test_a_damaged_gallery_is_reported_and_not_changed(captions: BundleFolder) -> None:
     captions.write("phases/main/truth/gallery.json", '{"images": ["photo0"], "captions": [7]}')
     with pytest.raises(InvalidBundle):
         write_opaque_ids(captions.path)
@@ -106,7 +106,7 @@ def test_participants_get_the_candidates_without_the_mapping(captions: BundleFol
 
 
 def test_an_existing_phase_keeps_its_caption_ids(captions: BundleFolder) -> None:
-    """A phase that already exists, with ids that reveal images, can still be imported unchanged."""
+    """A phase that already exists can still be imported unchanged, even if its caption ids reveal images."""
     write_opaque_ids(captions.path)
     import_bundle(path=captions.path, by=None)
     Phase.objects.update(salt="")

@@ -1,4 +1,4 @@
-"""Imports pass the parameters, the split and the usage file of a phase to `podium prepare`."""
+"""An import passes the parameters, the split and the usage file of a phase to `podium prepare`."""
 
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The output of `manage.py rescore`; its preview changes nothing."""
+"""Tests the output of `manage.py rescore`, whose preview changes nothing."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def truth(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ready(phase: Phase, make: Make, scored: Scored, truth: Path) -> Truth:
-    """Begin a rescoring and write all of its scores, with which team B overtakes team A."""
+    """Begin a rescoring and write all of its scores, by which team B overtakes team A."""
     teams = {name: make.team(phase.challenge, name=name) for name in "AB"}
     pair = [scored(phase, score, team=teams[name]) for name, score in (("A", 0.6), ("B", 0.5))]
     newer = rescore.truths.add(phase=phase, path=truth, by=None)
@@ -44,7 +44,7 @@ def ready(phase: Phase, make: Make, scored: Scored, truth: Path) -> Truth:
     return newer
 
 
-def test_a_preview_says_which_ranks_change_and_changes_nothing(
+def test_a_preview_lists_the_ranks_that_change_and_changes_nothing(
     phase: Phase, ready: Truth, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call_command("rescore", "animals", "main", "--preview")
@@ -59,7 +59,7 @@ def test_without_preview_a_rescoring_is_applied(phase: Phase, ready: Truth, caps
     assert Phase.objects.get().truth == ready
 
 
-def test_it_does_not_wait_for_a_worker_for_ever(
+def test_the_command_does_not_wait_forever_for_a_worker(
     phase: Phase, scored: Scored, truth: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scored(phase, 0.5)
@@ -74,7 +74,7 @@ def test_every_fault_of_a_truth_is_reported_with_its_line(phase: Phase, truth: P
         call_command("rescore", "animals", "main", truth=truth)
 
 
-def test_a_phase_that_is_not_there_is_reported(db: None) -> None:
+def test_an_unknown_phase_is_reported(db: None) -> None:
     with pytest.raises(CommandError, match="no phase main in a challenge nowhere"):
         call_command("rescore", "nowhere", "main")
 
@@ -84,7 +84,7 @@ def boards(phase: Phase) -> list[tuple[str, float]]:
     return [(row.team, row.score) for row in shown.rows]
 
 
-def test_rescoring_back_and_forth_by_number_and_by_folder(
+def test_a_version_can_be_given_by_its_number_or_by_a_folder(
     phase: Phase, ready: Truth, truth: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     at_first = boards(phase)
@@ -101,17 +101,17 @@ def test_rescoring_back_and_forth_by_number_and_by_folder(
         assert "rescoring against ground truth version 1 " in said
         assert "the leaderboards of animals/main show ground truth version 1 " in said
         assert boards(phase) == at_first
-    call_command("rescore", "animals", "main", truth=str(truth))  # a folder with the same content as version 2
+    call_command("rescore", "animals", "main", truth=str(truth))  # This folder has the same content as version 2.
     assert "show ground truth version 2 " in capsys.readouterr().out
     assert boards(phase) == [("B", 0.4), ("A", 0.3)]
 
 
-def test_a_version_that_is_not_there_is_reported(phase: Phase) -> None:
+def test_an_unknown_version_is_reported(phase: Phase) -> None:
     with pytest.raises(CommandError, match=r"no truth version 5. Its versions are: 1 \(active\)"):
         call_command("rescore", "animals", "main", truth="5")
 
 
-def test_a_preview_says_what_boards_show_and_that_a_rescoring_waits(
+def test_a_preview_reports_the_active_truth_and_the_open_rescoring(
     phase: Phase, ready: Truth, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call_command("rescore", "animals", "main", "--preview")
@@ -124,7 +124,7 @@ def test_a_preview_says_what_boards_show_and_that_a_rescoring_waits(
 @pytest.mark.parametrize(
     "more", [["--truth", "1"], ["--reveal"], ["--retry"], ["--without-unscorable"]], ids=lambda words: words[0]
 )
-def test_discarding_takes_no_option_that_it_would_ignore(phase: Phase, ready: Truth, more: list[str]) -> None:
+def test_discarding_refuses_options_that_have_no_effect(phase: Phase, ready: Truth, more: list[str]) -> None:
     call_command("rescore", "animals", "main", "--preview")
     with pytest.raises(CommandError, match="--discard cannot be combined with other options"):
         call_command("rescore", "animals", "main", "--discard", *more)

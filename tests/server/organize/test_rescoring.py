@@ -1,4 +1,4 @@
-"""A rescoring loses no scores, and leaderboards do not change until it is applied to all of them at once."""
+"""A rescoring loses no scores, and no leaderboard changes until the rescoring is applied to all of them at once."""
 
 from hashlib import sha256
 
@@ -14,10 +14,10 @@ from server.errors import Refused
 from server.leaderboards.queries import board
 from server.organize.models import Rescoring
 from server.organize.services import rescoring
-from server.organize.services.rescoring import Change
+from server.organize.services.previews import Change, preview
 from server.submissions.models import Evaluation, Rerun, Submission
 from server.submissions.services import leases, lifecycle, reruns
-from tests.conftest import Make
+from tests.conftest import Make, green_gate
 from tests.server.conftest import Scored, evaluate, refresh_boards
 
 ANONYMOUS = AnonymousUser()
@@ -35,8 +35,8 @@ def newer(phase: Phase) -> Truth:
 def add(phase: Phase, *, version: int) -> Truth:
     digest = sha256(f"another {version}".encode()).hexdigest()
     files = {"prepared": ContentFile(b"", "truth.podium"), "source": ContentFile(b"", "truth.zip")}
-    settings = shaping_settings(phase)
-    return Truth.objects.create(phase=phase, version=version, sha256=digest, prepared_with=settings, **files)
+    settings = {"prepared_with": shaping_settings(phase), "gate": green_gate(phase)}
+    return Truth.objects.create(phase=phase, version=version, sha256=digest, **settings, **files)
 
 
 def kind(phase: Phase, truth: Truth) -> str:
@@ -44,7 +44,7 @@ def kind(phase: Phase, truth: Truth) -> str:
 
 
 def done(submission: Submission, value: float) -> None:
-    """Claim the submission's rerun and record this score, as the worker does."""
+    """Claim the rerun of a submission and record the given score for it, as the worker does."""
     rerun = leases.claim(Rerun, submission.reruns.get().pk)
     assert rerun is not None
     split = {"headline": "mAP", "classes": [], "metrics": {"mAP": value}, "intervals": {"mAP": [value, value]}}
@@ -59,7 +59,7 @@ def lines(phase: Phase) -> list[tuple[str, float]]:
 
 @pytest.fixture
 def two(phase: Phase, make: Make, scored: Scored) -> tuple[Submission, Submission]:
-    """Create a submission of team A and a lower-scoring one of team B."""
+    """Create a submission of team A, and one of team B with a lower score."""
     return tuple(
         scored(phase, score, team=make.team(phase.challenge, name=name)) for name, score in (("A", 0.6), ("B", 0.5))
     )
@@ -84,8 +84,8 @@ def test_a_preview_lists_the_ranks_that_change(
     begun = rescoring.start(phase=phase, by=None)
     for submission, value in zip((*two, same), (0.5, 0.7, 0.4), strict=True):
         done(submission, value)
-    assert rescoring.changes(begun, split="public") == [Change("B", 2, 1, 0.5, 0.7), Change("A", 1, 2, 0.6, 0.5)]
-    assert rescoring.changes(begun, split="private") == []
+    assert preview(begun, split="public").rank_changes == [Change("B", 2, 1, 0.5, 0.7), Change("A", 1, 2, 0.6, 0.5)]
+    assert preview(begun, split="private").rank_changes == []
 
 
 def test_after_applying_the_leaderboard_has_all_entries_with_new_scores(
@@ -101,7 +101,7 @@ def test_after_applying_the_leaderboard_has_all_entries_with_new_scores(
     assert rescoring.count_left(Rescoring.objects.get()) == 0
 
 
-def test_a_reader_of_the_phase_before_the_switch_sees_the_old_board(
+def test_a_request_that_read_the_phase_before_the_switch_sees_the_old_leaderboard(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
     before = Phase.objects.get(pk=phase.pk)
@@ -112,7 +112,7 @@ def test_a_reader_of_the_phase_before_the_switch_sees_the_old_board(
     assert [row.score for row in board(before, split="public", viewer=ANONYMOUS).rows] == [0.6, 0.5]
 
 
-def test_it_is_not_applied_while_a_score_is_missing(
+def test_a_rescoring_is_not_applied_while_a_score_is_missing(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
@@ -162,7 +162,7 @@ def test_unscorable_submissions_are_reported_and_left_out_only_with_consent(
     reruns.fail(claimed, sentence="The file does not fit this truth: unknown_image.", final=True)
     (lost,) = rescoring.unscorable(begun)
     assert (lost.submission, rescoring.count_left(begun)) == (two[1], 0)
-    assert rescoring.changes(begun, split="public")[-1] == Change("B", 2, None, 0.5, None)
+    assert preview(begun, split="public").rank_changes[-1] == Change("B", 2, None, 0.5, None)
     with pytest.raises(Refused) as refusal:
         rescoring.apply(rescoring=begun, by=None)
     assert refusal.value.code == "rescoring_loses"
@@ -170,7 +170,7 @@ def test_unscorable_submissions_are_reported_and_left_out_only_with_consent(
     assert lines(phase) == [("A", 0.9)]
 
 
-def test_only_on_request_a_rescoring_started_again_retries_what_the_platform_failed_to_score(
+def test_a_restarted_rescoring_retries_platform_failures_only_on_request(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission], settings: Settings
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
@@ -184,12 +184,12 @@ def test_only_on_request_a_rescoring_started_again_retries_what_the_platform_fai
     assert rescoring.unscorable(begun).count() == 2
     assert rescoring.start(phase=phase, by=None, retry=True) == begun
     assert list(rescoring.unscorable(begun).values_list("submission", flat=True)) == [two[0].pk]
-    with pytest.raises(Refused, match="1 submissions still have to be scored"):
+    with pytest.raises(Refused, match="1 submission must still be scored"):
         rescoring.apply(rescoring=begun, by=None, without_unscorable=True)
 
 
 def fail(submission: Submission, *, sentence: str, final: bool) -> None:
-    """Claim the submission's rerun and let this attempt fail."""
+    """Claim the rerun of a submission and make this attempt fail."""
     claimed = leases.claim(Rerun, submission.reruns.get().pk)
     assert claimed is not None
     reruns.fail(claimed, sentence=sentence, final=final)
@@ -230,7 +230,7 @@ def test_after_an_upgrade_of_the_evaluator_a_rescoring_uses_the_same_truth(
     assert lines(phase) == [("B", 0.7), ("A", 0.5)]
 
 
-def test_intervals_of_the_old_truth_are_not_waited_for(
+def test_applying_a_rescoring_does_not_wait_for_intervals_of_the_old_truth(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)
@@ -253,7 +253,7 @@ def test_applying_a_rescoring_requests_explanations_of_the_new_scores(
     assert {one.submission_id for one in waiting} == {submission.pk for submission in two}
 
 
-def test_an_explanation_that_was_given_up_removes_nobody_from_the_leaderboards(
+def test_abandoning_an_explanation_removes_nobody_from_the_leaderboards(
     phase: Phase, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
     begun = rescoring.start(phase=phase, by=None)

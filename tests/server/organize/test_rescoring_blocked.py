@@ -1,4 +1,4 @@
-"""A rescoring in which the files of some submissions cannot be read."""
+"""Tests a rescoring during which the files of some submissions cannot be read."""
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -16,13 +16,13 @@ from tests.server.conftest import Scored
 from tests.server.documented import Api
 from tests.server.organize.test_rescoring import done, lines, newer, two
 
-__all__ = ["newer", "two"]  # fixtures
+__all__ = ["newer", "two"]  # pytest uses these imported fixtures.
 pytestmark = [pytest.mark.usefixtures("inline_queue"), pytest.mark.phase(challenge={"slug": "animals"}, slug="main")]
 Two = tuple[Submission, Submission]
 
 
 def block(submission: Submission, reason: str = "Its file is missing.") -> None:
-    """Postpone the submission's rerun as the worker does."""
+    """Postpone the rerun of a submission, as the worker does if it cannot read a file."""
     claimed = leases.claim(Rerun, submission.reruns.get().pk)
     assert claimed is not None
     leases.postpone(claimed, reason=reason)
@@ -30,7 +30,7 @@ def block(submission: Submission, reason: str = "Its file is missing.") -> None:
 
 @pytest.fixture
 def begun(phase: Phase, newer: Truth, two: Two) -> Rescoring:
-    """Begin a rescoring that scores A and cannot read the file of B."""
+    """Begin a rescoring in which the submission of team A is scored, and the file of team B cannot be read."""
     begun = rescoring.start(phase=phase, by=None)
     done(two[0], 0.9)
     block(two[1])
@@ -61,17 +61,17 @@ def test_a_submission_that_was_left_out_appears_once_its_file_is_back(phase: Pha
     assert lines(phase) == [("A", 0.9), ("B", 0.7)]
 
 
-def test_while_its_file_is_tried_again_a_submission_is_still_to_be_scored(begun: Rescoring, two: Two) -> None:
+def test_a_submission_whose_file_is_tried_again_is_still_to_be_scored(begun: Rescoring, two: Two) -> None:
     assert leases.claim(Rerun, two[1].reruns.get().pk)
     assert not rescoring.unscorable(begun).exists()
     assert refusal(begun, without_unscorable=True) == "rescoring_unfinished"
 
 
 def test_the_command_prints_the_reason(begun: Rescoring, two: Two, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(CommandError, match="1 submissions cannot be scored this way"):
+    with pytest.raises(CommandError, match="1 submission cannot be scored against"):
         call_command("rescore", "animals", "main")
     printed = capsys.readouterr().out
-    assert f"cannot be scored now and is tried again: B, {two[1].pk}: Its file is missing.\n" in printed
+    assert f"cannot be scored now; will be tried again: B, {two[1].pk}: Its file is missing.\n" in printed
     call_command("rescore", "animals", "main", "--without-unscorable")
     assert capsys.readouterr().out.endswith("applied\n")
 
@@ -91,7 +91,7 @@ def test_on_request_a_waiting_submission_is_tried_again_at_once(begun: Rescoring
     assert (rerun.waiting_for, rerun.not_before, rerun.postponed, rescoring.count_left(begun)) == ("", None, 0, 1)
 
 
-def test_posting_again_does_not_retry_a_file_that_ended_its_workers(
+def test_starting_again_does_not_retry_a_file_that_killed_its_workers(
     api: Api, make: Make, phase: Phase, newer: Truth, scored: Scored, settings: Settings
 ) -> None:
     phase.challenge.organizers.add(boss := make.user(username="boss"))

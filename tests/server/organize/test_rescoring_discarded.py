@@ -1,4 +1,4 @@
-"""Discarding a rescoring removes the scores that its reruns have added, and nothing else."""
+"""Discarding a rescoring removes only the scores that its reruns have added."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tests.conftest import Make
 from tests.server.conftest import refresh_boards
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
-__all__ = ["newer", "two"]  # fixtures
+__all__ = ["newer", "two"]  # pytest uses these imported fixtures.
 pytestmark = pytest.mark.usefixtures("inline_queue")
 
 OLD = "of an earlier version"
@@ -20,7 +20,7 @@ OLD = "of an earlier version"
 
 @pytest.fixture
 def upgraded(phase: Phase, two: tuple[Submission, Submission]) -> Phase:
-    """Return a phase after an upgrade of the evaluator: its leaderboards show scores of the previous version."""
+    """Return a phase whose leaderboards still show scores of the previous version of the evaluator."""
     Phase.objects.update(signature=OLD)
     Evaluation.objects.update(signature=OLD, evaluator_version="0.9.0")
     refresh_boards()
@@ -28,7 +28,7 @@ def upgraded(phase: Phase, two: tuple[Submission, Submission]) -> Phase:
 
 
 def scored_first(phase: Phase, make: Make, value: float, **fields: Any) -> Submission:
-    """Return a submission that was scored for the first time, by the current version of the evaluator."""
+    """Create a submission, record its first score by the current version of the evaluator, and return it."""
     submission = leases.claim(Submission, make.submission(phase, **fields).pk)
     assert submission is not None
     assert phase.truth is not None
@@ -47,7 +47,7 @@ def test_first_scores_during_a_discarded_rescoring_remain(
 ) -> None:
     rescoring.start(phase=upgraded, by=None)
     first = scored_first(upgraded, make, 0.3)
-    done(first, 0.3)  # its intervals are recorded as well
+    done(first, 0.3)  # This also records the intervals of the first score.
     done(two[0], 0.9)
     rescoring.discard(phase=upgraded, by=None)
     assert [signatures(one) for one in (first, *two)] == [[kind(upgraded, upgraded.truth)], [OLD], [OLD]]
@@ -62,10 +62,10 @@ def test_beginning_another_rescoring_removes_no_first_scores(upgraded: Phase, ma
 
 
 def test_a_late_first_score_against_an_earlier_truth_remains(phase: Phase, newer: Truth, make: Make) -> None:
-    """A score may be recorded late: against the truth that was active when its scoring began.
+    """A first score can be recorded after its truth was replaced, because it is scored against an earlier truth.
 
-    In the meantime the leaderboards were switched to a newer truth, and a rescoring back to the earlier one was begun.
-    Discarding that rescoring does not remove the score, because no rerun added it.
+    Meanwhile, the leaderboards have been switched to a newer truth, and a rescoring back to the earlier one has begun.
+    Discarding this rescoring does not remove the score, because no rerun has added it.
     """
     running = leases.claim(Submission, make.submission(phase).pk)
     assert running is not None
@@ -83,7 +83,7 @@ def test_a_late_first_score_against_an_earlier_truth_remains(phase: Phase, newer
 def test_pending_intervals_are_requested_again_after_discarding(
     upgraded: Phase, two: tuple[Submission, Submission]
 ) -> None:
-    """Submission A still waited for its intervals when the evaluator was upgraded and a rescoring was begun."""
+    """Submission A was still waiting for its intervals when the evaluator was upgraded and a rescoring began."""
     reruns.request([two[0]], truth=upgraded.truth)
     Submission.objects.filter(pk=two[0].pk).update(stage="bootstrapping")
     rescoring.start(phase=upgraded, by=None)
@@ -96,9 +96,10 @@ def test_pending_intervals_are_requested_again_after_discarding(
 def test_the_first_score_against_the_active_truth_remains(
     upgraded: Phase, newer: Truth, make: Make, two: tuple[Submission, Submission]
 ) -> None:
-    """Submission A has a score against the previous truth only, and a rerun against the active one is queued.
+    """Submission A has a score against the previous truth only, and a rerun against the active truth is queued.
 
-    The rescoring after an upgrade of the evaluator uses that rerun, but the score is needed without it as well.
+    The rescoring after an upgrade of the evaluator uses this rerun, but its score is also needed without the
+    rescoring.
     """
     Evaluation.objects.filter(submission=two[0]).update(truth=newer)
     reruns.request([two[0]], truth=upgraded.truth)
@@ -109,7 +110,7 @@ def test_the_first_score_against_the_active_truth_remains(
 
 
 @pytest.mark.phase(feedback="ladder")
-def test_what_ladder_feedback_shows_for_a_first_score_remains(
+def test_ladder_feedback_for_a_first_score_does_not_change(
     upgraded: Phase, make: Make, two: tuple[Submission, Submission]
 ) -> None:
     rescoring.start(phase=upgraded, by=None)

@@ -14,7 +14,7 @@ from server.organize.services import rescoring
 from server.submissions.models import Rerun
 from tests.server.organize.test_rescoring import add, lines, newer
 
-__all__ = ["newer"]  # a shared fixture
+__all__ = ["newer"]  # pytest uses this imported fixture.
 pytestmark = pytest.mark.usefixtures("inline_queue")
 
 OTHER = {"iou_threshold": 0.75}
@@ -29,7 +29,7 @@ def refusal_of(service: Any, **asked: Any) -> str:
 def test_after_an_import_with_other_parameters_a_rescoring_is_not_applied(
     bundle: Any, run: Any, quick_podium: Any, make: Any, scored: Any
 ) -> None:
-    """While only baselines were submitted, an import may still change the parameters of a phase."""
+    """As long as only baselines have been submitted, an import can still change the parameters of a phase."""
     run()
     phase = Phase.objects.get()
     bundle.write("phases/main/truth/images.csv", "ImageID\na\nb\n")
@@ -69,7 +69,10 @@ BEFORE = [("challenges", "0014_truth_sha256_unique_in_phase")]
 
 @pytest.fixture
 def migrated(make: Any) -> Any:
-    """Return a function that migrates to BEFORE, when truths had no column `prepared_with`, and forward again."""
+    """Return a function that migrates the database back to BEFORE and forward again.
+
+    Before that migration, truths had no column `prepared_with`.
+    """
 
     def forward() -> None:
         newest = MigrationExecutor(connection).loader.graph.leaf_nodes()

@@ -1,4 +1,4 @@
-"""A rescoring does not make private images public without consent, whichever truth version is active."""
+"""Without consent, a rescoring does not make private images public, whichever version of the truth is active."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -37,9 +37,10 @@ def write(folder: Path, *, z: str = "") -> Path:
 
 @pytest.fixture
 def versions(phase: Phase, tmp_path: Path) -> dict[str, Truth]:
-    """Create three versions of the truth: without image z, with z private (active in the end), and with z public.
+    """Create three versions of the truth: without image z, with z as a private image, and with z as a public image.
 
-    The last two were added while the first was active. Compared with the first, neither makes a private image public.
+    Finally, the second version is made active. The second and the third version were added while the first was active.
+    Neither of them makes an image public that is private in the first version.
     """
     added = {}
     for name, z in (("without", ""), ("private", "z,Private\n"), ("public", "z,Public\n")):
@@ -58,15 +59,15 @@ def active(phase: Phase) -> Truth:
     return Truth.objects.get(phase=phase, active=True)
 
 
-def test_it_does_not_begin_without_consent(phase: Phase, versions: dict[str, Truth]) -> None:
-    with pytest.raises(Refused, match="1 private images would become public"):
+def test_a_rescoring_does_not_begin_without_consent(phase: Phase, versions: dict[str, Truth]) -> None:
+    with pytest.raises(Refused, match="1 private image would become public"):
         rescoring.start(phase=phase, by=None, truth=versions["public"])
     assert not Rescoring.objects.filter(applied_at=None).exists()
 
 
-def test_it_is_not_applied_without_consent(phase: Phase, versions: dict[str, Truth]) -> None:
+def test_a_rescoring_is_not_applied_without_consent(phase: Phase, versions: dict[str, Truth]) -> None:
     begun = rescoring.start(phase=phase, by=None, truth=versions["public"], reveal=True)
-    with pytest.raises(Refused, match="1 private images would become public"):
+    with pytest.raises(Refused, match="1 private image would become public"):
         rescoring.apply(rescoring=begun, by=None)
     assert active(phase) == versions["private"]
     rescoring.apply(rescoring=begun, by=None, reveal=True)
@@ -100,14 +101,14 @@ def test_a_version_added_while_a_phase_was_closed_is_compared_before_a_rescoring
     (folder / "usage.csv").write_text("ImageID,Usage\nx,Private\ny,Public\n")
     added = truths.add(phase=Phase.objects.get(pk=phase.pk), path=folder, by=None)
     Phase.objects.update(closes_at=None)
-    with pytest.raises(Refused, match="1 private images would become public"):
+    with pytest.raises(Refused, match="1 private image would become public"):
         rescoring.start(phase=Phase.objects.get(pk=phase.pk), by=None, truth=added)
 
 
-def test_a_damaged_truth_is_made_again_to_be_compared(phase: Phase, versions: dict[str, Truth]) -> None:
+def test_a_damaged_truth_is_restored_before_it_is_compared(phase: Phase, versions: dict[str, Truth]) -> None:
     for truth in versions.values():
         Path(truth.prepared.path).write_bytes(b"PODIUM")
-    with pytest.raises(Refused, match="1 private images would become public"):
+    with pytest.raises(Refused, match="1 private image would become public"):
         rescoring.start(phase=phase, by=None, truth=versions["public"])
 
 
@@ -119,15 +120,15 @@ def test_a_truth_that_cannot_be_compared_is_not_used_without_consent(phase: Phas
     rescoring.start(phase=phase, by=None, truth=versions["without"], reveal=True)
 
 
-def test_the_command_takes_reveal_for_a_version_too(phase: Phase, versions: dict[str, Truth]) -> None:
+def test_the_command_accepts_reveal_for_a_version(phase: Phase, versions: dict[str, Truth]) -> None:
     named = str(versions["public"].version)
-    with pytest.raises(CommandError, match="1 private images would become public"):
+    with pytest.raises(CommandError, match="1 private image would become public"):
         call_command("rescore", "animals", "main", truth=named)
     call_command("rescore", "animals", "main", truth=named, reveal=True)
     assert active(phase) == versions["public"]
 
 
-def test_the_api_takes_reveal_for_a_version_too(phase: Phase, versions: dict[str, Truth], api: Api, make: Make) -> None:
+def test_the_api_accepts_reveal_for_a_version(phase: Phase, versions: dict[str, Truth], api: Api, make: Make) -> None:
     phase.challenge.organizers.add(boss := make.user(username="boss"))
     asked = {"truth": versions["public"].version}
     who = {"user": boss, "scope": "organize"}
@@ -138,6 +139,6 @@ def test_the_api_takes_reveal_for_a_version_too(phase: Phase, versions: dict[str
     assert api.post(f"{PATH}/rescore/apply", {"reveal": True}, **who).json()["truth"]["active"]
 
 
-def test_an_empty_name_of_a_truth_is_not_the_current_folder(phase: Phase) -> None:
+def test_an_empty_truth_argument_does_not_mean_the_current_folder(phase: Phase) -> None:
     with pytest.raises(CommandError, match="--truth: is empty"):
         call_command("rescore", "animals", "main", "--truth=")

@@ -13,18 +13,19 @@ from tests.conftest import Make
 from tests.server.conftest import Scored, refresh_boards
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
-__all__ = ["newer", "two"]  # fixtures
+__all__ = ["newer", "two"]  # pytest uses these imported fixtures.
 pytestmark = pytest.mark.usefixtures("inline_queue")
 
 AT_FIRST = [("A", 0.6), ("B", 0.5)]
 
 
 def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
-    """Rescore the phase against a truth and apply the rescoring.
+    """Rescore the phase against the given truth and apply the rescoring.
 
-    `scores` has a value for each team whose submission has no score against this truth yet.
+    `scores` has the score of each team whose submission has no score against this truth yet.
     """
-    Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()  # as if a worker had computed them
+    # This simulates that all explanations have been computed.
+    Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()
     begun = rescoring.start(phase=phase, by=None, truth=truth)
     assert {rerun.submission.team.name for rerun in Rerun.objects.filter(truth=truth)} == set(scores)
     for rerun in list(Rerun.objects.filter(truth=truth)):
@@ -34,7 +35,9 @@ def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
 
 @pytest.fixture
 def real(phase: Phase, make: Make, two: tuple[Submission, Submission]) -> Truth:
-    """Give the scores the signature of a real evaluation, and return the first version of the truth."""
+    """Store the signature that a worker would compute with each score. Return the first version of the ground
+    truth.
+    """
     Evaluation.objects.update(signature=kind(phase, phase.truth))
     refresh_boards()
     Phase.objects.filter(pk=phase.pk).update(signature=kind(phase, phase.truth))
@@ -70,14 +73,14 @@ def test_scores_of_another_version_of_the_evaluator_are_not_reused(phase: Phase,
 def test_missing_intervals_are_requested_when_their_truth_version_is_active_again(
     phase: Phase, real: Truth, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
-    """The fixture `scored` writes no intervals, as if the leaderboards had been switched before they were computed."""
+    """The leaderboards were switched to a newer truth before the intervals of the scores were computed."""
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
     assert set(Rerun.objects.scoring().values_list("submission", flat=True)) == {one.pk for one in two}
 
 
 def test_a_replaced_version_is_not_the_default_of_a_rescoring(phase: Phase, real: Truth, newer: Truth) -> None:
-    assert rescoring.start(phase=phase, by=None).truth == newer  # a version that was never active is the default
+    assert rescoring.start(phase=phase, by=None).truth == newer  # The default is a truth that was never active.
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
     begun = rescoring.start(phase=phase, by=None)
@@ -90,24 +93,24 @@ def test_without_a_named_version_the_open_rescoring_is_continued(phase: Phase, r
     assert rescoring.start(phase=phase, by=None) == begun
 
 
-def test_a_version_that_is_not_there_is_refused_with_those_that_are(phase: Phase, newer: Truth) -> None:
+def test_an_unknown_version_is_refused_with_a_list_of_existing_versions(phase: Phase, newer: Truth) -> None:
     with pytest.raises(Refused, match=r"no truth version 7. Its versions are: 2, 1 \(active\)"):
         rescoring.version_of(phase, 7)
 
 
-def test_a_discarded_rescoring_leaves_no_trace_but_in_the_audit_log(
+def test_a_discarded_rescoring_leaves_traces_only_in_the_audit_log(
     phase: Phase, real: Truth, newer: Truth, two: tuple[Submission, Submission], make: Make
 ) -> None:
     before = list(Evaluation.objects.order_by("pk").values_list("pk", "signature"))
     rescoring.start(phase=phase, by=None, truth=newer)
-    done(two[0], 0.1)  # one of two reruns is done, so the rescoring cannot be applied yet
+    done(two[0], 0.1)  # The other rerun is not finished, so the rescoring cannot be applied yet.
     rescoring.discard(phase=phase, by=make.user(username="boss"))
     assert not Rescoring.objects.exists()
     assert not Rerun.objects.exists()
     assert list(Evaluation.objects.order_by("pk").values_list("pk", "signature")) == before
     assert lines(phase) == AT_FIRST
     entry = Entry.objects.latest("number")
-    assert (entry.action, entry.actor_name, entry.detail["truth"]) == ("rescoring.discarded", "boss", 2)
+    assert (entry.action, entry.actor, entry.detail["truth"]) == ("rescoring.discarded", "boss", 2)
 
 
 def test_a_rerun_that_ends_after_discarding_is_not_recorded(phase: Phase, real: Truth, newer: Truth) -> None:
@@ -121,7 +124,7 @@ def test_a_rerun_that_ends_after_discarding_is_not_recorded(phase: Phase, real: 
     assert not Evaluation.objects.filter(truth=newer).exists()
 
 
-def test_discarding_keeps_the_scores_from_when_that_version_was_in_use(
+def test_discarding_keeps_scores_from_the_time_when_that_version_was_in_use(
     phase: Phase, real: Truth, newer: Truth, make: Make, scored: Scored
 ) -> None:
     switched(phase, newer, A=0.1, B=0.2)
@@ -136,9 +139,10 @@ def test_discarding_keeps_the_scores_from_when_that_version_was_in_use(
 def test_discarding_a_rescoring_to_the_active_truth_keeps_earlier_reruns(
     phase: Phase, real: Truth, newer: Truth, make: Make, scored: Scored
 ) -> None:
-    """A submission without a score against the active truth had a rerun in the queue before the rescoring began.
+    """Before the rescoring began, a submission had no score against the active ground truth, but its rerun was
+    queued.
 
-    The rescoring did not queue that rerun, so discarding it must not remove the rerun.
+    The rescoring did not queue that rerun, so discarding the rescoring must not remove it.
     """
     submission = scored(phase, 0.3, team=make.team(phase.challenge, name="C"))
     submission.evaluations.update(truth=newer, signature=kind(phase, newer))

@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from evaluator.bundle import InvalidBundle
 from evaluator.catalog import TRACKS
 from evaluator.cli import main
 from evaluator.files.folder import TruthFolder
@@ -20,7 +21,6 @@ from evaluator.problems import Problem
 from evaluator.synthesis import synthesize
 from server.challenges.models import Phase, Truth
 from server.organize.services import truths
-from server.organize.services.bundles import InvalidBundle
 from server.organize.services.importing import import_bundle
 from server.submissions.models import Score
 from tests.conftest import InlineQueue, Make
@@ -35,7 +35,7 @@ SPLIT = "    split: {public: 0.5}\n"
 
 
 def sentences(bundle: BundleFolder) -> list[str]:
-    """Import the bundle. Return the messages, and the warnings about salts and seeds."""
+    """Import the bundle. Return the messages of the import, and its warnings about salts and seeds."""
     said: list[str] = []
     warned: list[Problem] = []
     import_bundle(path=bundle.path, by=None, report=said.append, warn=warned.append)
@@ -51,7 +51,7 @@ def refusal(act: Callable[[], object]) -> tuple[str, str | None, str]:
 
 @pytest.fixture
 def unsalted(bundle: BundleFolder) -> Phase:
-    """Create a phase as in versions without salts: its images are split by a seed."""
+    """Create a phase as an earlier version without salts would have done: its images are split by a seed."""
     import_bundle(path=bundle.path, by=None)
     Truth.objects.all().delete()
     Phase.objects.update(salt="")
@@ -68,7 +68,8 @@ def test_a_new_phase_gets_a_random_salt_of_its_own(bundle: BundleFolder) -> None
     salts = set(Phase.objects.values_list("salt", flat=True))
     assert len(salts) == 2
     assert all(len(bytes.fromhex(salt)) == 16 and salt.endswith("\n") for salt in salts)
-    assert Truth.objects.values("sha256").distinct().count() == 2  # although the files are the same
+    # The two truths have different salts, and therefore different hashes, although their other files are the same.
+    assert Truth.objects.values("sha256").distinct().count() == 2
 
 
 def test_importing_a_bundle_again_uses_the_stored_salt(bundle: BundleFolder) -> None:
@@ -87,7 +88,7 @@ def test_the_stored_source_contains_the_salt(bundle: BundleFolder) -> None:
     ("name", "content"),
     [(OWN, SALT), (f"{OWN}.gz", gzip.compress(SALT.encode(), mtime=0)), (OWN, gzip.compress(SALT.encode(), mtime=0))],
 )
-def test_a_bundle_may_bring_its_own_salt(bundle: BundleFolder, name: str, content: str | bytes) -> None:
+def test_a_bundle_may_contain_its_own_salt(bundle: BundleFolder, name: str, content: str | bytes) -> None:
     bundle.write(name, content)
     import_bundle(path=bundle.path, by=None)
     assert Phase.objects.get().salt == SALT
@@ -148,7 +149,7 @@ def test_the_api_refuses_a_truth_of_another_salt(bundle: BundleFolder, make: Mak
     assert answer.json()["faults"][0]["file"] == OWN
 
 
-def test_a_phase_without_salt_does_not_change_and_is_warned_about(bundle: BundleFolder, unsalted: Phase) -> None:
+def test_a_phase_without_salt_does_not_change_and_causes_a_warning(bundle: BundleFolder, unsalted: Phase) -> None:
     truth = unsalted.truths.get()
     assert unsalted.salt == ""
     said = sentences(bundle)
@@ -165,12 +166,13 @@ def test_a_phase_without_salt_does_not_change_and_is_warned_about(bundle: Bundle
         assert "salt.txt" not in source.namelist()
 
 
-def test_a_seed_is_warned_about_and_not_read_where_there_is_a_salt(bundle: BundleFolder, make: Make) -> None:
+def test_a_seed_next_to_a_salt_is_ignored_with_a_warning(bundle: BundleFolder, make: Make) -> None:
     bundle.write(OWN, SALT)
     bundle.sheet(phase="    split: {public: 0.5, seed: 7}\n")
     assert any("split.seed is ignored" in sentence for sentence in sentences(bundle))
     phase = Phase.objects.get()
-    make.submission(phase)  # once teams have submitted, an import may not change anything that affects scores
+    # After a team has submitted, an import may not change anything that affects scores.
+    make.submission(phase)
     signature = phase.signature
     bundle.sheet(phase=SPLIT)
     assert not any("split.seed" in sentence for sentence in sentences(bundle))
@@ -212,7 +214,9 @@ def test_the_folder_with_its_salt_gives_the_stored_scores_and_intervals(
     settings: Settings,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """`podium score` with the unpacked source of the truth computes exactly the stored scores and intervals."""
+    """Given the unpacked source of the ground truth, `podium score` computes exactly the stored scores and
+    intervals.
+    """
     settings.INTERVAL_REPLICATES = 1_000
     synthesize("openimages-detection", tmp_path / "made", images=40, qualities=(0.6,))
     for path in (tmp_path / "made" / "truth").iterdir():

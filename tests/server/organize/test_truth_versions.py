@@ -57,7 +57,7 @@ def test_after_a_rescoring_to_the_truth_that_was_imported_twice_every_submission
     assert (row.score, row.entries) == (0.6, 2)
 
 
-def test_a_submission_has_one_evaluation_of_a_signature(make: Make, scored: Scored) -> None:
+def test_a_submission_has_only_one_evaluation_with_a_given_signature(make: Make, scored: Scored) -> None:
     submission = scored(make.phase(), 0.5)
     other = add(submission.phase, version=2, sha256="0" * 64)
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -73,7 +73,7 @@ CONSTRAINTS = ((Truth, "truth_sha256_unique_in_phase"), (Evaluation, "one_evalua
 
 @pytest.fixture
 def before(make: Make) -> Iterator[Callable[[], None]]:
-    """Remove the constraints, as when a truth could be two versions. Return a function that migrates forward."""
+    """Remove the constraints that forbid two versions of the same truth. Return a function that runs the migration."""
     kept = {model: list(model._meta.constraints) for model, _ in CONSTRAINTS}
     for model, name in CONSTRAINTS:
         (removed,) = [one for one in kept[model] if one.name == name]

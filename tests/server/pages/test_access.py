@@ -1,4 +1,4 @@
-"""Access to pages where `tests/server/test_access.py` does not suffice: lists, redirects to the login, forms."""
+"""Tests access to pages that `tests/server/test_access.py` does not cover: lists, redirects to the login, and forms."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def test_a_form_without_csrf_token_is_refused(submission: Submission, people: di
     assert "errors/csrf.html" in [template.name for template in response.templates]
 
 
-def test_a_login_leads_back_to_the_page(submission: Submission) -> None:
+def test_a_login_redirects_back_to_the_page(submission: Submission) -> None:
     assert as_(None).get("/challenges/c/submit").url == "/accounts/login?next=/challenges/c/submit"
 
 

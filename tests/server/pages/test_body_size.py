@@ -43,7 +43,7 @@ def test_a_page_refuses_a_large_body(path: str, phase: Phase, nothing_is_written
     assert "file_too_large" in page.words
 
 
-@pytest.mark.parametrize("path", ["/api/v1/challenges/c/join", "/api/v1/challenges", "/api/v1/nowhere"])
+@pytest.mark.parametrize("path", ["/api/v1/challenges/c/join", "/api/v1/me", "/api/v1/nowhere"])
 def test_the_api_refuses_a_large_body(path: str, phase: Phase, nothing_is_written: None) -> None:
     answer = Client().post(path, {"file": a_file(MEGABYTE)})
     assert (answer.status_code, answer.json()["code"]) == (413, "file_too_large")

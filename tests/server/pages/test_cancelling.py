@@ -1,4 +1,4 @@
-"""The cancel button on the page of a submission."""
+"""Tests the cancel button on the page of a submission."""
 
 from django.test import Client
 
@@ -10,14 +10,14 @@ from tests.server.conftest import Scored
 from tests.server.page import Page
 
 
-def test_a_queued_submission_is_cancelled(make: Make, team: Team, client: Client) -> None:
+def test_a_queued_submission_can_be_cancelled(make: Make, team: Team, client: Client) -> None:
     submission = make.submission(make.phase(team.challenge), team)
     page = Page(client.post(f"/submissions/{submission.pk}/cancel", follow=True))
     assert page.all("p", class_="notice-success")
     assert page.context["submission"].status == "cancelled"
 
 
-def test_a_scored_submission_is_not_cancelled(make: Make, scored: Scored, team: Team, client: Client) -> None:
+def test_a_scored_submission_cannot_be_cancelled(make: Make, scored: Scored, team: Team, client: Client) -> None:
     submission = scored(make.phase(team.challenge), 0.5, team=team)
     page = Page(client.post(f"/submissions/{submission.pk}/cancel"))
     assert page.status == 409

@@ -1,13 +1,16 @@
-"""The front page, and the pages of a challenge: overview, data, rules and team."""
+"""Tests the front page, and the pages of a challenge: overview, data, rules and team."""
 
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from django.core.files.base import ContentFile
 from django.test import Client
 from pytest_django import Settings
 
+from evaluator import __version__
 from server.challenges.models import Membership, Phase
 from server.leaderboards.queries import board
 from tests.conftest import Make
@@ -30,10 +33,10 @@ def visit(address: str, person: Any = None) -> Page:
     return Page(client.get(address))
 
 
-# Home
+# The following tests are about the front page.
 
 
-def test_the_front_page_lists_track_teams_time_and_own_team(phase: Phase, make: Make) -> None:
+def test_the_front_page_lists_track_teams_time_and_the_users_team(phase: Phase, make: Make) -> None:
     member = make.user()
     make.team(phase.challenge, member, name="Owls")
     make.team(phase.challenge, is_baseline=True)
@@ -43,7 +46,7 @@ def test_the_front_page_lists_track_teams_time_and_own_team(phase: Phase, make: 
     assert "Closes in 2 days 23 hours" in page.words
 
 
-def test_the_front_page_shows_the_rank_of_the_leaderboard(phase: Phase, make: Make, scored: Scored) -> None:
+def test_the_front_page_shows_the_same_rank_as_the_leaderboard(phase: Phase, make: Make, scored: Scored) -> None:
     member = make.user()
     team = make.team(phase.challenge, member, name="Owls")
     scored(phase, 0.99, team=make.team(phase.challenge, is_baseline=True))
@@ -53,9 +56,10 @@ def test_the_front_page_shows_the_rank_of_the_leaderboard(phase: Phase, make: Ma
     for value in (0.3, 0.5):
         scored(phase, value, team=team)
     found = board(phase, split="public", viewer=member)
-    place = found.index_of(team.pk)
-    assert place is not None
-    assert found.rows[place].rank == 3
+    placed = found.row_and_index_of(team.pk)
+    assert placed is not None
+    assert found.rows[placed[1]] == placed[0]
+    assert placed[0].rank == 3
     assert "Owls rank 3" in visit("/", member).words
     assert "Owls rank" not in visit("/").words
     phase.feedback = "ladder"
@@ -75,17 +79,24 @@ def test_a_front_page_without_challenges_is_not_blank(db: None) -> None:
     assert visit("/").all("div", class_="empty")
 
 
-# Overview
+# The following tests are about the overview page of a challenge.
 
 
-def test_the_button_of_a_visitor_leads_to_sign_up_and_then_to_the_rules(phase: Phase) -> None:
+def test_the_button_of_a_visitor_leads_to_sign_up_and_then_to_the_submit_page(phase: Phase) -> None:
     page = visit("/challenges/c/")
-    assert "/accounts/signup?next=%2Fchallenges%2Fc%2Frules%23join" in page.links()
+    assert "/accounts/signup?next=%2Fchallenges%2Fc%2Fsubmit" in page.links()
 
 
-def test_the_button_of_a_user_leads_to_the_rules(phase: Phase, make: Make) -> None:
+def test_the_button_of_a_user_leads_to_the_submit_page(phase: Phase, make: Make) -> None:
     page = visit("/challenges/c/", make.user())
-    assert page.all("a", class_="button-main", href="/challenges/c/rules#join")
+    assert page.all("a", class_="button-main", href="/challenges/c/submit")
+
+
+@pytest.mark.parametrize("fields", [{"registration": "approval"}, {"opens_at": NOW + DAY}])
+def test_the_button_leads_to_the_rules_while_no_file_can_be_submitted(fields: Any, make: Make) -> None:
+    make.phase(make.challenge(slug="c", **fields))
+    assert visit("/challenges/c/", make.user()).all("a", class_="button-main", href="/challenges/c/rules#join")
+    assert "/accounts/signup?next=%2Fchallenges%2Fc%2Frules%23join" in visit("/challenges/c/").links()
 
 
 @pytest.mark.parametrize(
@@ -148,14 +159,35 @@ def test_markdown_of_organizers_cannot_run_code(make: Make) -> None:
     assert "https://example.org" in page.links()
 
 
-# Data
+# The following tests are about the data page of a challenge.
 
 
 def test_the_data_page_shows_an_example_of_each_format_to_copy(phase: Phase) -> None:
     page = visit("/challenges/c/data")
     assert "ImageId,PredictionString 0001eeaf4aed83f9,/m/01yrx 0.92" in page.words
     assert "ImageID,LabelName,Score,XMin,XMax,YMin,YMax 0001eeaf4aed83f9,/m/01yrx,0.92" in page.words
-    assert len(page.all("button", class_="copy")) == 4
+    two_examples, four_commands, commitment = 2, 4, 1
+    assert len(page.all("button", class_="copy")) == two_examples + four_commands + commitment
+
+
+def test_the_data_page_begins_with_the_format_and_ends_with_the_organizers_text(make: Make) -> None:
+    make.phase(make.challenge(slug="c", data="# Licence\nCC BY 4.0"), slug="main")
+    page = visit("/challenges/c/data")
+    order = ["What to submit", "Example", "Check your file on your machine", "Columns", "Licence", "How it is scored"]
+    places = [page.words.index(words) for words in order]
+    assert places == sorted(places)
+
+
+def test_the_install_command_downloads_an_archive_with_the_version_of_the_server(
+    phase: Phase, settings: Settings, client: Client
+) -> None:
+    settings.PODIUM_URL = "https://podium.example.org"
+    assert visit("/challenges/c/data").context["install"] == "pip install https://podium.example.org/podium.zip"
+    response = client.get("/podium.zip")
+    with ZipFile(BytesIO(b"".join(response.streaming_content))) as archive:
+        assert f'"{__version__}"'.encode() in archive.read("podium/evaluator/__init__.py")
+        assert {name.partition("/")[0] for name in archive.namelist()} == {"podium"}
+        assert archive.read("podium/pyproject.toml")
 
 
 def test_the_score_command_contains_the_parameters_of_the_phase(make: Make) -> None:
@@ -169,10 +201,10 @@ def test_limits_come_from_the_settings(phase: Phase, settings: Settings) -> None
     assert dict(visit("/challenges/c/data").context["limits"])["Uploaded file"] == "3 MiB"
 
 
-def test_the_sample_is_a_download(phase: Phase, client: Client) -> None:
+def test_the_template_file_is_a_download(phase: Phase, client: Client) -> None:
     phase.sample_submission.save("sample.csv", ContentFile(b"ImageId,PredictionString\na,\n"))
     response = client.get("/challenges/c/data/sample")
-    assert response["Content-Disposition"] == f'attachment; filename="c-{phase.slug}-sample.csv"'
+    assert response["Content-Disposition"] == f'attachment; filename="c-{phase.slug}-template.csv"'
     assert b"".join(response.streaming_content).endswith(b"a,\n")
     response.close()
 
@@ -182,7 +214,7 @@ def test_without_a_sample_there_is_no_link(phase: Phase, client: Client) -> None
     assert client.get("/challenges/c/data/sample").status_code == 404
 
 
-# Rules, joining, team
+# The following tests are about the rules page, joining a challenge, and the team page.
 
 
 def test_joining_creates_a_team(phase: Phase, make: Make, client: Client) -> None:
@@ -219,6 +251,6 @@ def test_the_team_page_lists_members_with_their_roles(phase: Phase, make: Make) 
     assert "grace you member" in words
 
 
-def test_names_of_either_direction_are_isolated(phase: Phase, make: Make, scored: Scored) -> None:
+def test_names_in_scripts_of_both_directions_are_isolated(phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 0.5, team=make.team(phase.challenge, name="العنوان"))
     assert b"<bdi>\xd8\xa7\xd9\x84" in Client().get("/challenges/c/leaderboard").content

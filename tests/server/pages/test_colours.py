@@ -11,7 +11,7 @@ TOKENS = (Path(server.__file__).parent / "static" / "tokens.css").read_text()
 LIGHT, DARK = TOKENS.split("@media (prefers-color-scheme: dark)")
 TEXT, SHAPE = 4.5, 3.0
 
-# (colour, background, required contrast)
+# Each pair has a colour, a background and the required contrast.
 PAIRS = [
     *(
         (word, ground, TEXT)
@@ -40,7 +40,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("word", "ground", "least"), PAIRS)
-def test_contrast(word: str, ground: str, least: float, scheme: str) -> None:
+def test_every_pair_of_colours_has_the_required_contrast(word: str, ground: str, least: float, scheme: str) -> None:
     colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", LIGHT if scheme == "light" else DARK))
     assert contrast(colours[word], colours[ground]) >= least
 

@@ -1,4 +1,4 @@
-"""The page that compares two submissions of a team."""
+"""Tests the page that compares two submissions of a team."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -95,14 +95,14 @@ def test_a_submission_is_not_compared_with_itself(
     assert visit(one, one).context["message"] == SAME
 
 
-def test_a_submission_of_another_team_does_not_exist(
+def test_a_submission_of_another_team_is_not_found(
     phase: Phase, team: Team, scored: Scored, visit: Callable[..., Page]
 ) -> None:
     assert visit(scored(phase, 0.9, team=team), scored(phase, 0.5)).status == 404
     assert visit(scored(phase, 0.8, team=team)).status == 200
 
 
-def test_a_malformed_id_does_not_exist(phase: Phase, team: Team, client: Client) -> None:
+def test_a_malformed_id_is_not_found(phase: Phase, team: Team, client: Client) -> None:
     assert client.get("/challenges/c/compare?a=1").status_code == 404
 
 
@@ -135,8 +135,10 @@ def test_the_list_of_submissions_links_to_the_comparison(
     phase: Phase, team: Team, scored: Scored, client: Client
 ) -> None:
     first, second = (scored(phase, value, team=team) for value in (0.4, 0.5))
-    links = Page(client.get("/challenges/c/submissions")).links()
-    assert {f"/challenges/c/compare?phase={phase.slug}&a={one.pk}" for one in (first, second)} <= set(links)
+    boxes = Page(client.get("/challenges/c/submissions")).all("input", form="compare")
+    assert [box["value"] for box in boxes] == [str(second.pk), str(first.pk)]
+    picked = Page(client.get("/challenges/c/compare", {"pick": [str(second.pk), str(first.pk)]}))
+    assert [one.pk for _, _, one in picked.context["choices"]] == [first.pk, second.pk]
 
 
 def test_differences_are_rounded_like_scores(
@@ -170,3 +172,40 @@ def test_classes_are_compared_only_if_the_phase_shows_them(
     phase.save()
     (found,) = visit(a, b).context["differences"]
     assert found.classes is None
+
+
+# The following tests are about the comparison that the page of a submission shows.
+
+
+@pytest.mark.parametrize(
+    ("values", "lucky"),
+    [
+        ([0.5, 0.4, 0.7], True),  # The new file is better on some replicates and worse on others.
+        ([0.6, 0.7, 0.8], False),
+    ],
+)
+def test_a_submission_shows_its_difference_from_the_teams_best_other_one(
+    values: list[float],
+    lucky: bool,
+    phase: Phase,
+    team: Team,
+    client: Client,
+    replicated: Callable[..., Submission],
+) -> None:
+    replicated(phase, [0.1, 0.2, 0.3], team=team)
+    best = replicated(phase, [0.4, 0.5, 0.6], team=team)
+    replicated(phase, [0.9, 0.9, 0.9])
+    new = replicated(phase, values, team=team)
+    page = Page(client.get(f"/submissions/{new.pk}/"))
+    assert ("Possibly due to chance" in page.words) == lucky
+    assert f"/challenges/c/compare?phase={phase.slug}&a={best.pk}&b={new.pk}" in page.links()
+    assert page.context["improvement"].difference.difference == pytest.approx(sum(values) / 3 - 0.5)
+
+
+@pytest.mark.phase(feedback="ladder")
+def test_ladder_feedback_shows_no_difference_from_other_submissions(
+    phase: Phase, team: Team, client: Client, replicated: Callable[..., Submission]
+) -> None:
+    replicated(phase, [0.4, 0.5, 0.6], team=team)
+    new = replicated(phase, [0.6, 0.7, 0.8], team=team)
+    assert not Page(client.get(f"/submissions/{new.pk}/")).context.get("improvement")

@@ -1,4 +1,4 @@
-"""The page that compares the entries of two teams on a leaderboard."""
+"""Tests the page that compares the entries of two teams on a leaderboard."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +21,7 @@ def owls(make: Any) -> Any:
 
 @pytest.fixture
 def board(phase: Any, make: Any, replicated: Any, owls: Any) -> Any:
-    """Create a leaderboard: the Foxes lead clearly; the Owls and the baseline have similar scores."""
+    """Create a leaderboard on which the Foxes lead clearly, and the Owls and the baseline have similar scores."""
     make_team = make.team
     replicated(
         phase, [0.8, 0.9, 1.0], team=make_team(phase.challenge, name="Foxes"), file_name="secret.csv", note="our"
@@ -55,7 +55,7 @@ def test_anybody_compares_any_two_entries(a: str, b: str, verdict: str, board: A
     assert (chosen(page), verdicts(page)) == ([a, b], [verdict])
 
 
-def test_by_default_the_own_entry_is_compared_with_the_one_above(board: Any, owls: Any) -> None:
+def test_by_default_the_viewers_entry_is_compared_with_the_one_above(board: Any, owls: Any) -> None:
     assert chosen(visit(owls)) == ["Owls", "Foxes"]
     assert chosen(visit()) == ["Foxes", "Owls"]
     assert chosen(visit(owls, b="Owls")) == ["Foxes", "Owls"]
@@ -72,7 +72,7 @@ def test_no_class_file_or_note_of_another_team_is_shown(board: Any) -> None:
 @pytest.mark.parametrize(
     ("query", "sentence"), [({"a": "Nobody"}, "has no entry"), ({"a": "Owls", "b": "Owls"}, "same")]
 )
-def test_a_page_says_why_entries_cannot_be_compared(query: dict[str, str], sentence: str, board: Any) -> None:
+def test_the_page_explains_why_entries_cannot_be_compared(query: dict[str, str], sentence: str, board: Any) -> None:
     page = visit(**query)
     assert verdicts(page) == []
     assert sentence in page.words

@@ -1,4 +1,4 @@
-"""The template tags that are used inside sentences: their output has no surrounding white space."""
+"""The output of template tags that are used inside sentences has no surrounding white space."""
 
 from datetime import UTC, datetime
 
@@ -46,5 +46,5 @@ def test_a_missing_time_or_interval_renders_nothing() -> None:
 
 
 def test_the_description_of_a_chart_lists_each_curve_with_its_area() -> None:
-    lines = [Curve(name, "AP", 0.25, "own", "", []) for name in ("Cat", "mean")]
+    lines = [Curve(name, "", "AP", 0.25, "own", "", []) for name in ("Cat", "mean")]
     assert "AP of Cat, area 0.250; AP of mean, area 0.250." in Chart(lines, "Cat", ()).description

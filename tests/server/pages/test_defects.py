@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import evaluator
+from evaluator.problems import NOTHING_TO_SCORE
 from server.submissions.defect_advice import ADVICE
 
 ROOT = Path(evaluator.__file__).parent
@@ -12,7 +13,7 @@ FILES = [*(ROOT / "files").glob("*.py"), *(ROOT / "tracks").rglob("*.py")]
 
 
 def texts(node: ast.AST) -> Iterator[str]:
-    """Yield the strings that an expression can have: a constant, or both branches of a conditional expression."""
+    """Yield the possible values of a string expression: a constant, or both branches of a conditional expression."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif isinstance(node, ast.IfExp):
@@ -23,6 +24,8 @@ def texts(node: ast.AST) -> Iterator[str]:
 def codes_in(node: ast.AST) -> Iterator[str]:
     """Yield the defect codes in a syntax node, in each notation that the evaluator uses for them."""
     match node:
+        case ast.Call(func=ast.Attribute(attr="notice"), args=[ast.Name(id="NOTHING_TO_SCORE"), *_]):
+            yield NOTHING_TO_SCORE
         case ast.Call(func=ast.Name(id="Problem"), args=[code, *_]):
             yield from texts(code)
         case ast.Call(func=ast.Attribute(attr="_add_defect"), args=[code, *_]):

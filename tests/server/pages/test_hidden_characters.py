@@ -1,12 +1,15 @@
 """Hidden characters and direction marks are escaped on every page."""
 
+import gzip
 from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
 
 from evaluator.hidden import reveal
+from server.challenges.models import Challenge, Phase
 from tests.conftest import Make
+from tests.server.conftest import Scored
 
 HIDDEN = "\u202e\u2066\u200b\u200f\ufeff\x1b\x07\u00ad\u2028\U000e0041\ufe0f\U000e0100\u2800\U0001d159"
 
@@ -37,6 +40,17 @@ def test_hidden_characters_in_defects_are_escaped(make: Make, client: Client) ->
     assert "\\u202egnp is unknown" in page
     assert "\\u202efdp\\u180b.csv" in page
     assert not set(HIDDEN) & set(page)
+
+
+@pytest.mark.phase(challenge={"slug": "c"})
+def test_hidden_characters_in_a_cached_page_are_escaped(
+    phase: Phase, make: Make, scored: Scored, client: Client
+) -> None:
+    Challenge.objects.update(title="Owls\u202e")
+    scored(phase, 0.5)
+    for encoding in ("gzip", ""):
+        page = client.get("/challenges/c/leaderboard", headers={"Accept-Encoding": encoding}).content
+        assert b"Owls\\u202e" in (gzip.decompress(page) if encoding else page)
 
 
 def test_hidden_characters_in_texts_of_organizers_are_escaped(make: Make, client: Client) -> None:

@@ -1,10 +1,11 @@
-"""Rules for the HTML of every page: no inline code, nothing from other sites, usable by screen reader and keyboard."""
+"""Tests the HTML of every page: no inline code, nothing from other sites, and usable by screen reader and keyboard."""
 
 from collections import Counter
 
 import pytest
 from django.test import Client
 
+from server.teams.services import invitations, merging
 from tests.conftest import Make
 from tests.server.conftest import Scored
 from tests.server.page import Page
@@ -16,11 +17,15 @@ DEFECTS = {
     "total": 1,
     "notices": [{"code": "inverted_boxes", "message": "boxes without area", "count": 3}],
 }
+ACCOUNT = (
+    *("/", "/accounts/", "/accounts/password", "/accounts/notices", "/accounts/profile", "/accounts/security"),
+    *("/accounts/again", "/accounts/data"),
+)
 
 
 @pytest.fixture
 def addresses(make: Make, scored: Scored, client: Client) -> list[str]:
-    """Return the address of every page that a member can see, after creating data for all parts of the pages."""
+    """Return the URL of every page that a member can see, after creating data for all parts of the pages."""
     member = make.user()
     phase = make.phase(feedback_classes=True)
     challenge = phase.challenge
@@ -38,9 +43,22 @@ def addresses(make: Make, scored: Scored, client: Client) -> list[str]:
         make.submission(phase, team, status="cancelled", **done),
     ]
     client.force_login(member)
-    names = ("", "data", "rules", "team", "submit", "submissions", "leaderboard")
-    pages = [f"/challenges/{challenge.slug}/{name}?phase={phase.slug}" for name in names]
-    return ["/", "/accounts/", "/accounts/password", *pages, *(f"/submissions/{sub.pk}/" for sub in (one, *others))]
+    invitations.ask(user=make.user(), team=team, accept_rules=True)
+    merging.propose(team=make.team(challenge, captain := make.user()), other=team, by=captain)
+    teams = ("team", "team/leave", f"team/merge?team={captain.memberships.get().team.name}", f"teams/{team.pk}")
+    names = (
+        "",
+        "announcements",
+        "data",
+        "rules",
+        *teams,
+        "submit",
+        "submissions",
+        "leaderboard",
+        "leaderboard/history",
+    )
+    pages = [f"/challenges/{challenge.slug}/{name}{'&' if '?' in name else '?'}phase={phase.slug}" for name in names]
+    return [*ACCOUNT, *pages, *(f"/submissions/{sub.pk}/" for sub in (one, *others))]
 
 
 @pytest.fixture
@@ -53,7 +71,7 @@ def pages(addresses: list[str], client: Client, db: None) -> list[tuple[str, Pag
         "/accounts/password/forgotten",
         "/accounts/confirm",
         "/nothing",
-        addresses[5],
+        addresses[len(ACCOUNT)],
     )
     return [*seen, *((address, Page(stranger.get(address))) for address in public)]
 

@@ -1,4 +1,4 @@
-"""The page of a scored submission asks for updates until its interval is available."""
+"""The page of a scored submission polls for updates until the confidence interval is available."""
 
 from django.test import Client
 
@@ -27,5 +27,5 @@ def test_updates_keep_the_order_of_the_classes(make: Make, scored: Scored, clien
     report = {"splits": {"public": {"classes": [row]}}}
     submission = scored(make.phase(feedback_classes=True), 0.5, stage="bootstrapping", report=report)
     client.force_login(submission.user)
-    page = Page(client.get(f"/submissions/{submission.pk}/?sort=-truths"))
+    page = Page(client.get(f"/submissions/{submission.pk}/report/classes?sort=-truths"))
     assert "sort=-truths" in page.all("div", id="panel")[0]["hx-get"]

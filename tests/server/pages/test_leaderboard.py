@@ -1,4 +1,4 @@
-"""The leaderboard page: ranks, ties, splits, earlier times, and the viewer's own entry."""
+"""Tests the leaderboard page: ranks, ties, splits, earlier times, and the viewer's own entry."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ from django.test import Client
 from server.accounts.models import User
 from server.challenges.models import Phase
 from server.submissions.models import Submission
-from tests.conftest import Make
+from tests.conftest import Make, compare_boards
 from tests.server.conftest import Scored
 from tests.server.documented import content_of
 from tests.server.page import Page
@@ -29,7 +29,7 @@ def visit(query: str = "", person: User = None) -> Page:
     return Page(client.get(ADDRESS + query))
 
 
-def test_ranks_are_by_exact_score(phase: Phase, make: Make, scored: Scored) -> None:
+def test_ranks_are_determined_by_exact_scores(phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 0.5000001, team=make.team(phase.challenge, name="Second"))
     scored(phase, 0.5000002, team=make.team(phase.challenge, name="First"))
     words = visit().words
@@ -58,6 +58,20 @@ def test_the_entry_of_the_viewers_team_is_marked(phase: Phase, make: Make, score
     assert "Owls you" in page.words
 
 
+def test_a_member_sees_the_rank_of_their_team_and_the_next_rank(
+    phase: Phase, make: Make, replicated: Callable[..., Submission]
+) -> None:
+    member = make.user()
+    replicated(phase, [0.5, 0.75])
+    replicated(phase, [0.25, 0.5], team=make.team(phase.challenge, member))
+    words = visit(person=member).words
+    assert "Your team has rank 2 of 2 (top 100%). The score of rank 1 is higher by 0.25000" in words
+    compare_boards()
+    words = visit(person=member).words
+    assert "0.25000 , a significant difference." in words
+    assert "Your team has rank" not in visit().words
+
+
 def test_intervals_are_drawn_if_there_are_any(phase: Phase, scored: Scored) -> None:
     scored(phase, 0.5)
     assert not visit().all("td", class_="interval-cell")
@@ -81,7 +95,7 @@ def bands(page: Page) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize("rows", [4, 8, 100])
 def test_an_outlier_does_not_squeeze_the_intervals_of_other_entries(rows: int, phase: Phase, scored: Scored) -> None:
-    """The interval of the outlier is outside the axis; an arrow marks its direction."""
+    """The interval of the outlier is outside the axis, and an arrow marks its direction."""
     for number in range(rows - 1):
         scored(phase, 0.6 + number / 10_000, interval=(0.59, 0.62))
     assert not visit().context["has_cut"]
@@ -91,7 +105,7 @@ def test_an_outlier_does_not_squeeze_the_intervals_of_other_entries(rows: int, p
     assert all(width > 25 for _, width in others)
     assert last == (0.0, 0.0)
     assert (len(page.all("path", class_="beyond")), len(page.all("circle", class_="dot"))) == (1, rows - 1)
-    assert "An arrow marks an interval that continues beyond the axis" in page.words
+    assert "An arrow marks an interval that extends beyond the axis" in page.words
 
 
 def test_an_outlier_above_is_cut_off_at_the_upper_end(phase: Phase, scored: Scored) -> None:
@@ -105,11 +119,17 @@ def test_an_outlier_above_is_cut_off_at_the_upper_end(phase: Phase, scored: Scor
     assert len(page.all("svg", class_="end")) == 1
 
 
+def compared_page(query: str = "") -> Page:
+    """Compare the entries of all leaderboards, and return the page."""
+    compare_boards()
+    return visit(query)
+
+
 def test_a_tie_has_a_bracket_and_a_note(phase: Phase, make: Make, replicated: Callable[..., Submission]) -> None:
     replicated(phase, [0.5, 0.25], team=make.team(phase.challenge, name="A"))
-    assert not visit().context["listed"].has_ties
+    assert not compared_page().context["listed"].has_ties
     replicated(phase, [0.25, 0.4], team=make.team(phase.challenge, name="B"))
-    page = visit()
+    page = compared_page()
     assert len(page.all("tr", class_="tied")) == 1
     assert ["(not " in entry for entry in page.context["entries"]] == [False, True]
     assert page.context["listed"].has_ties
@@ -120,7 +140,7 @@ def test_an_entry_without_replicates_has_a_dotted_bracket(
 ) -> None:
     replicated(phase, [0.5, 0.25], team=make.team(phase.challenge, name="A"))
     scored(phase, 0.3, team=make.team(phase.challenge, name="B"))
-    page = visit()
+    page = compared_page()
     assert len(page.all("tr", class_="untested")) == 1
     assert ["(not " in entry for entry in page.context["entries"]] == [False, True]
     assert page.context["listed"].has_untested
@@ -132,7 +152,7 @@ def test_the_bracket_of_a_tie_includes_baselines_between_the_teams(
     replicated(phase, [0.5, 0.25], team=make.team(phase.challenge, name="A"))
     replicated(phase, [0.36, 0.36], team=make.team(phase.challenge, name="Guess", is_baseline=True))
     replicated(phase, [0.25, 0.4], team=make.team(phase.challenge, name="B"))
-    page = visit()
+    page = compared_page()
     assert len(page.all("tr", class_="tied")) == 2
     assert ["(not " in entry for entry in page.context["entries"]] == [False, False, True]
 
@@ -141,7 +161,7 @@ def test_an_empty_leaderboard_links_to_the_submit_page(phase: Phase) -> None:
     assert visit().all("a", class_="button", href="/challenges/c/submit")
 
 
-def test_the_leaderboard_of_an_earlier_time(phase: Phase, make: Make, scored: Scored) -> None:
+def test_the_leaderboard_of_an_earlier_time_can_be_read(phase: Phase, make: Make, scored: Scored) -> None:
     scored(phase, 0.5, team=make.team(phase.challenge, name="Early"), at=NOW - 3 * DAY)
     scored(phase, 0.6, team=make.team(phase.challenge, name="Late"), at=NOW - DAY)
     words = visit(f"?at={NOW - 2 * DAY:%Y-%m-%dT%H:%M}").words
@@ -201,14 +221,14 @@ def test_a_page_has_a_hundred_entries(long_board: User) -> None:
     assert "Last ones" not in page.words
 
 
-def test_the_own_entry_is_pinned_if_it_is_on_another_page(long_board: User) -> None:
+def test_the_viewers_entry_is_pinned_if_it_is_on_another_page(long_board: User) -> None:
     first = visit(person=long_board)
     assert (first.context["pinned"].row.rank, first.context["pinned"].tag) == (103, "you")
     assert "?split=public&page=2" in first.links()
     assert len(visit("?page=2", person=long_board).all("tr", class_="mine")) == 1
 
 
-def test_the_csv_has_every_entry_with_all_digits(phase: Phase, make: Make, scored: Scored, client: Client) -> None:
+def test_the_csv_contains_every_entry_with_all_digits(phase: Phase, make: Make, scored: Scored, client: Client) -> None:
     scored(phase, 0.8618052665698489, team=make.team(phase.challenge, name="=1+1"))
     response = client.get(f"{ADDRESS}.csv")
     assert response["Content-Disposition"] == f'attachment; filename="c-{phase.slug}-public.csv"'

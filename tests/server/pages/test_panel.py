@@ -1,4 +1,4 @@
-"""The status panel on a submission's page, which is updated while the submission is queued or running."""
+"""Tests the status panel on a submission's page, which is updated while the submission is queued or running."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,6 +9,7 @@ from django.test import Client
 from server.challenges.models import Phase, Team
 from server.submissions.models import Submission
 from tests.conftest import Make
+from tests.server.conftest import Scored
 from tests.server.page import Page
 from tests.server.pages.test_submission import page_of, running
 
@@ -25,7 +26,7 @@ def panel_of(client: Client, submission: Submission, seen: str = "") -> Any:
     return client.get(f"/submissions/{submission.pk}/panel", {"seen": seen})
 
 
-def test_the_panel_of_a_queued_submission_asks_for_updates_every_second(
+def test_the_panel_of_a_queued_submission_polls_for_updates_every_second(
     make: Make, phase: Phase, team: Team, client: Client
 ) -> None:
     submission = make.submission(phase, team)
@@ -70,7 +71,7 @@ def test_a_new_status_is_announced_once(make: Make, phase: Phase, team: Team, cl
         ("cancelled", {}),
     ],
 )
-def test_the_panel_of_a_finished_submission_asks_for_no_updates(
+def test_the_panel_of_a_finished_submission_does_not_poll_for_updates(
     status: str, more: Any, make: Make, phase: Phase, team: Team, client: Client
 ) -> None:
     submission = make.submission(phase, team, status=status, finished_at=NOW, **more)
@@ -78,3 +79,29 @@ def test_the_panel_of_a_finished_submission_asks_for_no_updates(
     assert "hx-get" not in page.all("div", id="panel")[0]
     assert not page.all("meta", http_equiv="refresh")
     assert page.all("a", class_="button", href=f"/challenges/c/submit?phase={phase.slug}")
+
+
+def test_a_queued_submission_shows_how_many_files_are_ahead(
+    make: Make, phase: Phase, team: Team, client: Client, scored: Scored
+) -> None:
+    took = {"started_at": NOW - timedelta(seconds=40), "finished_at": NOW}
+    scored(phase, 0.5, **took)
+    crowd = make.team(phase.challenge)
+    for minutes in range(3):  # Teams take turns, so only one of these files is ahead.
+        make.submission(phase, crowd, received_at=NOW - timedelta(minutes=10 + minutes))
+    submission = make.submission(phase, team)
+    page = page_of(client, submission)
+    assert "About 1 file is ahead of this submission. The wait is about" in page.words
+    assert panel_of(client, submission, "queued-1").status_code == 204
+    shorter = Page(panel_of(client, submission, "queued-2"))
+    assert shorter.status == 200
+    assert not shorter.all("p", id="announcement")
+
+
+def test_the_brief_panel_has_the_score_and_no_report(phase: Phase, team: Team, client: Client, scored: Scored) -> None:
+    Phase.objects.update(feedback_classes=True)
+    submission = scored(phase, 0.5, team=team)
+    page = Page(client.get(f"/submissions/{submission.pk}/panel?brief=1"))
+    assert page.all("span", class_="honest-big")
+    assert not page.context["report"]
+    assert page.all("a", href=f"/submissions/{submission.pk}/")

@@ -1,4 +1,4 @@
-"""The report on a submission's page, and the files with its data."""
+"""Tests the report on a submission's page, and the files with its data."""
 
 import csv
 import io
@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.test import Client
 
+from evaluator.catalog import TRACKS
 from server.challenges.models import Phase, Team
+from server.pages.report.tabs import TABLES, tab_names
 from server.submissions.models import Rerun, Submission
 from server.submissions.services import reruns
-from tests.conftest import InlineQueue
+from tests.conftest import InlineQueue, Make
 from tests.server.conftest import Scored, explain
 from tests.server.page import Page
 
@@ -65,7 +67,7 @@ def rows(client: Client, one: Submission, name: str) -> list[dict[str, str]]:
 def test_the_mean_curve_has_a_drawing_a_description_and_a_table(
     explained: Submission, visit: Callable[..., Page]
 ) -> None:
-    page = visit(explained)
+    page = visit(explained, "report/curves")
     drawing = page.all("svg", role="img", class_="chart")[0]
     assert "AP of mean of all, area 0.500" in drawing["aria-label"]
     assert page.all("path", class_="curve")[0]["d"] == "M34 58H184V158H334V208"
@@ -73,23 +75,24 @@ def test_the_mean_curve_has_a_drawing_a_description_and_a_table(
 
 
 def test_the_name_of_a_class_links_to_its_curve(explained: Submission, visit: Callable[..., Page]) -> None:
-    page = visit(explained)
+    page = visit(explained, "report/classes")
     link = next(link for link in page.links() if "chosen=%2Fm%2F1" in link)
-    assert not [link for link in page.links() if "chosen=%2Fm%2F2" in link]  # this class has no objects, so no curve
-    page = visit(explained, link.partition("/?")[2].join(("?", "")).partition("#")[0])
+    # This class has no objects, so it has no curve.
+    assert not [link for link in page.links() if "chosen=%2Fm%2F2" in link]
+    page = visit(explained, link.partition("#")[0].removeprefix(f"/submissions/{explained.pk}/"))
     assert page.context["report"].chart.chosen_class == "Cat"
-    assert len(page.all("path", class_="quiet")) == 2  # one in the chart and one in the legend
+    assert len(page.all("path", class_="quiet")) == 2  # One path is in the chart and one is in the legend.
     assert page.all("path", class_="own")[0]["d"] == "M34 58H184V58H334V208"
 
 
 def test_an_unknown_class_has_no_curve(explained: Submission, visit: Callable[..., Page]) -> None:
-    page = visit(explained, "?chosen=%3Cscript%3E")
+    page = visit(explained, "report/curves?chosen=%3Cscript%3E")
     assert not page.all("path", class_="own")
     assert not page.inline
 
 
 def test_errors_are_explained_and_their_gain_is_drawn(explained: Submission, visit: Callable[..., Page]) -> None:
-    page = visit(explained)
+    page = visit(explained, "report/errors")
     assert "Class overlaps an object of another class 1,234 1 +0.020" in page.words
     assert "Group of overlaps a group-of box of its class, but not enough 0 0 −0.010" in page.words
     assert [bar["width"] for bar in page.all("rect", class_="fill")] == ["100.0%", "0.0%"]
@@ -98,40 +101,85 @@ def test_errors_are_explained_and_their_gain_is_drawn(explained: Submission, vis
 def test_long_tables_are_truncated_with_the_number_of_other_rows(
     explained: Submission, visit: Callable[..., Page]
 ) -> None:
-    page = visit(explained)
+    page = visit(explained, "report/confusions")
     (table,) = [table for table in page.context["report"].tables if table.name == "class_errors"]
     assert (len(table.rows), table.more, table.left_out) == (12, 18, 44)
-    assert "Cat =Dog 19" in page.words
-    assert "Cat =Dog 18" not in page.words
+    assert "Cat /m/1 =Dog /m/2 19" in page.words
+    assert "Cat /m/1 =Dog /m/2 18" not in page.words
 
 
-def test_switches_are_words_and_undefined_values_are_dashes(explained: Submission, visit: Callable[..., Page]) -> None:
-    assert "yes no 0 –" in visit(explained).words
-
-
-def test_results_of_a_class_have_three_decimals_and_all_on_hover(
+def test_booleans_are_shown_as_words_and_undefined_values_as_dashes(
     explained: Submission, visit: Callable[..., Page]
 ) -> None:
-    page = visit(explained)
+    assert "yes no 0 –" in visit(explained, "report/settings").words
+
+
+def test_results_of_a_class_have_three_decimals_and_all_digits_on_hover(
+    explained: Submission, visit: Callable[..., Page]
+) -> None:
+    page = visit(explained, "report/classes")
     assert "0.875 1 0.512" in page.words
     assert page.all("span", title="0.512345")
 
 
-def test_a_confusion_matrix_has_a_row_and_a_column_for_nothing(
+def test_a_confusion_matrix_has_a_row_and_a_column_for_the_background(
     scored: Scored, phase: Phase, team: Team, visit: Callable[..., Page]
 ) -> None:
     pairs = {("/m/1", "/m/1"): 10, ("/m/1", "/m/2"): 30, (None, "/m/2"): 7, ("/m/1", None): 3}
     matrix = [{"truth": truth, "prediction": label, "count": count} for (truth, label), count in pairs.items()]
     split = {"public": {"classes": CLASSES, "confusion": matrix}}
-    page = visit(scored(phase, 0.5, team=team, report={"splits": split}))
-    assert "Cat =Dog nothing Cat 10 30 3 =Dog 0 0 0 nothing 0 7 0" in page.words
+    page = visit(scored(phase, 0.5, team=team, report={"splits": split}), "report/confusions")
+    assert "Cat /m/1 =Dog /m/2 nothing Cat /m/1 10 30 3 =Dog /m/2 0 0 0 nothing 0 7 0" in page.words
     assert page.all("td", class_="shade-3")
+
+
+class TestTabs:
+    """The tabs of the report, each of which has its own URL."""
+
+    def test_the_page_shows_scores_and_links_to_the_tabs_but_loads_none_of_them(
+        self, explained: Submission, visit: Callable[..., Page]
+    ) -> None:
+        page = visit(explained)
+        names = ("curves", "errors", "confusions", "breakdown", "settings", "classes")
+        assert {f"/submissions/{explained.pk}/report/{name}#report" for name in names} <= set(page.links())
+        assert not page.all("path", class_="curve")
+        assert "Cat" not in page.words
+
+    @pytest.mark.parametrize("name", TABLES)
+    def test_a_tab_shows_its_own_part_only(self, name: str, explained: Submission, visit: Callable[..., Page]) -> None:
+        report = visit(explained, f"report/{name}").context["report"]
+        assert report.tab == name
+        assert bool(report.chart) == (name == "curves")
+        assert bool(report.classes) == (name == "classes")
+        assert {table.name for table in report.tables} <= set(TABLES[name][1])
+
+    @pytest.mark.parametrize("tab", ["report/nothing", "report/Errors"])
+    def test_an_unknown_tab_is_404(self, tab: str, explained: Submission, visit: Callable[..., Page]) -> None:
+        assert visit(explained, tab).status == 404
+
+    def test_a_submission_without_a_score_has_no_tab(
+        self, make: Make, phase: Phase, team: Team, visit: Callable[..., Page]
+    ) -> None:
+        assert visit(make.submission(phase, team), "report/errors").status == 404
+
+    def test_the_axes_of_the_curves_are_named(self, explained: Submission, visit: Callable[..., Page]) -> None:
+        words = visit(explained, "report/curves").words
+        assert "recall precision" in words
+
+    @pytest.mark.parametrize("track", TRACKS)
+    def test_every_track_has_a_report_and_all_its_tables_are_in_a_tab(self, track: str) -> None:
+        declared = TRACKS[track]
+        shown = {table for name in tab_names(declared, withheld=False) for table in TABLES[name][1]}
+        assert len(tab_names(declared, withheld=False)) > 1
+        assert {table.name for table in (*declared.tables, *declared.explained_tables)} <= shown
 
 
 @pytest.mark.phase(feedback_classes=False)
 class TestWithheld:
-    def test_a_withheld_report_is_not_shown(self, explained: Submission, visit: Callable[..., Page]) -> None:
-        page = visit(explained)
+    @pytest.mark.parametrize("tab", ["", *(f"report/{name}" for name in TABLES)])
+    def test_a_withheld_report_is_not_shown(self, tab: str, explained: Submission, visit: Callable[..., Page]) -> None:
+        page = visit(explained, tab)
+        assert [tab.name for tab in page.context["report"].tabs] == ["metrics"]
         assert page.context["report"].withheld
         assert not [
             word for word in ("Cat", "1,234", "ablation", ".csv") if word in page.words.replace(explained.file_name, "")
@@ -180,7 +228,7 @@ class TestPending:
         assert page.all("div", id="panel")[0]["hx-get"].endswith("seen=scored-explaining")
 
     def test_the_panel_is_sent_when_the_report_is_ready(self, waiting: Submission, client: Client) -> None:
-        address = f"/submissions/{waiting.pk}/panel?seen=scored-explaining"
+        address = f"/submissions/{waiting.pk}/panel?tab=curves&seen=scored-explaining"
         assert client.get(address).status_code == 204
         Rerun.objects.all().delete()
         explain(waiting, CONTENT)
@@ -192,6 +240,6 @@ class TestPending:
         self, waiting: Submission, visit: Callable[..., Page]
     ) -> None:
         Rerun.objects.update(failure="too large")
-        page = visit(waiting)
+        page = visit(waiting, "report/curves")
         assert page.context["report"].note
         assert "hx-get" not in page.all("div", id="panel")[0]

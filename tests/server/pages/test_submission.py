@@ -1,4 +1,4 @@
-"""The page of a submission: its status, then its score and rank, or the defects of its file."""
+"""Tests the page of a submission, which shows its status, and then its score and rank, or the defects of its file."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -12,7 +12,7 @@ from server.pages.submission.status_messages import STOPPED_WORKERS, fault_messa
 from server.submissions.models import Submission
 from server.submissions.services import leases, lifecycle, quota
 from tests.conftest import Make
-from tests.server.conftest import Scored
+from tests.server.conftest import Scored, refresh_boards
 from tests.server.page import Page
 
 NOW = datetime.now(UTC)
@@ -37,7 +37,30 @@ def page_of(client: Client, submission: Submission, query: str = "") -> Page:
     return Page(client.get(f"/submissions/{submission.pk}/{query}"))
 
 
-# Scored
+# The following tests are about scored submissions.
+
+
+def test_a_submission_that_is_not_an_entry_shows_why_and_the_next_rank_of_the_team(
+    client: Client, phase: Phase, team: Team, scored: Scored
+) -> None:
+    scored(phase, 0.875)
+    scored(phase, 0.5, team=team)
+    page = page_of(client, scored(phase, 0.25, team=team))
+    assert "holds its place on the leaderboard. The score of rank 1 is higher by 0.37500" in page.words
+
+
+@pytest.mark.phase(feedback="ladder")
+def test_under_ladder_feedback_no_submission_shows_a_next_rank(
+    client: Client, phase: Phase, team: Team, scored: Scored
+) -> None:
+    for one in (scored(phase, 0.875), own := scored(phase, 0.5, team=team)):
+        evaluation = one.evaluations.get()
+        evaluation.published = evaluation
+        evaluation.save()
+    refresh_boards()
+    page = page_of(client, own)
+    assert page.context["standing"].rank == 2
+    assert page.context["next_rank"] is None
 
 
 def test_a_scored_submission_shows_score_rank_and_signature(
@@ -56,7 +79,7 @@ def test_digits_beyond_the_interval_are_faint(scored: Scored, phase: Phase, team
     assert b"0.60<i>312</i></span>" in client.get(f"/submissions/{submission.pk}/").content
 
 
-def test_a_submission_that_is_not_the_best_says_why_it_has_no_rank(
+def test_the_page_of_a_submission_that_is_not_the_best_explains_why_it_has_no_rank(
     scored: Scored, phase: Phase, team: Team, client: Client
 ) -> None:
     scored(phase, 0.9, team=team)
@@ -106,10 +129,11 @@ def test_after_the_end_the_private_score_is_the_headline(
 def test_notices_are_shown(scored: Scored, phase: Phase, team: Team, client: Client) -> None:
     notices = [{"code": "unknown_images", "message": "ignored rows", "count": 1234}]
     words = page_of(client, scored(phase, 0.5, team=team, report={"notices": notices})).words
-    assert "unknown_images ignored rows 1,234" in words
+    assert "ignored rows (1,234 times) unknown_images" in words
+    assert words.index("ignored rows") < words.index("0.50000")
 
 
-# Results per class
+# The following tests are about results per class.
 
 
 def test_classes_are_hidden_unless_the_policy_shows_them(
@@ -127,7 +151,7 @@ def open_classes(scored: Scored, phase: Phase, team: Team) -> Submission:
 
 
 def test_the_first_25_classes_are_shown_in_descending_order(open_classes: Submission, client: Client) -> None:
-    page = page_of(client, open_classes)
+    page = page_of(client, open_classes, "report/classes")
     assert "1–25 of 40" in page.words
     assert page.words.index("Class 39") < page.words.index("Class 15")
     assert "Class 14" not in page.words
@@ -140,9 +164,8 @@ def test_rounded_feedback_shows_no_more_digits_of_a_class(
     phase = make.phase(feedback="rounded", feedback_decimals=2, feedback_classes=True)
     rows = [{"label": "/m/1", "name": "Cat", "ap": 0.86181, "truths": 4.123456}]
     team = make.team(phase.challenge, member)
-    html = client.get(
-        f"/submissions/{scored(phase, 0.5, team=team, report={'splits': {'public': {'classes': rows}}}).pk}/"
-    ).content
+    submission = scored(phase, 0.5, team=team, report={"splits": {"public": {"classes": rows}}})
+    html = client.get(f"/submissions/{submission.pk}/report/classes").content
     assert b"0.86" in html
     assert b"0.8618" not in html
     assert b"4.123" not in html
@@ -156,23 +179,23 @@ def test_classes_that_round_to_the_same_value_are_not_sorted_by_their_exact_valu
     submission = scored(
         phase, 0.5, team=make.team(phase.challenge, member), report={"splits": {"public": {"classes": rows}}}
     )
-    words = page_of(client, submission).words
+    words = page_of(client, submission, "report/classes").words
     assert words.index("Class 0") < words.index("Class 1") < words.index("Class 2")
 
 
 @pytest.mark.parametrize(
     ("query", "there", "not_there"),
     [
-        ("?q=class+07", "Class 07", "Class 08"),
-        ("?q=/m/12", "Class 12", "Class 13"),
-        ("?sort=ap", "Class 00", "Class 39"),
-        ("?sort=name", "Class 00", "Class 39"),
-        ("?sort=-name", "Class 39", "Class 00"),
-        ("?page=2", "Class 14", "Class 39"),
-        ("?sort=nonsense&page=x&split=private", "Class 39", "Class 00"),
+        ("report/classes?q=class+07", "Class 07", "Class 08"),
+        ("report/classes?q=/m/12", "Class 12", "Class 13"),
+        ("report/classes?sort=ap", "Class 00", "Class 39"),
+        ("report/classes?sort=name", "Class 00", "Class 39"),
+        ("report/classes?sort=-name", "Class 39", "Class 00"),
+        ("report/classes?page=2", "Class 14", "Class 39"),
+        ("report/classes?sort=nonsense&page=x&split=private", "Class 39", "Class 00"),
     ],
 )
-def test_searching_and_sorting(
+def test_the_table_of_classes_can_be_searched_and_sorted(
     query: str, there: str, not_there: str, open_classes: Submission, client: Client
 ) -> None:
     words = page_of(client, open_classes, query).words
@@ -180,7 +203,7 @@ def test_searching_and_sorting(
     assert not_there not in words
 
 
-# Without a score
+# The following tests are about submissions without a score.
 
 
 DEFECTS = {
@@ -222,7 +245,7 @@ def test_a_file_that_was_not_read_to_its_end_may_have_more_defects(
     assert page_of(client, rejected).context["defects"] == "More than 1,205 defects"
 
 
-def test_text_of_a_file_is_not_html(make: Make, phase: Phase, team: Team, client: Client) -> None:
+def test_text_from_a_file_is_not_interpreted_as_html(make: Make, phase: Phase, team: Team, client: Client) -> None:
     evil = {"errors": [{"code": "bad_header", "message": "<script>x</script>", "line": 1}], "total": 1}
     rejected = make.submission(phase, team, status="rejected", fault="participant", problems=evil, finished_at=NOW)
     assert not page_of(client, rejected).inline
@@ -236,7 +259,7 @@ def test_a_submission_that_does_not_count_is_reported(make: Make, phase: Phase, 
 
 
 @pytest.mark.parametrize(("losses", "charged"), [(1, False), (2, True)])
-def test_a_rejected_file_that_stopped_two_workers_says_that_it_counts(
+def test_the_page_of_a_rejected_file_that_stopped_two_workers_says_that_it_uses_quota(
     make: Make, phase: Phase, team: Team, client: Client, losses: int, charged: bool
 ) -> None:
     submission = make.submission(phase, team, losses=losses)
@@ -249,12 +272,14 @@ def test_a_rejected_file_that_stopped_two_workers_says_that_it_counts(
 
 
 @pytest.mark.parametrize("address", ["/challenges/c/team", "/challenges/c/submit"])
-def test_pages_about_the_quota_say_what_two_stopped_workers_cost(client: Client, team: Team, address: str) -> None:
-    assert "two workers stopped" in Page(client.get(address)).words
+def test_pages_about_the_quota_explain_the_cost_of_stopping_two_workers(
+    client: Client, team: Team, address: str
+) -> None:
+    assert "two workers stop" in Page(client.get(address)).words
 
 
 @pytest.mark.parametrize("fault", ["platform", "organizer"])
-def test_a_failed_submission_says_who_has_to_act(
+def test_the_page_of_a_failed_submission_says_who_has_to_act(
     fault: str, make: Make, phase: Phase, team: Team, client: Client
 ) -> None:
     failed = make.submission(phase, team, status="failed", fault=fault, failure="It needs memory.", finished_at=NOW)

@@ -1,4 +1,4 @@
-"""While the database is unreachable or locked, requests get a 503 with Retry-After, never a 500."""
+"""While the database is unreachable or locked, responses are 503 with Retry-After, and never 500."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ def missing(folder: Path) -> sqlite3.OperationalError:
 
 
 def caused(kind: type[Exception], cause: Exception) -> Exception:
-    """Return an exception of Django whose cause is this exception of the database driver."""
+    """Return a Django database exception whose cause is the given driver exception."""
     error = kind(*cause.args)
     error.__cause__ = cause
     return error
@@ -60,7 +60,7 @@ def away(request: pytest.FixtureRequest, tmp_path: Path) -> Exception:
 
 @pytest.fixture
 def asked(make: Make, away: Exception) -> Iterator[Client]:
-    """Return the browser of a logged-in member, and let every database query fail."""
+    """Yield the browser of a member who is logged in, while every query to the database fails."""
     phase = make.phase(make.challenge(slug="c"), slug="main")
     browser = Client(raise_request_exception=False)
     browser.force_login(make.team(phase.challenge).memberships.get().user)

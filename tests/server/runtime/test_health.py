@@ -1,4 +1,4 @@
-"""`/healthz` reports that the process runs; `/readyz` reports which parts of the service do not work."""
+"""`/healthz` reports that the process runs. `/readyz` reports which parts of the service do not work."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,12 +53,14 @@ def unready(client: Client) -> set[str]:
     return {part for part, state in response.json().items() if state != "ok"}
 
 
-def test_worker_without_heartbeat_is_not_ready(client: Client, ready: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_heartbeat_of_a_worker_the_service_is_not_ready(
+    client: Client, ready: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(health, "redis", lambda: FakeRedis(heartbeat=False))
     assert unready(client) == {"worker"}
 
 
-def test_broker_that_is_down_is_not_ready_nor_is_any_worker_known(
+def test_if_the_broker_is_down_the_service_is_not_ready_and_workers_are_unknown(
     client: Client, ready: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse() -> FakeRedis:
@@ -68,7 +70,9 @@ def test_broker_that_is_down_is_not_ready_nor_is_any_worker_known(
     assert unready(client) == {"broker", "worker"}
 
 
-def test_database_that_is_down_is_not_ready(client: Client, ready: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_if_the_database_is_down_the_service_is_not_ready(
+    client: Client, ready: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse() -> None:
         raise OperationalError("the server closed the connection")
 
@@ -76,7 +80,7 @@ def test_database_that_is_down_is_not_ready(client: Client, ready: None, monkeyp
     assert unready(client) == {"database"}
 
 
-def test_folder_that_cannot_be_written_is_not_ready(
+def test_if_a_folder_cannot_be_written_the_service_is_not_ready(
     client: Client, ready: None, settings: Settings, tmp_path: Path
 ) -> None:
     (tmp_path / "a-file").touch()
@@ -84,7 +88,7 @@ def test_folder_that_cannot_be_written_is_not_ready(
     assert unready(client) == {"storage"}
 
 
-def test_answer_names_no_inner_thing(client: Client, ready: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_response_reveals_no_internal_details(client: Client, ready: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise OperationalError("password authentication failed for user podium at db.internal")
 
@@ -93,5 +97,5 @@ def test_answer_names_no_inner_thing(client: Client, ready: None, monkeypatch: p
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-def test_health_is_only_read(client: Client, path) -> None:
+def test_health_routes_allow_reading_only(client: Client, path) -> None:
     assert client.post(path).status_code == 405

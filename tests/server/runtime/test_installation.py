@@ -1,4 +1,4 @@
-"""The secret keys of an installation are created once, never replaced, and refused if they are too weak."""
+"""The secret keys of an installation are created once, are never replaced, and are refused if they are too weak."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from server.runtime.installation import key_in
 
 
-def test_a_key_is_made_once(tmp_path: Path) -> None:
+def test_a_key_is_created_only_once(tmp_path: Path) -> None:
     key = key_in(tmp_path / "audit_key", used_for=tmp_path / "audit_head")
     assert len(key) > 40
     (tmp_path / "audit_head").touch()

@@ -1,4 +1,4 @@
-"""Only their owner can read the files of the service; static files can also be read by a web server."""
+"""Only their owner can read the files of the service. Static files are an exception: a web server can read them too."""
 
 import os
 import stat
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-OPEN = 0o022  # the usual umask: everybody may read new files
+OPEN = 0o022  # The usual umask allows everybody to read new files.
 COLLECTED = """
 from server.settings import *
 STATIC_ROOT, STATICFILES_DIRS = PODIUM_HOME.parent / "collected" / "static", [PODIUM_HOME.parent / "given"]
@@ -38,7 +38,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def test_the_state_folder_is_its_owners(home: Path) -> None:
+def test_only_the_owner_can_access_the_state_folder(home: Path) -> None:
     assert mode_of(home) == 0o700
 
 

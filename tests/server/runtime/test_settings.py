@@ -1,4 +1,4 @@
-"""Settings are documented, and their defaults are safe for production."""
+"""All settings are documented, and their defaults are safe for production."""
 
 import os
 import re
@@ -12,7 +12,8 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_every_setting_is_in_the_example() -> None:
-    source = "".join((ROOT / "server" / name).read_text() for name in ("settings.py", "limits.py"))
+    names = ("settings.py", "account_settings.py", "limits.py")
+    source = "".join((ROOT / "server" / name).read_text() for name in names)
     read = set(re.findall(r"env\.\w+\(\s*\"(\w+)\"", source))
     shown = set(re.findall(r"^# (\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
     assert read == shown
@@ -20,9 +21,8 @@ def test_every_setting_is_in_the_example() -> None:
 
 def test_the_example_can_be_used_with_every_line_uncommented(tmp_path: Path) -> None:
     lines = re.findall(r"^# (\w+)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE)
-    shown = {
-        name: value for name, value in lines if name not in ("SECRET_KEY", "AUDIT_KEY")
-    }  # examples that must be replaced
+    # The example values of secret keys are placeholders.
+    shown = {name: value for name, value in lines if name not in ("SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY")}
     environment = {**os.environ, **shown, "PODIUM_HOME": str(tmp_path), "SECURE_HSTS_SECONDS": "0"}
     code = "from server import settings as s; print(s.PODIUM_BIND, s.WORKER_PROCESSES, s.PROXIES)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -30,7 +30,7 @@ def test_the_example_can_be_used_with_every_line_uncommented(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("processes", "at_once"), [(1, 1), (2, 1), (3, 2), (16, 2)])
-def test_one_team_never_holds_every_process(processes: int, at_once: int, tmp_path: Path) -> None:
+def test_one_team_can_never_use_every_process(processes: int, at_once: int, tmp_path: Path) -> None:
     environment = {**os.environ, "PODIUM_HOME": str(tmp_path), "WORKER_PROCESSES": str(processes)}
     code = "from server import settings as s; print(s.TEAM_EVALUATIONS_AT_ONCE)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -57,7 +57,7 @@ def test_a_broker_that_is_open_to_all_fails_the_deployment_check(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("url", "secure"), [("https://podium.example.org", True), ("http://localhost:8000", False)])
-def test_cookies_are_for_https_where_the_site_is(url: str, secure: bool, tmp_path: Path) -> None:
+def test_cookies_are_restricted_to_https_if_the_site_uses_https(url: str, secure: bool, tmp_path: Path) -> None:
     environment = {**os.environ, "PODIUM_HOME": str(tmp_path), "PODIUM_URL": url}
     code = (
         "from server import settings as s; print(s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_SECURE, s.SECURE_SSL_REDIRECT)"

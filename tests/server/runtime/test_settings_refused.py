@@ -28,10 +28,10 @@ RUBBISH = [
     "$HOME",
     "://",
     "http://[::1",
-    "\u0663",  # ARABIC-INDIC DIGIT THREE, which int() accepts
-    "\udce9",  # a byte that is not UTF-8
+    "\u0663",  # The value is the digit three in Arabic script, which int() accepts.
+    "\udce9",  # The value contains a byte that is not UTF-8.
 ]
-# Settings for which some of these values are valid
+# Some of the values above are valid for these settings.
 TEXTS = {"EMAIL_HOST_USER", "EMAIL_HOST_PASSWORD"}
 NAMES_OF_HOSTS = {"ALLOWED_HOSTS", "EMAIL_HOST", "PODIUM_BIND"}
 MAY_BE_ZERO = {
@@ -48,7 +48,7 @@ MAY_BE_ZERO = {
     "CONFIRM_EMAIL",
 }
 
-# Reads the settings for all environments in one process, because a process for each would take minutes
+# One process reads the settings for all environments, because starting a process for each would take minutes.
 PROBE = """
 import json, os, sys
 from importlib import import_module
@@ -59,7 +59,7 @@ usual = dict(os.environ)
 for told in json.load(sys.stdin):
     os.environ.clear()
     os.environ.update({**usual, **told})
-    for name in ("server.settings", "server.limits"):
+    for name in ("server.settings", "server.account_settings", "server.limits"):
         sys.modules.pop(name, None)
     try:
         settings = import_module("server.settings")
@@ -72,7 +72,7 @@ for told in json.load(sys.stdin):
 
 
 def read(cwd: Path, told: list[dict[str, str]]) -> list[Any]:
-    """Return, for each environment, the settings that were read or the message that refused them."""
+    """Return, for each environment, the settings that were read or the message by which they were refused."""
     kept = {name: value for name, value in os.environ.items() if name not in KEYS}
     environment = {**kept, "PODIUM_HOME": str(cwd / "home"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", PROBE]
@@ -107,7 +107,7 @@ def accepted(key: str) -> set[str]:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_rubbish_is_refused_in_one_sentence_that_names_the_setting(
+def test_invalid_values_are_refused_in_one_sentence_that_names_the_setting(
     key: str, answers: dict[str, dict[str, Any]]
 ) -> None:
     refused = {value: said for value, said in answers[key].items() if isinstance(said, str)}
@@ -130,7 +130,7 @@ def test_a_key_that_is_too_short_is_refused_and_not_shown(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("word", "meant"), [("TRUE", True), ("yes", True), ("1", True), ("off", False), ("No", False)])
-def test_switches_are_read_in_any_case(word: str, meant: bool, tmp_path: Path) -> None:
+def test_boolean_settings_ignore_letter_case(word: str, meant: bool, tmp_path: Path) -> None:
     assert read(tmp_path, [{"DEBUG": word}])[0]["debug"] is meant
 
 
@@ -144,7 +144,7 @@ def test_the_host_of_the_site_is_always_allowed(url: str, tmp_path: Path) -> Non
     assert validate_host(host, said["hosts"])
 
 
-def test_a_heartbeat_is_shorter_than_its_lease(tmp_path: Path) -> None:
+def test_the_heartbeat_interval_must_be_shorter_than_the_lease(tmp_path: Path) -> None:
     (said, short) = read(tmp_path, [{"LEASE_SECONDS": "30", "HEARTBEAT_SECONDS": "30"}, {"LEASE_SECONDS": "5"}])
     assert said == "HEARTBEAT_SECONDS=30 cannot be used: set it to a whole number from 1 to 29."
     assert not isinstance(short, str)

@@ -1,4 +1,4 @@
-"""Mistakes in the configuration are reported in one line that names the setting, without traceback or password."""
+"""An error in the configuration is reported in one line that names the setting, without a traceback or a password."""
 
 import errno
 import os
@@ -49,16 +49,16 @@ def refused(*words: str, **environment: str) -> str:
         ("DATABASE_URL", "sqlite:////nowhere/podium.sqlite3", "DATABASE_URL=sqlite:////nowhere/podium.sqlite3"),
     ],
 )
-def test_unusable_setting_is_refused_by_name_and_value(name, value, said, tmp_path: Path) -> None:
+def test_an_unusable_setting_is_refused_by_name_and_value(name, value, said, tmp_path: Path) -> None:
     assert up(**{"PODIUM_HOME": str(tmp_path), name: value}).removeprefix("CommandError: ").startswith(said)
 
 
-def test_folder_without_room_for_uploads_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_room_for_uploads_is_refused(tmp_path: Path) -> None:
     (tmp_path / "incoming").touch()
     assert f"PODIUM_HOME={tmp_path} cannot be used" in up(PODIUM_HOME=str(tmp_path))
 
 
-def test_folder_that_cannot_be_locked_is_refused(settings: Settings, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_locked_is_refused(settings: Settings, tmp_path: Path) -> None:
     settings.PODIUM_HOME = tmp_path / "gone"
     with pytest.raises(NotStarted, match="PODIUM_HOME="):
         home.lock_home()
@@ -72,7 +72,7 @@ def test_folder_that_cannot_be_locked_is_refused(settings: Settings, tmp_path: P
         ("", "redis://127.0.0.1", "DATABASE_URL missing"),
     ],
 )
-def test_with_services_no_own_database_or_broker_is_started(database, broker, missing, tmp_path: Path) -> None:
+def test_with_the_services_option_no_database_or_broker_is_started(database, broker, missing, tmp_path: Path) -> None:
     assert missing in up("--services", PODIUM_HOME=str(tmp_path), DATABASE_URL=database, REDIS_URL=broker)
 
 
@@ -86,26 +86,26 @@ def test_with_services_no_own_database_or_broker_is_started(database, broker, mi
         ("nonsense", "nonsense"),
     ],
 )
-def test_shown_address_holds_no_password(url, shown) -> None:
+def test_a_shown_address_contains_no_password(url, shown) -> None:
     assert without_password(url) == shown
 
 
 @pytest.mark.parametrize("url", ["unix://:hunter2@/nowhere/redis.sock", "redis://:hun/ter2@cache", "hunter2@cache"])
-def test_silent_broker_is_reported_without_waiting(url, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broker_that_does_not_respond_is_reported_without_waiting(url, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(startup_checks, "BROKER_SECONDS", 0.1)
     with pytest.raises(NotStarted, match="the broker does not respond") as refused:
         startup_checks.check_broker(url)
     assert "ter2" not in str(refused.value)
 
 
-def test_broker_that_is_about_to_start_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_start_waits_for_a_broker_that_is_still_starting(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter(["loading", "loading", ""])
     monkeypatch.setattr(startup_checks, "broker_error", lambda url: next(answers))
     startup_checks.check_broker("redis://cache")
     assert list(answers) == []
 
 
-def test_missing_database_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_database_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     class Missing:
         def ensure_connection(self) -> None:
             raise OperationalError('connection failed:\n  FATAL: database "podium" does not exist')
@@ -124,18 +124,18 @@ def test_missing_database_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     "command", [("token", "ada"), ("verify_audit",), ("sweep",), ("import_challenge", ".", "--organizer", "ada")]
 )
-def test_command_without_its_database_reports_it_in_one_line(command, tmp_path: Path) -> None:
+def test_a_command_without_its_database_reports_it_in_one_line(command, tmp_path: Path) -> None:
     away = "postgres://podium:hunter2@127.0.0.1:1/podium"
     said = refused(*command, PODIUM_HOME=str(tmp_path), DATABASE_URL=away)
     assert said.startswith("DATABASE_URL=postgres://127.0.0.1:1/podium: the database cannot be used")
 
 
-def test_command_before_the_first_start_reports_how_to_create_the_tables(tmp_path: Path) -> None:
+def test_a_command_before_the_first_start_reports_how_to_create_the_tables(tmp_path: Path) -> None:
     assert "run `manage.py migrate`" in refused("token", "ada", PODIUM_HOME=str(tmp_path))
 
 
 @pytest.mark.parametrize("note", ["", "{", "[]", "{}", "5", '{"url": null}', "\xff"])
-def test_damaged_note_of_a_running_service_stops_nobody(note, tmp_path: Path) -> None:
+def test_a_damaged_note_of_a_running_service_blocks_no_command(note, tmp_path: Path) -> None:
     (tmp_path / "runtime.json").write_bytes(note.encode("latin-1"))
     environment = {**os.environ, "PODIUM_HOME": str(tmp_path), "DJANGO_SETTINGS_MODULE": "server.settings"}
     command = [sys.executable, "manage.py", "check"]
@@ -152,7 +152,7 @@ def test_damaged_note_of_a_running_service_stops_nobody(note, tmp_path: Path) ->
         (socket.EAI_NONAME, "PODIUM_BIND=192.0.2.1 cannot be used"),
     ],
 )
-def test_port_is_refused_for_what_is_wrong_with_it(
+def test_the_refusal_of_a_port_names_the_problem(
     number, said, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.PODIUM_PORT, settings.PODIUM_BIND = 80, "192.0.2.1"

@@ -1,4 +1,4 @@
-"""No client can block a thread of the web process, however slowly the client sends or receives."""
+"""No client can block a thread of the web process, no matter how slowly it sends or receives."""
 
 import socket
 import time
@@ -51,7 +51,7 @@ def test_a_large_body_is_requested_only_if_the_application_reads_it(port: int, a
     assert application.asked == 1 + 2
 
 
-def test_a_head_may_come_byte_by_byte(port: int) -> None:
+def test_the_head_of_a_request_may_arrive_byte_by_byte(port: int) -> None:
     with connect(port) as client:
         for byte in request(length=1) + b"x":
             client.sendall(bytes([byte]))
@@ -66,7 +66,7 @@ def test_requests_that_follow_each_other_are_answered_in_order(port: int) -> Non
         assert answer(client) == (200, b"3 POST")
 
 
-def test_a_head_without_end_is_refused(port: int) -> None:
+def test_a_request_head_without_an_end_is_refused(port: int) -> None:
     with connect(port) as client:
         client.sendall(b"GET / HTTP/1.1\r\n" + b"X-Long: y\r\n" * 7000)
         assert answer(client)[0] == 431
@@ -94,7 +94,7 @@ def test_a_client_that_receives_slowly_occupies_no_thread(port: int) -> None:
         client.close()
 
 
-def test_a_body_that_finds_no_space_is_refused_and_small_requests_are_not(
+def test_a_body_is_refused_if_there_is_no_space_but_small_requests_are_not(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(space: spools.DiskSpace, count: int, owners: tuple[str, ...]) -> None:
@@ -109,7 +109,7 @@ def test_a_body_that_finds_no_space_is_refused_and_small_requests_are_not(
         assert answer(client) == (200, b"5 POST")
 
 
-def test_space_is_given_back(monkeypatch: pytest.MonkeyPatch, own_folders: None) -> None:
+def test_disk_space_is_released(monkeypatch: pytest.MonkeyPatch, own_folders: None) -> None:
     space = spools.DiskSpace(2**17)
     for _ in range(3):
         spool = spools.Spool(space)
@@ -146,14 +146,14 @@ def test_a_client_that_still_sends_after_a_refusal_can_read_the_response(port: i
         assert answer(client) == (403, b"")
 
 
-def test_a_folder_for_bodies_that_was_moved_away_is_made_again(port: int, settings: Settings) -> None:
+def test_a_folder_for_bodies_that_was_moved_away_is_created_again(port: int, settings: Settings) -> None:
     settings.FILE_UPLOAD_TEMP_DIR.rmdir()
     with connect(port) as client:
         client.sendall(request(length=LARGE) + b"x" * LARGE)
         assert answer(client) == (200, b"%d POST" % LARGE)
 
 
-def test_a_body_that_cannot_be_kept_is_answered_as_maintenance(port: int, settings: Settings) -> None:
+def test_a_body_that_cannot_be_stored_is_refused_with_503(port: int, settings: Settings) -> None:
     settings.FILE_UPLOAD_TEMP_DIR.rmdir()
     settings.FILE_UPLOAD_TEMP_DIR.touch()
     with connect(port) as client:

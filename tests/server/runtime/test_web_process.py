@@ -1,4 +1,4 @@
-"""The web process does not load numpy and pandas."""
+"""The web process does not load numpy or pandas."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""No IP address and no account can lock others out of the web process, whatever it sends."""
+"""No IP address and no account can prevent the web process from serving others, no matter what it sends."""
 
 import socket
 import time
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.enable_socket
 
 CONNECTIONS, OF_ONE = 20, 12
 OTHER = "127.0.0.2"
-STEADY_PIECES = 80  # pieces of 1000 bytes, 20 per second
+STEADY_PIECES = 80  # The number of pieces of 1000 bytes that are sent, 20 per second.
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def port(monkeypatch: pytest.MonkeyPatch, own_folders: None) -> Iterator[int]:
 
 @pytest.fixture
 def open_many(port: int) -> Iterator[Callable[..., list[socket.socket]]]:
-    """Return a function that opens connections and sends these bytes on each: `open_many(count, sent, address)`."""
+    """Return a function that opens connections and sends data on each of them: `open_many(count, sent, address)`."""
     with ExitStack() as stack:
 
         def open_many(count: int, sent: bytes, address: str = "127.0.0.1") -> list[socket.socket]:
@@ -66,7 +66,7 @@ def served(port: int, address: str, path: str = "/") -> int:
 
 
 @pytest.mark.parametrize("sent", [b"", b"G", b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "])
-def test_incomplete_headers_of_one_address_lock_nobody_out(
+def test_incomplete_headers_from_one_address_do_not_block_others(
     port: int, open_many: Callable[..., list[socket.socket]], sent
 ) -> None:
     clients = open_many(2 * CONNECTIONS, sent)
@@ -75,7 +75,7 @@ def test_incomplete_headers_of_one_address_lock_nobody_out(
     assert not is_closed(clients[-1])
 
 
-def test_incomplete_headers_of_many_addresses_lock_nobody_out(
+def test_incomplete_headers_from_many_addresses_do_not_block_others(
     port: int, open_many: Callable[..., list[socket.socket]]
 ) -> None:
     for number in range(2 * CONNECTIONS):
@@ -83,13 +83,13 @@ def test_incomplete_headers_of_many_addresses_lock_nobody_out(
     assert served(port, OTHER) == 200
 
 
-def test_idle_connections_lock_nobody_out(port: int, open_many: Callable[..., list[socket.socket]]) -> None:
+def test_idle_connections_do_not_block_others(port: int, open_many: Callable[..., list[socket.socket]]) -> None:
     open_many(2 * CONNECTIONS, request())
     assert served(port, OTHER) == 200
 
 
 @pytest.mark.parametrize("sent", [request(length=10), request("/large")], ids=["stalled body", "answer not taken"])
-def test_stalled_requests_of_two_addresses_lock_nobody_out(
+def test_stalled_requests_from_two_addresses_do_not_block_others(
     port: int, open_many: Callable[..., list[socket.socket]], sent
 ) -> None:
     for address in ("127.0.0.1", "127.0.0.3"):
@@ -98,7 +98,7 @@ def test_stalled_requests_of_two_addresses_lock_nobody_out(
 
 
 @pytest.mark.parametrize("of_each", [1, 2, 10])
-def test_stalled_bodies_of_many_addresses_lock_nobody_out(
+def test_stalled_bodies_from_many_addresses_do_not_block_others(
     port: int, open_many: Callable[..., list[socket.socket]], of_each
 ) -> None:
     """No address has many connections, and every connection is in the middle of a request."""
@@ -113,18 +113,18 @@ def test_a_body_that_arrives_steadily_is_not_closed_for_others(
     with connect(port, OTHER) as upload, ThreadPoolExecutor() as pool:
         upload.sendall(request(length=STEADY_PIECES * 1000))
         sent = pool.submit(send_steadily, upload)
-        time.sleep(2.5)  # long enough for its speed to be measured
+        time.sleep(2.5)  # During this pause, the speed of the upload is measured.
         for number in range(2 * CONNECTIONS):
             open_many(1, request(length=60_000), f"127.0.1.{number + 1}")
         sent.result()
         assert answer(upload) == (200, b"%d POST" % (STEADY_PIECES * 1000))
 
 
-def test_requests_under_way_are_not_closed_for_others_of_the_same_address(
+def test_requests_in_progress_are_not_closed_for_others_of_the_same_address(
     port: int, open_many: Callable[..., list[socket.socket]]
 ) -> None:
     clients = open_many(OF_ONE, request(length=5))
-    time.sleep(1)  # long enough for the headers of all requests to be read
+    time.sleep(1)  # During this pause, the headers of all requests are read.
     assert is_closed(open_many(1, b"")[0], seconds=5)
     for client in clients:
         client.sendall(b"small")
@@ -139,10 +139,10 @@ class TestBehindAProxy:
     def of(self, sender: str, length: int) -> bytes:
         return request("/", length, f"X-Forwarded-For: 9.9.9.9, {sender}")
 
-    def test_the_share_is_that_of_the_sender_and_not_of_the_proxy(
+    def test_connections_count_for_the_sender_and_not_for_the_proxy(
         self, port: int, open_many: Callable[..., list[socket.socket]]
     ) -> None:
-        """Addresses that the client itself wrote into `X-Forwarded-For` are ignored."""
+        """Addresses that the client itself has written into `X-Forwarded-For` are ignored."""
         clients = open_many(OF_ONE, self.of("192.0.2.1", 5))
         with connect(port) as one_more, connect(port) as other:
             one_more.sendall(self.of("192.0.2.1", 5))
@@ -163,9 +163,9 @@ class TestBehindAProxy:
 
 class TestShares:
     def shares(self, **held: int) -> Shares[str]:
-        """Open this many connections for each address, whose name describes the behaviour of its connections.
+        """Register the given number of connections for each address. The name of an address determines their behaviour.
 
-        Connections of `busy` and `steady` addresses are in the middle of requests.
+        Connections of addresses named `busy` and `steady` are in the middle of requests.
         """
         shares: Shares[str] = Shares(most=80, most_of_one=50)
         for address, count in held.items():
@@ -175,7 +175,7 @@ class TestShares:
                 shares.update_pace(f"{address} {number}", address, is_steady=address.startswith("steady"))
         return shares
 
-    def test_the_oldest_connection_of_the_address_with_most_is_closed(self) -> None:
+    def test_the_oldest_connection_of_the_address_with_the_most_connections_is_closed(self) -> None:
         shares = self.shares(few=3, many=10)
         assert shares.worst() == "many 0"
         shares.remove_waiting("many 0", "many")
@@ -184,17 +184,19 @@ class TestShares:
     @pytest.mark.parametrize(
         ("held", "worst"),
         [
-            # The address with the most connections loses one, although all are in the middle of requests.
+            # The address with the most connections loses one, although all of them are in the middle of requests.
             ({"busy": 11, "early": 10}, "busy 0"),
-            ({"steady": 40, "busy": 9}, "busy 0"),  # steady connections are not closed first
-            # But an address with few connections takes precedence over steady ones of an address with many.
+            ({"steady": 40, "busy": 9}, "busy 0"),  # A steady connection is closed last.
+            # The other address has few connections, so the address with many loses a connection, although it is steady.
             ({"busy": 8, "steady": 9}, "steady 0"),
-            ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),  # if most are steady, a steady one is closed
-            ({"steady": 8, "busy1": 8, "busy2": 8}, "busy1 0"),  # no address has many: the oldest one
+            # If most connections are steady, a steady one is closed.
+            ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),
+            # If no address has many connections, the oldest one is closed.
+            ({"steady": 8, "busy1": 8, "busy2": 8}, "busy1 0"),
             ({"busy": 1, "early": 1}, "busy 0"),
         ],
     )
-    def test_the_connection_that_stores_most_is_closed(self, held, worst) -> None:
+    def test_the_connection_that_stores_the_most_data_is_closed(self, held, worst) -> None:
         assert self.shares(**held).worst() == worst
 
     def test_a_new_connection_is_never_chosen_to_make_room_for_itself(self) -> None:
@@ -229,7 +231,7 @@ class TestShares:
 
 
 class TestDiskSpace:
-    def test_one_owner_never_takes_more_than_half_of_the_free_space(self) -> None:
+    def test_one_owner_never_gets_more_than_half_of_the_free_space(self) -> None:
         space = spools.DiskSpace(1000)
         space.take(500, ("one",))
         with pytest.raises(spools.ShareExhausted):
@@ -259,7 +261,7 @@ class TestDiskSpace:
         self, port: int, open_many: Callable[..., list[socket.socket]], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(spools.DiskSpace, "take", limited(spools.DiskSpace.take))
-        monkeypatch.setattr(buffering, "HOARDING_SECONDS", 2.0)
+        monkeypatch.setattr(buffering, "MAX_TRANSFER_SECONDS", 2.0)
         for number in range(5):
             open_many(1, request(length=LARGE) + b"x" * (LARGE - 1), f"127.0.1.{number + 1}")
         time.sleep(0.5)
@@ -283,7 +285,7 @@ class TestDiskSpace:
 
 
 def limited(take: Callable[..., None]) -> Callable[..., None]:
-    """Return a version of `DiskSpace.take` that limits the disk space to 18 MiB."""
+    """Return a version of `DiskSpace.take` that limits the space on the disk to 18 MiB."""
 
     def take_of_less(space: spools.DiskSpace, count: int, owners: tuple[str, ...] = ()) -> None:
         if space.left > 2**30:

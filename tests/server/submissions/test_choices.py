@@ -1,4 +1,4 @@
-"""Teams can change notes and choose final submissions, each until a deadline."""
+"""Teams can change notes and choose final submissions until the respective deadline."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,14 +24,14 @@ def code_of(service: Any, **arguments: Any) -> str:
     return caught.value.code
 
 
-def test_note_is_kept_as_one_tidy_line(scored: Submission) -> None:
+def test_a_note_is_stored_as_one_line_without_extra_spaces(scored: Submission) -> None:
     set_note(submission=scored, by=scored.user, note=" two\nlines\u202e\u2800\ufe0f ")
     scored.refresh_from_db()
     assert scored.note == "two lines"
 
 
 @pytest.mark.parametrize(("note", "fits"), [("x" * 500, True), ("x" * 501, False)])
-def test_note_has_a_limit(scored: Submission, note, fits) -> None:
+def test_the_length_of_a_note_is_limited(scored: Submission, note, fits) -> None:
     if fits:
         assert set_note(submission=scored, by=scored.user, note=note).note == note
     else:
@@ -43,7 +43,7 @@ def test_people_outside_the_team_cannot_change_a_submission(make: Make, scored: 
     assert code_of(service, submission=scored, by=make.user(), **change) == "not_a_member"
 
 
-def test_scored_submission_can_be_chosen_and_taken_back(scored: Submission) -> None:
+def test_the_choice_of_a_scored_submission_can_be_undone(scored: Submission) -> None:
     assert set_final(submission=scored, by=scored.user, final=True).final
     assert not set_final(submission=scored, by=scored.user, final=False).final
 
@@ -53,13 +53,13 @@ def test_choosing_twice_has_no_further_effect(scored: Submission) -> None:
     assert set_final(submission=scored, by=scored.user, final=True).final
 
 
-def test_more_than_the_phase_allows_cannot_be_chosen(make: Make, scored: Submission) -> None:
+def test_no_more_submissions_than_the_phase_allows_can_be_chosen(make: Make, scored: Submission) -> None:
     set_final(submission=scored, by=scored.user, final=True)
     second = make.submission(scored.phase, scored.team, status=Status.SCORED, finished_at=NOW)
     assert code_of(set_final, submission=second, by=scored.user, final=True) == "invalid"
 
 
-def test_only_what_is_scored_can_be_chosen(make: Make) -> None:
+def test_only_scored_submissions_can_be_chosen(make: Make) -> None:
     queued = make.submission(make.phase())
     assert code_of(set_final, submission=queued, by=queued.user, final=True) == "invalid"
 

@@ -1,6 +1,6 @@
 """Each way in which a submission can end has a fault, a code, a message with advice, and an effect on the quota.
 
-Page and API show them.
+Pages and the API show all of these.
 """
 
 import logging
@@ -30,13 +30,13 @@ WHOSE = {
     Fault.ORGANIZER: "The organizers of the challenge have to fix it.",
     Fault.PLATFORM: "The problem is on our side",
 }
-# Each message contains one of these requests
-DEEDS = ("Submit ", "Send ", "Write ", "Fix ", "Keep ", "tell us")
+# Each message tells the participant what to do, with one of these words.
+DEEDS = ("Submit ", "Send ", "Write ", "Contact ", "Fix ", "Keep ", "tell us")
 
 
 @dataclass(frozen=True)
 class End:
-    """One way in which a submission can end, and the expected result."""
+    """A way in which a submission can end, and the expected result."""
 
     brought_about: Callable[[Submission, pytest.MonkeyPatch], None]
     status: Status
@@ -47,7 +47,7 @@ class End:
 
 
 def worker(outcome: BaseException | Report) -> Callable[[Submission, pytest.MonkeyPatch], None]:
-    """Return a function that scores a submission each time it is queued, always with this outcome."""
+    """Return a function that scores a submission each time it is queued, always with the given outcome."""
 
     def work(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
         def score(request: ScoringRequest) -> Report:
@@ -72,7 +72,7 @@ def dies_again_and_again(submission: Submission, monkeypatch: pytest.MonkeyPatch
 
 
 def dies_once(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
-    Submission.objects.update(attempts=2)  # two earlier attempts failed for other reasons
+    Submission.objects.update(attempts=2)  # Two earlier attempts have failed for other reasons.
     dies_again_and_again(submission, monkeypatch)
 
 
@@ -132,7 +132,7 @@ def ended(end: End, make: Make, inline_queue: InlineQueue, monkeypatch: pytest.M
     return submission
 
 
-def test_every_status_fault_and_code_is_among_the_ends() -> None:
+def test_every_status_fault_and_code_is_tested() -> None:
     assert {end.status for end in ENDS.values()} == set(FINISHED)
     assert {end.fault for end in ENDS.values()} == set(Fault)
     assert {end.code for end in ENDS.values()} == {"", *Failure, *ADVICE}
@@ -143,12 +143,12 @@ def test_the_row_has_the_expected_status_fault_and_attempts(end: End, ended: Sub
     assert found == (end.status, end.fault, end.attempts)
 
 
-def test_the_quota_is_given_back_unless_the_machine_did_its_work(end: End, ended: Submission) -> None:
+def test_the_quota_is_given_back_in_the_expected_cases(end: End, ended: Submission) -> None:
     amounts = sorted(QuotaEntry.objects.filter(submission=ended).values_list("amount", flat=True))
     assert amounts == ([-1, 1] if end.given_back else [1])
 
 
-def test_the_page_says_code_sentence_and_what_to_do(end: End, ended: Submission, client: Client) -> None:
+def test_the_page_shows_the_code_the_message_and_what_to_do(end: End, ended: Submission, client: Client) -> None:
     client.force_login(ended.user)
     page = Page(client.get(f"/submissions/{ended.pk}/"))
     words = page.words
@@ -163,7 +163,7 @@ def test_the_page_says_code_sentence_and_what_to_do(end: End, ended: Submission,
     assert [fault for fault, said in WHOSE.items() if said in words] == [fault for fault in WHOSE if fault == end.fault]
 
 
-def test_the_api_says_code_sentence_and_what_to_do(end: End, ended: Submission, api: Api) -> None:
+def test_the_api_returns_the_code_the_message_and_what_to_do(end: End, ended: Submission, api: Api) -> None:
     told = api.get(f"submissions/{ended.pk}", user=ended.user).json()
     assert (told["status"], told["fault"] or "") == (end.status, end.fault)
     if ended.status == Status.FAILED:

@@ -11,9 +11,9 @@ from server.challenges.models import Phase
 from server.submissions.feedback import (
     current_evaluation,
     intervals_in,
+    load_scores,
     score_access,
     scores_in,
-    with_scores,
 )
 from server.submissions.models import Submission
 from tests.conftest import Make
@@ -57,7 +57,7 @@ def test_an_organizer_sees_every_split_at_any_time(phase: Phase, organizer: User
     assert set(scores_seen(submission, viewer=organizer, now=NOW)) == {"public", "private", "all"}
 
 
-def test_staff_sees_every_split(phase: Phase, make: Make, scored: Scored) -> None:
+def test_staff_see_every_split(phase: Phase, make: Make, scored: Scored) -> None:
     submission = scored(phase, 0.5, private=0.4)
     assert "private" in scores_seen(submission, viewer=make.user(is_staff=True), now=NOW)
 
@@ -88,19 +88,21 @@ def test_an_undefined_score_stays_null(phase: Phase, scored: Scored) -> None:
     assert scores_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": None}}
 
 
-def test_without_an_evaluation_there_is_nothing(phase: Phase, make: Make) -> None:
+def test_without_an_evaluation_there_are_no_scores(phase: Phase, make: Make) -> None:
     submission = make.submission(phase)
     assert scores_seen(submission, viewer=submission.user, now=NOW) == {}
     assert current_evaluation(submission) is None
 
 
-def test_the_evaluation_of_the_phases_signature_counts_not_the_newest(phase: Phase, scored: Scored) -> None:
+def test_the_evaluation_with_the_phases_signature_is_shown_even_if_it_is_not_the_newest(
+    phase: Phase, scored: Scored
+) -> None:
     submission = scored(phase, 0.5)
     evaluate(submission, {"public": {"mAP": 0.9}}, signature="other", created_at=LATER)
     assert scores_seen(submission, viewer=submission.user, now=NOW) == {"public": {"mAP": 0.5}}
 
 
-def test_where_none_is_of_the_phases_signature_the_newest_counts(phase: Phase, scored: Scored) -> None:
+def test_without_an_evaluation_with_the_phases_signature_the_newest_one_is_shown(phase: Phase, scored: Scored) -> None:
     submission = scored(phase, 0.5, signature="first")
     evaluate(submission, {"public": {"mAP": 0.9}}, signature="second", created_at=LATER)
     evaluation = current_evaluation(submission)
@@ -108,13 +110,15 @@ def test_where_none_is_of_the_phases_signature_the_newest_counts(phase: Phase, s
     assert evaluation.signature == "second"
 
 
-def test_many_submissions_cost_the_same_queries(
+def test_the_number_of_queries_does_not_depend_on_the_number_of_submissions(
     phase: Phase, make: Make, scored: Scored, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     team = make.team(phase.challenge)
     for number in range(5):
         scored(phase, number / 10, team=team)
-    viewer = make.user(is_staff=True)
-    with django_assert_num_queries(3):  # one each for submissions, evaluations and scores
-        for submission in with_scores(Submission.objects.filter(team=team)):
-            scores_seen(submission, viewer=viewer, now=NOW)
+    access = score_access(phase, viewer=make.user(is_staff=True), now=NOW)
+    with django_assert_num_queries(3):  # There is one query each for submissions, evaluations and scores.
+        submissions = list(Submission.objects.filter(team=team).select_related("phase__challenge"))
+        load_scores(submissions)
+        for submission in submissions:
+            scores_in(submission, access)

@@ -1,4 +1,4 @@
-"""Submitting files: each refusal has a code and leaves neither a row nor a file behind."""
+"""If a file is refused, the refusal has a code, and neither a row nor a file remains."""
 
 import errno
 import os
@@ -36,7 +36,7 @@ def upload(content: bytes = TEXT, name: str = "mine.csv") -> ContentFile:
 
 @pytest.fixture
 def entrant(make: Make) -> dict[str, Any]:
-    """Return the arguments of an upload that is accepted: a user, the user's team and an open phase."""
+    """Return valid arguments for submitting a file: a user, the user's team and an open phase."""
     user, phase = make.user(), make.phase()
     return {"user": user, "team": make.team(phase.challenge, user), "phase": phase}
 
@@ -51,14 +51,14 @@ def refusal(**arguments: Any) -> Refused:
     return caught.value
 
 
-def test_upload_becomes_a_queued_row_with_its_hash(entrant):
+def test_an_upload_becomes_a_queued_row_with_its_hash(entrant):
     submission = intake.submit(**entrant, file=upload(), note="first")
     submission.refresh_from_db()
     assert (submission.status, submission.sha256) == (Status.QUEUED, sha256(TEXT).hexdigest())
     assert (submission.file_name, submission.size_bytes, submission.note) == ("mine.csv", len(TEXT), "first")
 
 
-def test_stored_name_reveals_nothing_about_the_given_one(entrant):
+def test_the_stored_name_reveals_nothing_about_the_original_name(entrant):
     submission = intake.submit(**entrant, file=upload(name="mine.csv"))
     folder, key = submission.file.name.split("/")
     assert folder == "submissions"
@@ -69,7 +69,7 @@ def test_stored_bytes_are_the_uploaded_bytes(entrant):
     assert Path(intake.submit(**entrant, file=upload()).file.path).read_bytes() == TEXT
 
 
-def test_uploaded_temporary_file_is_moved_not_copied(entrant):
+def test_an_uploaded_temporary_file_is_moved_and_not_copied(entrant):
     file = TemporaryUploadedFile("mine.csv", "text/csv", len(TEXT), None)
     file.write(TEXT)
     inode = os.fstat(file.fileno()).st_ino
@@ -78,7 +78,7 @@ def test_uploaded_temporary_file_is_moved_not_copied(entrant):
     assert Path(submission.file.path).stat().st_ino == inode
 
 
-def test_age_of_a_slow_upload_begins_with_its_end(entrant):
+def test_the_age_of_an_upload_is_counted_from_its_end(entrant):
     file = TemporaryUploadedFile("mine.csv", "text/csv", len(TEXT), None)
     file.write(TEXT)
     file.flush()
@@ -88,14 +88,14 @@ def test_age_of_a_slow_upload_begins_with_its_end(entrant):
     assert Path(submission.file.path).stat().st_mtime >= (NOW - HOUR).timestamp()
 
 
-def test_message_is_sent_after_the_commit_only(entrant, inline_queue, django_capture_on_commit_callbacks):
+def test_the_message_is_sent_only_after_the_commit(entrant, inline_queue, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         submission = intake.submit(**entrant, file=upload())
         assert inline_queue.sent == []
     assert inline_queue.sent == [submission.pk]
 
 
-def test_upload_is_charged_and_written_into_the_log(entrant):
+def test_an_upload_is_charged_and_logged(entrant):
     submission = intake.submit(**entrant, file=upload())
     charged = QuotaEntry.objects.get(submission=submission)
     assert (charged.amount, charged.reason, charged.day) == (1, "submitted", submission.received_at.date())
@@ -109,58 +109,58 @@ def test_upload_is_charged_and_written_into_the_log(entrant):
         ({"opens_at": NOW - 2 * HOUR, "closes_at": NOW - HOUR}, "phase_closed"),
     ],
 )
-def test_phase_takes_files_between_its_dates_only(make, entrant, dates, code):
+def test_a_phase_accepts_files_only_between_its_dates(make, entrant, dates, code):
     phase = make.phase(entrant["phase"].challenge, **dates)
     assert refusal(**{**entrant, "phase": phase}).code == code
 
 
-def test_phase_without_truth_is_not_open(entrant):
+def test_a_phase_without_truth_is_not_open(entrant):
     entrant["phase"].truths.all().delete()
     assert refusal(**entrant).code == "phase_not_open"
 
 
-def test_dates_are_read_fresh_after_a_long_upload(entrant):
-    entrant["phase"].closes_at = NOW - HOUR  # an organizer closes the phase after the view has read it
+def test_dates_are_read_again_after_a_long_upload(entrant):
+    entrant["phase"].closes_at = NOW - HOUR  # An organizer closes the phase after the view has read it.
     entrant["phase"].save()
     entrant["phase"].closes_at = None
     assert refusal(**entrant).code == "phase_closed"
 
 
-def test_submission_in_the_instant_of_the_deadline_is_in_time(entrant, monkeypatch):
+def test_a_submission_exactly_at_the_deadline_is_in_time(entrant, monkeypatch):
     entrant["phase"].closes_at = NOW
     entrant["phase"].save()
     monkeypatch.setattr(intake, "database_now", lambda: NOW)
     assert intake.submit(**entrant, file=upload()).received_at == NOW
 
 
-def test_stranger_is_not_a_member(make, entrant):
+def test_a_stranger_is_not_a_member(make, entrant):
     assert refusal(**{**entrant, "user": make.user()}).code == "not_a_member"
 
 
-def test_team_of_another_challenge_is_not_a_member(make, entrant):
+def test_a_team_of_another_challenge_is_not_a_member(make, entrant):
     assert refusal(**{**entrant, "team": make.team(make.challenge(), entrant["user"])}).code == "not_a_member"
 
 
-def test_nobody_is_not_a_member(entrant):
+def test_anonymous_users_are_not_members(entrant):
     assert refusal(**{**entrant, "user": None}).code == "not_a_member"
 
 
-def test_file_beyond_the_limit_is_too_large(entrant, settings):
+def test_a_file_beyond_the_limit_is_too_large(entrant, settings):
     settings.UPLOAD_MAX_BYTES = len(TEXT) - 1
     assert refusal(**entrant).code == "file_too_large"
 
 
-def test_file_at_the_limit_is_taken(entrant, settings):
+def test_a_file_at_the_size_limit_is_accepted(entrant, settings):
     settings.UPLOAD_MAX_BYTES = len(TEXT)
     assert intake.submit(**entrant, file=upload())
 
 
-def test_note_that_is_too_long_is_invalid(entrant):
+def test_a_note_that_is_too_long_is_invalid(entrant):
     assert refusal(**entrant, note="x" * 501).code == "invalid"
 
 
 @pytest.mark.parametrize("status", [Status.QUEUED, Status.RUNNING, Status.SCORED])
-def test_same_file_again_is_a_duplicate_that_names_the_earlier(make, entrant, status):
+def test_the_same_file_is_refused_as_a_duplicate_of_the_earlier_submission(make, entrant, status):
     lease = {"lease_token": UUID(int=1), "lease_until": NOW} if status == Status.RUNNING else {}
     ended = {"finished_at": NOW} if status == Status.SCORED else {}
     earlier = make.submission(entrant["phase"], entrant["team"], content=TEXT, status=status, **lease, **ended)
@@ -172,17 +172,17 @@ def test_same_file_again_is_a_duplicate_that_names_the_earlier(make, entrant, st
     "fields",
     [{"status": "rejected"}, {"status": "cancelled"}, {"status": "failed", "fault": "platform", "failure": "x"}],
 )
-def test_file_that_got_no_score_may_come_again(make, entrant, fields):
+def test_a_file_without_a_score_may_be_submitted_again(make, entrant, fields):
     make.submission(entrant["phase"], entrant["team"], content=TEXT, finished_at=NOW, **fields)
     assert intake.submit(**entrant, file=upload())
 
 
-def test_two_teams_may_send_the_same_file(make, entrant):
+def test_two_teams_may_submit_the_same_file(make, entrant):
     make.submission(entrant["phase"], content=TEXT)
     assert intake.submit(**entrant, file=upload())
 
 
-def test_exhausted_quota_says_when_the_next_is_possible(entrant):
+def test_the_refusal_for_an_exhausted_quota_says_when_the_next_submission_is_possible(entrant):
     entrant["phase"].quota_per_day = 1
     entrant["phase"].save()
     intake.submit(**entrant, file=upload(b"one"))
@@ -191,19 +191,19 @@ def test_exhausted_quota_says_when_the_next_is_possible(entrant):
     assert refused.extra["next_allowed_at"] == refused.extra["resets_at"]
 
 
-def test_baseline_needs_no_member_no_dates_and_no_quota(make):
+def test_a_baseline_needs_no_member_no_dates_and_no_quota(make):
     phase = make.phase(closes_at=NOW - HOUR, opens_at=NOW - 2 * HOUR, quota_per_day=0)
     team = make.team(phase.challenge, is_baseline=True)
     submission = intake.submit(user=None, team=team, phase=phase, file=upload(), charge=False)
     assert not submission.quota_entries.exists()
 
 
-def test_refused_upload_leaves_no_file_and_no_row(make, entrant):
+def test_a_refused_upload_leaves_no_file_and_no_row(make, entrant):
     refusal(**{**entrant, "user": make.user()})
     assert (stored_files(), Submission.objects.count(), QuotaEntry.objects.count()) == ([], 0, 0)
 
 
-def test_failed_transaction_leaves_no_file(entrant, monkeypatch):
+def test_a_failed_transaction_leaves_no_file(entrant, monkeypatch):
     def broken(**arguments: Any) -> None:
         raise OperationalError("the database went away")
 
@@ -214,7 +214,7 @@ def test_failed_transaction_leaves_no_file(entrant, monkeypatch):
     assert Submission.objects.count() == 0
 
 
-def test_upload_that_cannot_begin_to_be_written_leaves_no_file(entrant, monkeypatch):
+def test_an_upload_whose_transaction_cannot_begin_leaves_no_file(entrant, monkeypatch):
     def away() -> None:
         raise OperationalError("the database went away")
 
@@ -224,7 +224,7 @@ def test_upload_that_cannot_begin_to_be_written_leaves_no_file(entrant, monkeypa
     assert stored_files() == []
 
 
-def test_upload_whose_commit_is_not_answered_keeps_its_file(entrant, monkeypatch):
+def test_an_upload_keeps_its_file_if_the_response_to_the_commit_is_lost(entrant, monkeypatch):
     @contextmanager
     def unanswered() -> Iterator[None]:
         with transaction.atomic():
@@ -238,7 +238,7 @@ def test_upload_whose_commit_is_not_answered_keeps_its_file(entrant, monkeypatch
 
 
 @pytest.mark.django_db(transaction=True)
-def test_upload_whose_message_is_interrupted_keeps_its_file(entrant, monkeypatch):
+def test_an_upload_keeps_its_file_if_sending_the_message_is_interrupted(entrant, monkeypatch):
     def interrupted(kind: Any, key: UUID) -> None:
         raise KeyboardInterrupt
 
@@ -249,7 +249,7 @@ def test_upload_whose_message_is_interrupted_keeps_its_file(entrant, monkeypatch
 
 
 @pytest.mark.django_db(transaction=True)
-def test_upload_whose_message_fails_is_taken(entrant, monkeypatch, caplog):
+def test_an_upload_is_accepted_even_if_its_message_cannot_be_sent(entrant, monkeypatch, caplog):
     def broken(kind: Any, key: UUID) -> None:
         raise RuntimeError("an unexpected error")
 
@@ -259,7 +259,7 @@ def test_upload_whose_message_fails_is_taken(entrant, monkeypatch, caplog):
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_full_disk_is_refused_with_no_space(entrant, monkeypatch, number):
+def test_on_a_full_disk_an_upload_is_refused_with_no_space(entrant, monkeypatch, number):
     def full(descriptor: int) -> None:
         raise OSError(number, "full")
 
@@ -268,7 +268,7 @@ def test_full_disk_is_refused_with_no_space(entrant, monkeypatch, number):
     assert stored_files() == []
 
 
-def test_full_disk_of_the_database_is_refused_with_no_space(entrant, monkeypatch):
+def test_if_the_disk_of_the_database_is_full_an_upload_is_refused_with_no_space(entrant, monkeypatch):
     def full(**arguments: Any) -> None:
         cause = sqlite3.OperationalError("database or disk is full")
         cause.sqlite_errorcode = sqlite3.SQLITE_FULL
@@ -283,13 +283,17 @@ def test_full_disk_of_the_database_is_refused_with_no_space(entrant, monkeypatch
     ("given", "shown"),
     [
         ("../../etc/passwd", "passwd"),
-        ("a\u202egpj.csv", "agpj.csv"),  # right-to-left override
-        ("a\ufe0f\u3164\U0001d159.csv", "a.csv"),  # a variation selector, a filler and a null notehead, all invisible
+        ("a\u202egpj.csv", "agpj.csv"),  # The name has a right-to-left override.
+        # The name has a variation selector, a filler and a null notehead, which are all invisible.
+        ("a\ufe0f\u3164\U0001d159.csv", "a.csv"),
         ("tab\there\x00.csv", "tabhere.csv"),
         ("", "unnamed"),
+        ("..", "unnamed"),
+        ("a/\u2025", "unnamed"),
+        ("\uff0e\uff0e\uff0fpasswd", "passwd"),
         ("x" * 300 + ".csv", "x" * 251 + ".csv"),
         ("ﬁle.csv", "file.csv"),
     ],
 )
-def test_shown_name_is_tidy(given, shown):
+def test_the_shown_file_name_has_no_hidden_characters(given, shown):
     assert intake.visible_name(given) == shown

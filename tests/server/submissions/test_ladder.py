@@ -1,4 +1,4 @@
-"""Ladder feedback: until the phase ends, a public score is shown only if it is clearly above the team's best."""
+"""With ladder feedback, a public score is shown before the phase ends only if it is clearly above the team's best."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -29,7 +29,8 @@ FIRST, HIGHER, NO_CLEARER = (
     [0.4, 0.5, 0.6],
     [0.52, 0.6, 0.68],
     [0.4, 0.61, 0.85],
-)  # their means, which are the scores, are 0.5, 0.6 and 0.62
+    # The score of a submission is the mean of its replicates: 0.5, 0.6 and 0.62.
+)
 Send = Callable[..., Submission]
 
 
@@ -43,7 +44,7 @@ def decide(submission: Submission) -> None:
 
 @pytest.fixture
 def send(phase: Phase, team: Team, replicated: Callable[..., Submission]) -> Send:
-    """Return a function that creates a submission with these replicates and decides whether its score is shown."""
+    """Return a function that creates a submission with the given replicates and decides whether its score is shown."""
 
     def send(values: list[float], **fields: Any) -> Submission:
         submission: Submission = replicated(phase, values, **{"team": team, **fields})
@@ -72,7 +73,7 @@ def test_a_clear_improvement_is_shown(send: Send, viewer: User) -> None:
     assert shown(send(HIGHER), viewer) == pytest.approx(0.6)
 
 
-def test_an_improvement_within_the_standard_error_shows_the_best_again(send: Send, viewer: User) -> None:
+def test_an_improvement_within_the_standard_error_shows_the_previous_best_score(send: Send, viewer: User) -> None:
     send(FIRST)
     best, unclear = send(HIGHER), send(NO_CLEARER)
     assert shown(unclear, viewer) == shown(best, viewer) == pytest.approx(0.6)
@@ -85,7 +86,7 @@ def test_a_worse_submission_shows_the_best_score_again(send: Send, viewer: User)
     assert shown(send(FIRST), viewer) == pytest.approx(0.6)
 
 
-def test_teams_are_compared_with_themselves_only(send: Send, phase: Phase, make: Make) -> None:
+def test_each_team_is_compared_only_with_itself(send: Send, phase: Phase, make: Make) -> None:
     send(HIGHER)
     other = make.team(phase.challenge)
     assert shown(send(FIRST, team=other), other.memberships.get().user) == 0.5
@@ -123,7 +124,7 @@ def test_a_score_is_not_shown_until_it_is_compared(
     send(FIRST)
     waiting = replicated(phase, [0.9, 0.9123, 0.93], team=team, stage="bootstrapping")
     assert standing(waiting, now=NOW).why_not.startswith("It is being compared")
-    report = visible_report(waiting, viewer=viewer, now=NOW)
+    report = visible_report(waiting, access=score_access(phase, viewer=viewer, now=NOW))
     assert report is not None
     assert report["splits"] == {}
     answer = api.get(f"submissions/{waiting.pk}", user=viewer).json()
@@ -153,7 +154,7 @@ def test_a_hidden_score_is_on_no_page_or_leaderboard_and_in_no_file(
     assert api.get(f"submissions/{unclear.pk}", user=viewer).json()["scores_of"] == str(best.pk)
 
 
-def test_a_board_ranks_by_what_is_shown_and_counts_every_entry(
+def test_a_leaderboard_ranks_by_shown_scores_and_counts_every_submission(
     phase: Phase, viewer: User, send: Send, make: Make
 ) -> None:
     best, _ = send(HIGHER), send(NO_CLEARER)
@@ -169,13 +170,13 @@ def test_a_board_ranks_by_what_is_shown_and_counts_every_entry(
 def test_the_margin_is_a_parameter_of_the_phase(
     margin: float, is_shown: bool, send: Send, phase: Phase, viewer: User
 ) -> None:
-    """The difference of 0.025 is between one and two standard errors; one standard error is about 0.018."""
+    """The difference of 0.025 is between one and two standard errors, because one standard error is about 0.018."""
     phase.ladder_standard_errors = margin
     send([0.5, 0.5, 0.5])
     assert (shown(send([0.505, 0.53, 0.54]), viewer) == pytest.approx(0.525)) == is_shown
 
 
-def test_a_new_phase_has_two_standard_errors(phase: Phase) -> None:
+def test_a_new_phase_has_a_margin_of_two_standard_errors(phase: Phase) -> None:
     assert phase.ladder_standard_errors == 2
     assert "more than 2 standard errors of the difference" in feedback_leakage.feedback_text(phase)
 
@@ -195,20 +196,20 @@ def test_a_hidden_score_is_explained_by_the_required_margin(send: Send, phase: P
 
 def test_the_data_page_says_that_the_ladder_needs_controlled_registration(phase: Phase, client: Client) -> None:
     words = Page(client.get(f"/challenges/{phase.challenge.slug}/data")).words
-    assert "only works if registration is controlled, because every new account sees the exact score" in words
+    assert "Registration must be controlled, because every new account sees the exact score" in words
 
 
 def test_the_data_page_says_what_is_shown_and_that_the_quota_is_the_limit(phase: Phase, client: Client) -> None:
     words = Page(client.get(f"/challenges/{phase.challenge.slug}/data")).words
-    assert "only if it beats your team's best" in words
+    assert "only if it exceeds your team's best" in words
     assert "the quota is the real limit" in words
 
 
-IMAGES, PROBES = 400, 200  # there are 400 public and 400 private images, each with a label 0 or 1
+IMAGES, PROBES = 400, 200  # There are 400 public and 400 private images, each with a label of 0 or 1.
 
 
 class ShownScores:
-    """The public scores that a team sees: the score of each file, or with ladder feedback the best one published."""
+    """The public scores that a team sees: the score of each file or, with ladder feedback, the best score published."""
 
     def __init__(self, rng: np.random.Generator, *, by_ladder: bool) -> None:
         self.truth, self.by_ladder = rng.integers(0, 2, 2 * IMAGES), by_ladder
@@ -223,7 +224,7 @@ class ShownScores:
         return self.best[0]
 
     def luck(self, answers: Any) -> float:
-        """Return how much higher the accuracy is on the public images, which are probed, than on the private ones."""
+        """Return the accuracy on public images, which an attacker can probe, minus that on private images."""
         right = answers == self.truth
         return float(right[:IMAGES].mean() - right[IMAGES:].mean())
 
@@ -240,13 +241,13 @@ def climbing(rng: np.random.Generator, shown: ShownScores) -> Any:
 
 
 def boosting(rng: np.random.Generator, shown: ShownScores) -> Any:
-    """Attack by boosting: return the majority vote of the random guesses whose shown score is above 0.5."""
+    """Attack by boosting: return the majority vote of those random guesses whose shown score is above 0.5."""
     guesses = rng.integers(0, 2, (PROBES, 2 * IMAGES))
     return guesses[[shown.of(guess) > 0.5 for guess in guesses]].mean(axis=0).round()
 
 
 @pytest.mark.parametrize(("attack", "left"), [(climbing, 0.8), (boosting, 0.3)])
-def test_probing_gains_less_through_the_ladder(attack: Any, left: float) -> None:
+def test_probing_gains_less_under_ladder_feedback(attack: Any, left: float) -> None:
     gains = {}
     for by_ladder in (False, True):
         rngs = [np.random.default_rng(seed) for seed in range(8)]

@@ -1,9 +1,10 @@
 """Measures how much an attack by hill climbing gains under ladder feedback, with 500 probes on 2,000 binary labels.
 
-Each probe flips some answers. The attack keeps the flips if a better score is shown, and undoes them otherwise. With
-memory, it flips no label twice until all have been tried. The gain is the increase of the accuracy on these labels; it
-would not increase on labels that are not scored. Measured with 8 seeds and 1,000 replicates; the best of 17 fixed
-numbers of flips per probe, from 1 to 40 (the best one in parentheses):
+Each probe flips some answers. The attack keeps the flips if a better score is shown, and undoes them otherwise. An
+attack with memory flips no label a second time until it has tried all labels. The gain is the increase of the
+accuracy on these labels; it would not increase on labels that are not scored. The table shows gains that were
+measured with 8 seeds and 1,000 replicates. "Best" means the best of 17 fixed numbers of flips per probe, from 1 to
+40, which is given in parentheses:
 
                           exact        1 standard error   2 standard errors
     single flips          0.109        0.055              0
@@ -11,7 +12,7 @@ numbers of flips per probe, from 1 to 40 (the best one in parentheses):
     best with memory      0.195 (5)    0.140 (7)          0.046 (8)
 
 If instead each answer flips with a fixed probability, the gain is 0.142 with exact scores, 0.100 with one standard
-error (0.123 with memory), and 0.040 with two standard errors (0.043).
+error (0.123 with memory), and 0.040 with two standard errors (0.043 with memory).
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ STEPS = (7, 8, 14)
 
 
 def weights_of(seed: int) -> NDArray[np.float64]:
-    """Return how often each label was drawn for each bootstrap replicate, as an array of (labels, replicates)."""
+    """Return how often each label is drawn in each bootstrap replicate, as an array of shape (labels, replicates)."""
     rng = np.random.default_rng([seed, 1])
     drawn = [np.bincount(rng.integers(0, LABELS, LABELS), minlength=LABELS) for _ in range(REPLICATES)]
     return np.array(drawn, np.float64).T
@@ -37,7 +38,7 @@ WEIGHTS = [weights_of(seed) for seed in range(SEEDS)]
 
 
 def gain(seed: int, step: int, standard_errors: float | None, *, memory: bool) -> float:
-    """Return the gain of one attack. If `standard_errors` is None, every exact score is shown."""
+    """Return the gain of an attack. If `standard_errors` is None, every score is shown exactly."""
     rng = np.random.default_rng(seed)
     right = rng.random(LABELS) < 0.5
     at_first = right.mean()
@@ -54,7 +55,7 @@ def gain(seed: int, step: int, standard_errors: float | None, *, memory: bool) -
 
 
 def is_shown(change: NDArray[np.int_], weights: NDArray[np.float64], standard_errors: float | None) -> bool:
-    """Return whether the score after these flips is shown. Other labels do not contribute to the difference."""
+    """Return whether the score is shown after the given flips. Only the flipped labels affect the difference."""
     better = change.sum() / LABELS
     if better <= 0 or standard_errors is None:
         return bool(better > 0)
@@ -88,5 +89,5 @@ def test_at_two_standard_errors_an_attack_gains_less_than_half_as_much_as_at_one
 
 
 def test_the_quota_remains_the_real_limit() -> None:
-    """Even under ladder feedback, an attack that flips several answers at once gains something."""
+    """Even with ladder feedback, an attack that flips several answers at once gains something."""
     assert mean_gain(8, 2) > 0.02

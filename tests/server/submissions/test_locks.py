@@ -14,7 +14,7 @@ from tests.conftest import Make
 from tests.server.documented import Api
 from tests.server.organize.test_rescoring import done, newer, two
 
-__all__ = ["newer", "two"]  # fixtures
+__all__ = ["newer", "two"]  # pytest uses these imported fixtures.
 
 LOCK = "/* locked */"
 NOW = datetime.now(UTC)
@@ -22,14 +22,14 @@ NOW = datetime.now(UTC)
 
 @pytest.fixture(autouse=True)
 def written_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace row locks by SQL comments, because SQLite has no row locks."""
+    """Replace row locks with SQL comments, because SQLite does not have row locks."""
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
     monkeypatch.setattr(connection.features, "has_select_for_no_key_update", True)
     monkeypatch.setattr(connection.ops, "for_update_sql", lambda **about: LOCK)
 
 
 class Order:
-    """Records the tables whose rows were locked or deleted, in order."""
+    """Records, in order, the tables whose rows are locked or deleted."""
 
     def __init__(self) -> None:
         self.tables: list[str] = []
@@ -41,13 +41,14 @@ class Order:
 
 
 @pytest.mark.parametrize("change", [{"note": "n"}, {"final": True}, {"note": "n", "final": True}])
-def test_a_change_waits_for_its_team_before_the_log(api: Api, make: Make, change: dict[str, Any]) -> None:
+def test_a_change_locks_the_team_before_the_audit_log(api: Api, make: Make, change: dict[str, Any]) -> None:
     submission = make.submission(make.phase(), status=Status.SCORED, finished_at=NOW)
-    api.get("challenges", user=submission.user)  # creates a token, which is logged as well, before locks are recorded
+    # This request creates a token, which is also logged, before locks are recorded.
+    api.get("challenges", user=submission.user)
     with connection.execute_wrapper(order := Order()):
         answer = api.patch(f"submissions/{submission.pk}", change, user=submission.user)
     assert answer.status_code == 200
-    assert (order.tables[0], "audit_head" in order.tables) == ("challenges_team", True)
+    assert (order.tables[:2], "audit_head" in order.tables) == (["challenges_phase", "challenges_team"], True)
 
 
 @pytest.mark.usefixtures("inline_queue")
@@ -57,14 +58,16 @@ def test_a_rescoring_is_applied_with_the_submissions_locked_before_their_reruns(
     begun = rescoring.start(phase=phase, by=None)
     for submission in two:
         done(submission, 0.9)
-    reruns.request(two, truth=phase.truth)  # removed by the switch
+    reruns.request(two, truth=phase.truth)  # Applying the rescoring removes these reruns.
     with connection.execute_wrapper(order := Order()):
         rescoring.apply(rescoring=begun, by=None)
     assert order.tables.index("submissions_submission") < order.tables.index("submissions_rerun")
 
 
 class Sweeper:
-    """Puts a running submission back in the queue while it is being cancelled, as late as its row lock allows."""
+    """Puts a running submission back in the queue while it is being cancelled, at the latest moment that its row
+    lock allows.
+    """
 
     is_done = False
 
@@ -83,7 +86,7 @@ class Sweeper:
         running.update(status=Status.QUEUED, stage="", **leases.NO_LEASE)
 
 
-def test_a_submission_is_cancelled_although_the_sweeper_requeues_it(make: Make) -> None:
+def test_a_submission_can_be_cancelled_while_the_sweeper_requeues_it(make: Make) -> None:
     submission = make.submission(make.phase())
     quota.charge(submission, now=NOW)
     running = leases.claim(Submission, submission.pk)
@@ -93,4 +96,5 @@ def test_a_submission_is_cancelled_although_the_sweeper_requeues_it(make: Make) 
     assert (sweeper.is_done, cancelled.status) == (True, Status.CANCELLED)
     assert (
         sum(QuotaEntry.objects.values_list("amount", flat=True)) == 1
-    )  # not given back, because the scoring had begun
+        # The quota is not given back, because the scoring had begun.
+    )

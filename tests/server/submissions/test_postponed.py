@@ -1,4 +1,4 @@
-"""A job that a fault of the files postpones waits longer each time."""
+"""A job that is postponed because of a fault in the stored files waits longer each time."""
 
 import pytest
 from pytest_django import Settings
@@ -23,7 +23,7 @@ def test_each_pause_is_twice_as_long_as_the_one_before_up_to_an_hour(running: Su
     assert pauses == [30, 60, 120, 1920, 3600, 3600]
 
 
-def test_a_postponed_attempt_is_counted_apart(running: Submission) -> None:
+def test_postponed_attempts_are_counted_separately(running: Submission) -> None:
     assert leases.postpone(running, reason="")
     again = leases.claim(Submission, running.pk)
     assert again is not None

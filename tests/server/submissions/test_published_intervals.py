@@ -1,4 +1,4 @@
-"""Only organizers see the exact ends of intervals; no page, file or API response shows them to others."""
+"""Only organizers see the exact ends of intervals; no page, file or API response shows these to other people."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from tests.server.conftest import Scored, explain
 from tests.server.documented import Api, content_of
 
 NOW = datetime.now(UTC)
-LOW, HIGH = 0.412345678, 0.587654321  # shown as 0.412 and 0.588
+LOW, HIGH = 0.412345678, 0.587654321  # These ends are shown as 0.412 and 0.588.
 DRAWN = [LOW, 0.5, HIGH]
 OTHER = [0.3987654, 0.47123456, 0.53456789]
 PRIVATE = 0.4
@@ -41,7 +41,7 @@ def entries(phase: Phase, team: Team, make: Make, replicated: Callable[..., Subm
 
 
 def everything(client: Client, api: Api, user: Any, entries: list[Submission]) -> Iterator[tuple[str, bytes]]:
-    """Yield the address and the response of every route that shows scores."""
+    """Yield the URL of every route that shows scores, and the content of its response."""
     client.force_login(user)
     a, b = (one.pk for one in entries[:2])
     pages = ["", "submissions", "data", "submit", f"compare?a={a}&b={b}", "leaderboard/compare"]
@@ -62,7 +62,7 @@ def everything(client: Client, api: Api, user: Any, entries: list[Submission]) -
 
 
 @pytest.mark.parametrize("is_over", [False, True])
-def test_no_participant_sees_exact_ends(
+def test_no_participant_sees_exact_interval_ends(
     is_over: bool, entries: list[Submission], team: Team, client: Client, api: Api
 ) -> None:
     if is_over:
@@ -74,7 +74,7 @@ def test_no_participant_sees_exact_ends(
     assert {"leaderboard", "leaderboard.csv", "report.json", "report", "submissions", str(entries[0].pk)} <= shown
 
 
-def test_no_viewer_sees_exact_ends(entries: list[Submission], client: Client, api: Api) -> None:
+def test_no_viewer_sees_exact_interval_ends(entries: list[Submission], client: Client, api: Api) -> None:
     for address in ("/challenges/c/", "/challenges/c/leaderboard", "/challenges/c/leaderboard.csv"):
         content = content_of(client.get(address))
         assert not EXACT.search(content), address
@@ -83,7 +83,7 @@ def test_no_viewer_sees_exact_ends(entries: list[Submission], client: Client, ap
     assert answer["results"][0]["interval"] == [0.412, 0.588]
 
 
-def test_organizers_see_exact_ends(entries: list[Submission], make: Make, client: Client, api: Api) -> None:
+def test_organizers_see_exact_interval_ends(entries: list[Submission], make: Make, client: Client, api: Api) -> None:
     organizer = make.user()
     entries[0].phase.challenge.organizers.add(organizer)
     client.force_login(organizer)
@@ -92,10 +92,10 @@ def test_organizers_see_exact_ends(entries: list[Submission], make: Make, client
     assert b"0.412345678,0.587654321" in content_of(client.get("/challenges/c/leaderboard.csv"))
 
 
-def test_the_band_of_a_board_is_drawn_from_what_is_published(
+def test_the_band_on_a_leaderboard_is_drawn_from_published_ends(
     entries: list[Submission], phase: Phase, client: Client
 ) -> None:
-    """Intervals whose exact ends change and whose published ends do not are drawn in the same way."""
+    """The exact ends of all intervals change, but the published ends and the drawings do not."""
     before = client.get("/challenges/c/leaderboard").content
     for one in entries:
         for score in one.evaluations.get().scores.all():
@@ -103,20 +103,21 @@ def test_the_band_of_a_board_is_drawn_from_what_is_published(
             score.low, score.high = (
                 low + 0.0001,
                 high - 0.0001,
-            )  # exact ends that are rounded outward to the same published ends
+                # These exact ends are rounded outward to the same published ends.
+            )
             score.save()
     bands = re.compile(rb'<svg class="interval".*?</svg>', re.DOTALL)
     assert bands.findall(before) == bands.findall(client.get("/challenges/c/leaderboard").content) != []
 
 
-def test_rounded_feedback_rounds_ends_outward_too(make: Make, scored: Scored) -> None:
+def test_rounded_feedback_also_rounds_interval_ends_outward(make: Make, scored: Scored) -> None:
     phase = make.phase(feedback="rounded", feedback_decimals=1)
     scored(phase, 0.5, interval=(0.48, 0.52))
     (row,) = board(phase, split="public", viewer=AnonymousUser()).rows
     assert (row.score, row.interval) == (0.5, (0.4, 0.6))
 
 
-def test_a_shown_score_lies_in_its_shown_interval(make: Make, scored: Scored) -> None:
+def test_a_shown_score_is_within_its_shown_interval(make: Make, scored: Scored) -> None:
     phase = make.phase(feedback="rounded", feedback_decimals=2)
     for score, ends in ((0.1249, (0.1241, 0.1251)), (0.1251, (0.125, 0.1252)), (1.0, (0.987, 1.0))):
         scored(phase, score, interval=ends)
@@ -125,7 +126,7 @@ def test_a_shown_score_lies_in_its_shown_interval(make: Make, scored: Scored) ->
         assert low <= row.score <= high
 
 
-def test_the_verdict_of_a_comparison_follows_what_is_shown(
+def test_the_verdict_of_a_comparison_is_based_on_the_shown_interval(
     phase: Phase, team: Team, replicated: Callable[..., Submission], client: Client
 ) -> None:
     """The exact interval of the difference is above 0, but the published interval includes 0."""

@@ -15,23 +15,23 @@ DAY_HOURS = 24.0
 
 
 def aside(path: Path) -> Path:
-    """Return the path in quarantine of an upload that was quarantined today."""
+    """Return the path in quarantine of an upload that was moved there today."""
     return path.parent.parent / "quarantine" / "submissions" / f"{datetime.now(UTC):%Y-%m-%d}" / path.name
 
 
 def days_later(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
-    """Change the quarantine's date as if this many days had passed."""
+    """Make the quarantine use a date that is the given number of days in the future."""
     monkeypatch.setattr(quarantine, "today", lambda: (datetime.now(UTC) + timedelta(days=days)).date())
 
 
-def test_old_upload_without_a_row_is_moved_and_kept(upload: Storing) -> None:
+def test_an_old_upload_without_a_row_is_moved_and_kept(upload: Storing) -> None:
     path = upload()
     assert sweep().quarantined == 1
     assert (path.exists(), aside(path).read_bytes()) == (False, b"content")
 
 
 @pytest.mark.parametrize(("hours", "moved"), [(0.9, 0), (1.1, 1)])
-def test_age_of_a_file_is_by_the_file_systems_clock_and_not_the_databases(
+def test_the_age_of_a_file_is_measured_by_the_clock_of_the_file_system(
     upload: Storing, monkeypatch: pytest.MonkeyPatch, hours: float, moved: int
 ) -> None:
     upload(hours=hours)
@@ -39,7 +39,7 @@ def test_age_of_a_file_is_by_the_file_systems_clock_and_not_the_databases(
     assert sweep().quarantined == moved
 
 
-def test_upload_that_disappears_meanwhile_is_ignored(upload: Storing, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_upload_that_disappears_meanwhile_is_ignored(upload: Storing, monkeypatch: pytest.MonkeyPatch) -> None:
     path = upload()
     known = quarantine.StoredFolder.known
 
@@ -51,14 +51,14 @@ def test_upload_that_disappears_meanwhile_is_ignored(upload: Storing, monkeypatc
     assert sweep().quarantined == 0
 
 
-def test_old_upload_with_a_row_is_left_alone(truths: Path, make: Make) -> None:
+def test_an_old_upload_with_a_row_is_not_moved(truths: Path, make: Make) -> None:
     path = aged(Path(make.submission(make.phase()).file.path), hours=25)
     assert sweep().quarantined == 0
     assert path.exists()
 
 
 @pytest.mark.parametrize(("hours", "moved"), [(25, 1), (23, 0)])
-def test_old_truth_without_a_row_is_moved(truths: Path, hours: float, moved: int) -> None:
+def test_an_old_truth_without_a_row_is_moved(truths: Path, hours: float, moved: int) -> None:
     (truths / "stray.podium").touch()
     aged(truths / "stray.podium", hours=hours)
     assert sweep().quarantined == moved
@@ -66,7 +66,7 @@ def test_old_truth_without_a_row_is_moved(truths: Path, hours: float, moved: int
 
 
 @pytest.mark.parametrize("field", ["prepared", "source"])
-def test_old_truth_with_a_row_is_left_alone(truths: Path, make: Make, field: str) -> None:
+def test_an_old_truth_with_a_row_is_not_moved(truths: Path, make: Make, field: str) -> None:
     make.phase().truths.update(**{field: "known"})
     (truths / "known").touch()
     aged(truths / "known", hours=25)
@@ -89,7 +89,10 @@ def test_draws_are_moved_to_quarantine_with_their_truth(
 
 
 def test_no_file_is_lost_if_an_old_backup_is_restored(truths: Path, make: Make) -> None:
-    """After an old backup is restored, the sweeper quarantines newer files. It puts them back with their rows."""
+    """After an old backup of the database is restored, the sweeper moves newer files to quarantine.
+
+    It restores them when their rows exist again.
+    """
     phase = make.phase()
     newer = [make.submission(phase) for _ in range(5)]
     paths = [aged(Path(one.file.path), hours=25) for one in newer]
@@ -103,7 +106,7 @@ def test_no_file_is_lost_if_an_old_backup_is_restored(truths: Path, make: Make) 
 
 
 @pytest.mark.parametrize(("days", "removed"), [(30, 0), (31, 1)])
-def test_nothing_is_deleted_before_its_time(
+def test_no_file_is_deleted_before_its_time_in_quarantine_is_over(
     upload: Storing, days: int, removed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = upload()
@@ -114,7 +117,7 @@ def test_nothing_is_deleted_before_its_time(
     assert aside(path).parent.exists() != removed
 
 
-def test_time_in_quarantine_is_complete_if_the_sweeper_is_killed_after_the_move(
+def test_the_time_in_quarantine_is_not_shortened_if_the_sweeper_is_killed_after_the_move(
     upload: Storing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = upload(hours=100 * DAY_HOURS)
@@ -132,7 +135,7 @@ def test_time_in_quarantine_is_complete_if_the_sweeper_is_killed_after_the_move(
     assert aside(path).read_bytes() == b"content"
 
 
-def test_time_in_quarantine_does_not_depend_on_setting_the_file_time(
+def test_the_time_in_quarantine_does_not_depend_on_setting_the_file_time(
     upload: Storing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = upload(hours=100 * DAY_HOURS)
@@ -160,7 +163,7 @@ def test_files_quarantined_by_earlier_versions_are_kept_for_the_full_time(upload
 
 
 @pytest.mark.parametrize(("days", "removed"), [(30, 0), (31, 1)])
-def test_a_file_of_a_row_is_deleted_when_it_is_due_if_an_equal_one_is_in_its_place(
+def test_a_quarantined_file_is_deleted_if_an_identical_file_has_replaced_it(
     truths: Path, make: Make, days: int, removed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = Path(make.submission(make.phase()).file.path)
@@ -183,7 +186,7 @@ def test_draws_are_deleted_when_they_are_due_if_their_truth_has_draws_again(
     assert (sweep().removed, before.exists(), (truths / name).exists()) == (1, False, True)
 
 
-def test_a_file_of_a_row_that_cannot_be_moved_back_is_kept(
+def test_a_quarantined_file_with_a_row_is_kept_if_it_cannot_be_moved_back(
     truths: Path, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = Path(make.submission(make.phase()).file.path)
@@ -194,7 +197,7 @@ def test_a_file_of_a_row_that_cannot_be_moved_back_is_kept(
     assert (sweep().removed, aside(path).exists()) == (0, True)
 
 
-def test_a_file_that_cannot_be_moved_keeps_the_sweeper_from_no_other(
+def test_a_file_that_cannot_be_moved_does_not_stop_the_sweeper(
     upload: Storing, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     paths = [upload(name) for name in ("first", "second", "third")]
@@ -230,7 +233,7 @@ def test_a_quarantined_file_that_cannot_be_removed_does_not_stop_the_sweeper(
     assert f"alarm: {aside(paths[0])} cannot be removed" in caplog.text
 
 
-def test_a_file_never_replaces_another_of_its_name_in_quarantine(upload: Storing) -> None:
+def test_a_file_never_replaces_another_file_with_the_same_name_in_quarantine(upload: Storing) -> None:
     path = upload()
     sweep()
     upload().write_bytes(b"newer")
@@ -239,20 +242,20 @@ def test_a_file_never_replaces_another_of_its_name_in_quarantine(upload: Storing
     assert (aside(path).read_bytes(), path.read_bytes()) == (b"content", b"newer")
 
 
-def test_time_in_quarantine_begins_with_it(upload: Storing) -> None:
+def test_the_time_in_quarantine_begins_when_the_file_is_moved(upload: Storing) -> None:
     path = upload(hours=100 * DAY_HOURS)
     sweep()
     assert sweep().removed == 0
     assert aside(path).exists()
 
 
-def test_file_of_a_row_is_never_deleted_from_quarantine(
+def test_a_file_with_a_row_is_never_deleted_from_quarantine(
     upload: Storing, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = upload()
     sweep()
     make.submission(make.phase(), file=f"submissions/{path.name}")
-    path.write_bytes(b"another of the same name")  # so that the quarantined file cannot be restored
+    path.write_bytes(b"another of the same name")  # Because of this file, the file in quarantine cannot be restored.
     days_later(monkeypatch, 100)
     sweep()
     assert (aside(path).read_bytes(), path.read_bytes()) == (b"content", b"another of the same name")

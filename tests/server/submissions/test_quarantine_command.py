@@ -12,7 +12,9 @@ from tests.conftest import Make
 from tests.server.submissions.conftest import Storing
 
 
-def test_command_lists_what_is_kept_and_until_when(upload: Storing, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_lists_the_files_in_quarantine_with_their_last_day(
+    upload: Storing, capsys: pytest.CaptureFixture[str]
+) -> None:
     upload("abc")
     sweep()
     call_command("quarantine")
@@ -21,7 +23,7 @@ def test_command_lists_what_is_kept_and_until_when(upload: Storing, capsys: pyte
     assert f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%d}" in out
 
 
-def test_command_puts_back_what_is_named(upload: Storing, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_restores_the_named_files(upload: Storing, capsys: pytest.CaptureFixture[str]) -> None:
     one, other = upload("one"), upload("other")
     sweep()
     call_command("quarantine", "submissions/one", restore=True)
@@ -30,15 +32,15 @@ def test_command_puts_back_what_is_named(upload: Storing, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(("names", "more"), [(["submissions/one"], {}), ([], {"all": True}), (["no/such"], {})])
-def test_command_refuses_to_restore_without_names(upload: Storing, names: list[str], more: dict[str, bool]) -> None:
+def test_the_command_refuses_to_restore_without_names(upload: Storing, names: list[str], more: dict[str, bool]) -> None:
     path = upload("one")
     sweep()
-    with pytest.raises(CommandError, match="need --restore"):
+    with pytest.raises(CommandError, match="require --restore"):
         call_command("quarantine", *names, **more)
     assert not path.exists()
 
 
-def test_command_refuses_names_together_with_all(upload: Storing) -> None:
+def test_the_command_refuses_names_together_with_all(upload: Storing) -> None:
     path = upload("one")
     sweep()
     with pytest.raises(CommandError, match="Either name the files"):
@@ -46,25 +48,25 @@ def test_command_refuses_names_together_with_all(upload: Storing) -> None:
     assert not path.exists()
 
 
-def test_command_puts_back_everything(upload: Storing) -> None:
+def test_the_command_restores_all_files(upload: Storing) -> None:
     paths = [upload(name) for name in ("one", "other")]
     sweep()
     call_command("quarantine", restore=True, all=True)
     assert all(path.exists() for path in paths)
 
 
-def test_command_says_what_it_does_not_find(upload: Storing) -> None:
+def test_the_command_reports_unknown_files(upload: Storing) -> None:
     with pytest.raises(CommandError, match="submissions/none is not in quarantine"):
         call_command("quarantine", "submissions/none", restore=True)
 
 
-def test_command_records_who_put_something_back(upload: Storing, make: Make) -> None:
+def test_the_command_records_who_restored_a_file(upload: Storing, make: Make) -> None:
     upload("one")
     sweep()
-    make.user(username="olga", is_staff=True)
+    olga = make.user(username="olga", is_staff=True)
     call_command("quarantine", "submissions/one", restore=True, acts_for="olga")
-    assert Entry.objects.values_list("actor_name", "action", "subject").last() == (
-        "olga",
+    assert Entry.objects.values_list("actor_id", "action", "subject").last() == (
+        str(olga.pk),
         "file.restored",
         "file submissions/one",
     )

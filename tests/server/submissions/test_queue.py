@@ -1,4 +1,4 @@
-"""A message consists of a task name and an id. Sending one never raises an error, even if the broker is down."""
+"""A message consists of the name of a task and an id. Sending it raises no error, even if the broker is down."""
 
 from uuid import UUID
 
@@ -16,11 +16,11 @@ SUBMISSION = UUID(int=7)
 
 
 @pytest.mark.parametrize(("name", "task"), [(queue.EVALUATE, tasks.evaluate), (queue.RERUN, tasks.rerun)])
-def test_name_on_the_queue_is_a_task_of_the_worker(name, task) -> None:
+def test_the_message_names_a_task_of_the_worker(name, task) -> None:
     assert current_app.tasks[name].name == task.name == name
 
 
-def test_message_is_the_id_and_a_rerun_has_the_lower_priority(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_contains_the_id_and_a_rerun_has_the_lower_priority(monkeypatch: pytest.MonkeyPatch) -> None:
     sent = []
     monkeypatch.setattr(current_app, "send_task", lambda name, **options: sent.append((name, options)))
     queue.enqueue(Submission, SUBMISSION)
@@ -31,7 +31,7 @@ def test_message_is_the_id_and_a_rerun_has_the_lower_priority(monkeypatch: pytes
     ]
 
 
-def test_nothing_but_json_is_unpacked() -> None:
+def test_only_messages_in_json_are_accepted() -> None:
     assert current_app.conf.accept_content == ["json"]
     assert current_app.conf.task_serializer == "json"
     content_type, encoding, pickled = dumps({"id": str(SUBMISSION)}, serializer="pickle")
@@ -39,7 +39,7 @@ def test_nothing_but_json_is_unpacked() -> None:
         loads(pickled, content_type, encoding, accept=prepare_accept_content(current_app.conf.accept_content))
 
 
-def test_broker_that_is_down_is_logged_and_not_raised(
+def test_an_unreachable_broker_is_logged_and_raises_no_error(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(*arguments: object, **options: object) -> None:
@@ -51,6 +51,6 @@ def test_broker_that_is_down_is_logged_and_not_raised(
 
 
 @pytest.mark.parametrize("url", ["unix:///nowhere/redis.sock", ""])
-def test_broker_that_is_down_has_no_count(settings: Settings, url) -> None:
+def test_the_number_of_messages_is_unknown_while_the_broker_is_down(settings: Settings, url) -> None:
     settings.REDIS_URL = url
     assert queue.waiting(Submission) is None

@@ -1,4 +1,5 @@
-"""The ledger determines how much quota is left, when a team may submit again, and why it may not submit now."""
+"""The quota ledger determines how many files a team has left, and when and why it has to wait before it submits
+again."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -46,13 +47,13 @@ def state(phase: Phase, team: Team, now: datetime = NOON) -> quota.Quota:
         ("", 0, 2, 3, 5),
         ("+", 1, 1, 2, 4),
         ("++", 2, 0, 1, 3),
-        ("+-", 0, 2, 2, 5),  # given back, but the attempt is still counted
+        ("+-", 0, 2, 2, 5),  # The quota is given back, but the attempt is still counted.
         ("+-+-+-", 0, 2, 0, 5),
         ("+-++", 2, 0, 0, 3),
-        ("+--", 0, 2, 2, 5),  # the same charge is given back only once
+        ("+--", 0, 2, 2, 5),  # The same charge is given back only once.
     ],
 )
-def test_ledger_is_counted(
+def test_the_ledger_determines_the_quota_that_is_left(
     phase: Phase, team: Team, spend: Callable[..., None], deeds, used, left, attempts_left, total_left
 ) -> None:
     spend(deeds)
@@ -66,10 +67,10 @@ def test_ledger_is_counted(
         ("", None, False),
         ("+", None, False),
         ("++", MIDNIGHT, True),
-        ("+-+-+-", MIDNIGHT, True),  # no attempts left
+        ("+-+-+-", MIDNIGHT, True),  # No attempts are left.
     ],
 )
-def test_next_is_allowed_at_the_next_utc_midnight(
+def test_the_next_submission_is_allowed_at_the_next_midnight_in_utc(
     phase: Phase, team: Team, spend: Callable[..., None], deeds, next_allowed_at, refused
 ) -> None:
     spend(deeds)
@@ -77,7 +78,7 @@ def test_next_is_allowed_at_the_next_utc_midnight(
     assert (now.next_allowed_at, bool(now.reason), now.resets_at) == (next_allowed_at, refused, MIDNIGHT)
 
 
-def test_new_day_brings_new_submissions(phase: Phase, team: Team, spend: Callable[..., None]) -> None:
+def test_a_new_day_allows_new_submissions(phase: Phase, team: Team, spend: Callable[..., None]) -> None:
     spend("++")
     assert state(phase, team, NOON + DAY).left == 2
 
@@ -93,12 +94,16 @@ def test_quota_given_back_later_counts_for_the_day_of_the_charge(
     ("instant", "left"),
     [(MIDNIGHT - timedelta(microseconds=1), 0), (MIDNIGHT, 2)],
 )
-def test_day_ends_at_utc_midnight_exactly(phase: Phase, team: Team, spend: Callable[..., None], instant, left) -> None:
+def test_a_day_ends_exactly_at_midnight_in_utc(
+    phase: Phase, team: Team, spend: Callable[..., None], instant, left
+) -> None:
     spend("++")
     assert state(phase, team, instant).left == left
 
 
-def test_total_used_up_is_never_allowed_again(phase: Phase, team: Team, spend: Callable[..., None]) -> None:
+def test_a_team_that_has_used_its_total_quota_may_never_submit_again(
+    phase: Phase, team: Team, spend: Callable[..., None]
+) -> None:
     for day in range(3):
         spend("++" if day < 2 else "+", at=NOON - day * DAY)
     now = state(phase, team)
@@ -106,24 +111,26 @@ def test_total_used_up_is_never_allowed_again(phase: Phase, team: Team, spend: C
     assert "5" in now.reason
 
 
-def test_phase_without_a_total_has_no_total_left(phase: Phase, team: Team) -> None:
+def test_a_phase_without_a_total_quota_has_no_total_left(phase: Phase, team: Team) -> None:
     phase.quota_total = None
     assert (state(phase, team).total, state(phase, team).total_left) == (None, None)
 
 
-def test_closed_phase_is_never_allowed_again(phase: Phase, team: Team) -> None:
+def test_a_team_may_never_submit_again_to_a_closed_phase(phase: Phase, team: Team) -> None:
     phase.closes_at = NOON - DAY
     now = state(phase, team)
     assert (now.next_allowed_at, bool(now.reason)) == (None, True)
 
 
-def test_phase_that_opens_later_is_allowed_then(phase: Phase, team: Team) -> None:
+def test_a_team_may_submit_when_a_phase_opens(phase: Phase, team: Team) -> None:
     phase.opens_at = NOON + DAY
     now = state(phase, team)
     assert (now.next_allowed_at, bool(now.reason)) == (NOON + DAY, True)
 
 
-def test_used_up_on_the_last_day_is_never_allowed_again(phase: Phase, team: Team, spend: Callable[..., None]) -> None:
+def test_a_team_that_used_its_quota_on_the_last_day_may_never_submit_again(
+    phase: Phase, team: Team, spend: Callable[..., None]
+) -> None:
     phase.closes_at = MIDNIGHT - timedelta(hours=1)
     spend("++")
     assert state(phase, team).next_allowed_at is None
@@ -136,7 +143,7 @@ def test_quota_is_counted_per_phase_and_team(make: Make, phase: Phase, team: Tea
     assert state(phase, make.team(phase.challenge)).left == 2
 
 
-def test_one_query_counts_the_ledger(
+def test_the_quota_is_computed_by_one_query(
     phase: Phase, team: Team, spend: Callable[..., None], django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     spend("++")

@@ -1,4 +1,4 @@
-"""A person may read only permitted reports: each has only the permitted splits and number of digits."""
+"""A person may read only the permitted splits of a report, with only the permitted number of digits."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -8,6 +8,7 @@ import pytest
 from pytest_django import Settings
 
 from server.challenges.models import Phase
+from server.submissions.feedback import score_access
 from server.submissions.models import Rerun, Submission
 from server.submissions.reports import ExplanationState, explanation_state, visible_report
 from server.submissions.services import reruns
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.phase(closes_at=NOW + timedelta(days=1), feedback_class
 
 @pytest.fixture
 def explained(scored: Scored) -> Callable[..., Submission]:
-    """Return a function that creates a scored submission with an explanation of every split: `explained(phase)`."""
+    """Return a function that creates a scored submission with an explanation for every split: `explained(phase)`."""
 
     def score(phase: Phase) -> Submission:
         submission = scored(phase, 0.5, private=0.4, report=REPORT)
@@ -47,14 +48,16 @@ def explained(scored: Scored) -> Callable[..., Submission]:
 
 
 def seen(submission: Submission, viewer: Any = None, now: datetime = NOW) -> dict[str, Any]:
-    report = visible_report(submission, viewer=viewer or submission.user, now=now)
+    access = score_access(submission.phase, viewer=viewer or submission.user, now=now)
+    report = visible_report(submission, access=access)
     assert report is not None
     return report
 
 
 def test_an_unscored_submission_has_no_report(phase: Phase, make: Make) -> None:
     submission = make.submission(phase)
-    assert visible_report(submission, viewer=submission.user, now=NOW) is None
+    access = score_access(submission.phase, viewer=submission.user, now=NOW)
+    assert visible_report(submission, access=access) is None
 
 
 def test_without_results_per_class_participants_read_only_metrics(
@@ -121,21 +124,23 @@ class TestHowFarItIs:
         return explanation_state(submission, submission.evaluations.get())
 
     @pytest.mark.parametrize("purpose", Rerun.Purpose.values)
-    def test_it_is_pending_from_the_intervals_on(self, submission: Submission, purpose: Any) -> None:
+    def test_an_explanation_is_pending_while_intervals_are_computed(self, submission: Submission, purpose: Any) -> None:
         reruns.request([submission], truth=submission.phase.truth, purpose=purpose)
         assert self.state(submission) is ExplanationState.PENDING
 
-    def test_what_was_given_up_is_not_waited_for(self, submission: Submission) -> None:
+    def test_an_explanation_that_was_given_up_is_not_pending(self, submission: Submission) -> None:
         reruns.request([submission], truth=submission.phase.truth, purpose=Rerun.Purpose.EXPLANATION)
         Rerun.objects.update(failure="too large")
         assert self.state(submission) is ExplanationState.GIVEN_UP
 
-    def test_without_intervals_there_is_none(self, submission: Submission) -> None:
+    def test_without_intervals_there_is_no_explanation(self, submission: Submission) -> None:
         reruns.request([submission], truth=submission.phase.truth)
         Rerun.objects.update(failure="too large")
         assert self.state(submission) is ExplanationState.NONE
 
-    def test_a_service_that_explains_nothing_lets_nobody_wait(self, submission: Submission, settings: Settings) -> None:
+    def test_no_explanation_is_pending_if_the_service_computes_none(
+        self, submission: Submission, settings: Settings
+    ) -> None:
         settings.EXPLANATION_MAX_BYTES = 0
         reruns.request([submission], truth=submission.phase.truth)
         assert self.state(submission) is ExplanationState.NONE

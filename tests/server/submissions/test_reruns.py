@@ -1,4 +1,4 @@
-"""Intervals are computed after each score, even after crashes; they never change or delay a score."""
+"""Intervals are computed after each score, even after crashes, and they never change or delay a score."""
 
 from array import array
 from copy import deepcopy
@@ -28,7 +28,7 @@ def report(value: float | None = 0.625, ends: list[float] | None = None) -> dict
 
 @pytest.fixture
 def scored(make: Make, inline_queue: InlineQueue) -> Submission:
-    """Return a submission whose score is recorded and whose intervals are pending."""
+    """Return a submission whose score is recorded and whose intervals are still to be computed."""
     claimed = leases.claim(Submission, make.submission(make.phase()).pk)
     assert claimed is not None
     lifecycle.record(claimed, truth=claimed.phase.truth, report=report(), cpu_seconds=1.0)
@@ -70,11 +70,11 @@ def test_recording_a_score_queues_its_intervals(
     assert inline_queue.sent_later == [claimed.reruns.get().pk]
 
 
-def test_second_claim_is_none(claimed: Rerun) -> None:
+def test_a_rerun_can_be_claimed_only_once(claimed: Rerun) -> None:
     assert leases.claim(Rerun, claimed.pk) is None
 
 
-def test_record_saves_the_interval_ends_and_the_replicates(claimed: Rerun) -> None:
+def test_recording_a_rerun_saves_the_interval_ends_and_the_replicates(claimed: Rerun) -> None:
     assert record(claimed)
     assert set(Score.objects.values_list("value", "low", "high")) == {(0.625, 0.5, 0.75)}
     kept = Replicates.objects.get()
@@ -97,19 +97,19 @@ def test_without_intervals_an_explanation_follows_the_score(
     assert (Rerun.objects.get().purpose, Submission.objects.get().stage) == ("explanation", "")
 
 
-def test_nothing_is_explained_against_a_truth_that_no_board_shows(claimed: Rerun) -> None:
+def test_scores_that_no_leaderboard_shows_are_not_explained(claimed: Rerun) -> None:
     claimed.submission.phase.truths.update(active=False)
     record(claimed)
     assert not Rerun.objects.exists()
 
 
-def test_no_explanation_is_requested_of_a_track_without_explanations(claimed: Rerun) -> None:
-    Phase.objects.update(track="objectnet")
+def test_no_explanation_is_requested_for_a_track_without_explanations(claimed: Rerun) -> None:
+    Phase.objects.update(track="flickr30k-retrieval")
     record(claimed)
     assert not Rerun.objects.exists()
 
 
-def test_a_service_that_explains_nothing_asks_for_none(claimed: Rerun, settings: Settings) -> None:
+def test_a_service_without_explanations_requests_none(claimed: Rerun, settings: Settings) -> None:
     settings.EXPLANATION_MAX_BYTES = 0
     record(claimed)
     assert not Rerun.objects.exists()
@@ -140,7 +140,7 @@ class TestExplanation:
             self.record(explaining, value=0.5)
         assert not Explanation.objects.exists()
 
-    def test_a_lost_lease_writes_nothing(self, explaining) -> None:
+    def test_an_explanation_whose_lease_is_lost_is_not_recorded(self, explaining) -> None:
         Rerun.objects.update(lease_token=uuid4())
         assert not self.record(explaining)
         assert not Explanation.objects.exists()
@@ -160,7 +160,7 @@ def test_a_rerun_with_different_scores_is_refused_and_writes_nothing(claimed: Re
     assert Rerun.objects.get().lease_token == claimed.lease_token
 
 
-def test_an_undefined_score_that_is_undefined_again_is_reproduced(claimed: Rerun) -> None:
+def test_an_undefined_score_is_reproduced_if_it_is_undefined_again(claimed: Rerun) -> None:
     Score.objects.update(value=None)
     assert record(claimed, value=None, ends=None)
 
@@ -174,7 +174,7 @@ def test_an_undefined_score_that_is_undefined_again_is_reproduced(claimed: Rerun
         lambda rerun: reruns.fail(rerun, sentence="late", final=True),
     ],
 )
-def test_holder_of_a_lost_lease_writes_nothing(claimed: Rerun, end) -> None:
+def test_a_worker_that_lost_its_lease_writes_nothing(claimed: Rerun, end) -> None:
     Rerun.objects.update(lease_token=uuid4())
     assert not end(claimed)
     assert not Replicates.objects.exists()
@@ -186,7 +186,7 @@ def test_nothing_is_written_for_a_submission_that_is_gone(claimed: Rerun) -> Non
     assert not record(claimed)
 
 
-def test_release_does_not_count_the_attempt(claimed: Rerun) -> None:
+def test_a_released_attempt_does_not_count(claimed: Rerun) -> None:
     assert leases.release(claimed)
     waiting = Rerun.objects.queued().get()
     assert waiting.attempts == 0
@@ -210,32 +210,32 @@ def test_reruns_that_were_given_up_can_be_requested_again(claimed: Rerun, scored
     assert Rerun.objects.queued().get().attempts == 0
 
 
-def test_overdue_lease_is_swept_and_the_late_result_refused(claimed: Rerun) -> None:
+def test_the_sweeper_ends_an_expired_lease_and_the_late_result_is_refused(claimed: Rerun) -> None:
     Rerun.objects.update(lease_until=LONG_AGO)
     assert sweep() == SweepResult(requeued=1)
     assert not record(claimed)
     assert leases.claim(Rerun, claimed.pk).attempts == 2
 
 
-def test_file_whose_rerun_killed_a_worker_is_no_longer_small(claimed: Rerun) -> None:
+def test_a_file_whose_rerun_killed_a_worker_is_no_longer_small(claimed: Rerun) -> None:
     Submission.objects.update(small=True)
     Rerun.objects.update(lease_until=LONG_AGO)
     assert sweep() == SweepResult(requeued=1)
     assert not Submission.objects.get().small
 
 
-def test_rerun_is_given_up_after_three_workers_died(claimed: Rerun, settings: Settings) -> None:
+def test_a_rerun_is_given_up_after_three_workers_died(claimed: Rerun, settings: Settings) -> None:
     Rerun.objects.update(lease_until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS)
     assert sweep() == SweepResult(failed=1)
     assert (Rerun.objects.get().failure, stage(claimed)) == ("its worker stopped 3 times", "")
 
 
-def test_lost_message_is_resent_once(waiting: Rerun, inline_queue: InlineQueue) -> None:
+def test_a_lost_message_is_resent_once(waiting: Rerun, inline_queue: InlineQueue) -> None:
     Rerun.objects.update(enqueued_at=LONG_AGO)
     assert (sweep().resent, sweep().resent, inline_queue.sent_later) == (1, 0, [waiting.pk])
 
 
-def test_waiting_message_is_not_resent(waiting: Rerun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_waiting_message_is_not_resent(waiting: Rerun, monkeypatch: pytest.MonkeyPatch) -> None:
     Rerun.objects.update(enqueued_at=LONG_AGO)
     monkeypatch.setattr(queue, "waiting", lambda kind: {Submission: 0, Rerun: 1}[kind])
     assert sweep().resent == 0

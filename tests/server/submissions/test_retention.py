@@ -1,4 +1,4 @@
-"""How long files are stored, how much storage a team may use, and what pages and API show about both."""
+"""Tests how long files are stored, how much storage a team may use, and what pages and the API show about both."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -36,7 +36,7 @@ def ended(make: Make) -> Callable[..., Submission]:
 
 @pytest.mark.parametrize("status", [Status.REJECTED, Status.FAILED, Status.CANCELLED])
 @pytest.mark.parametrize(("days", "removed"), [(6.9, 0), (7.1, 1)])
-def test_file_that_was_not_scored_goes_after_a_week_and_its_row_stays(
+def test_a_file_that_was_not_scored_is_removed_after_a_week_and_its_row_remains(
     ended: Callable[..., Submission], status: Status, days: float, removed
 ) -> None:
     submission = ended(status, days=days)
@@ -46,7 +46,7 @@ def test_file_that_was_not_scored_goes_after_a_week_and_its_row_stays(
     assert (path.exists(), bool(submission.file), submission.status) == (not removed, not removed, status)
 
 
-def test_file_that_cannot_be_removed_does_not_stop_the_sweeper(
+def test_a_file_that_cannot_be_removed_does_not_stop_the_sweeper(
     ended: Callable[..., Submission], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     paths = [Path(ended(Status.FAILED, days=8).file.path) for _ in range(2)]
@@ -63,7 +63,7 @@ def test_file_that_cannot_be_removed_does_not_stop_the_sweeper(
     assert f"alarm: {paths[0]} cannot be removed" in caplog.text
 
 
-def test_file_that_was_scored_stays(ended: Callable[..., Submission]) -> None:
+def test_a_file_that_was_scored_is_kept(ended: Callable[..., Submission]) -> None:
     submission = ended(Status.SCORED, days=1000)
     assert sweep().removed == 0
     assert Path(submission.file.path).exists()
@@ -109,7 +109,7 @@ def test_rejected_files_count_until_they_are_removed(
     assert submit(entrant, b"b").status == Status.QUEUED
 
 
-def test_share_is_each_teams_own(
+def test_each_team_has_its_own_storage_limit(
     make: Make, entrant: dict[str, Any], settings: Settings, inline_queue: InlineQueue
 ) -> None:
     settings.TEAM_STORAGE_BYTES = 10
@@ -117,7 +117,7 @@ def test_share_is_each_teams_own(
     assert submit(entrant, b"b" * 10)
 
 
-def test_full_share_is_reported_before_a_body_is_read(
+def test_a_full_share_is_reported_before_a_body_is_read(
     make: Make, entrant: dict[str, Any], settings: Settings, api: Api
 ) -> None:
     settings.TEAM_STORAGE_BYTES = 10
@@ -142,16 +142,16 @@ def test_pages_show_the_share_and_how_long_files_stay(
     assert "7 days" in words
 
 
-def test_page_of_a_submission_says_until_when_its_file_is_stored(
+def test_the_page_of_a_submission_shows_until_when_its_file_is_stored(
     ended: Callable[..., Submission], client: Client, api: Api
 ) -> None:
     submission = ended(Status.REJECTED, days=6)
     client.force_login(submission.user)
     address = f"/submissions/{submission.pk}/"
-    assert "The file is kept until" in Page(client.get(address)).words
+    assert "The file will be kept until" in Page(client.get(address)).words
     assert api.get(f"submissions/{submission.pk}", user=submission.user).json()["file_kept"] is True
     Submission.objects.update(finished_at=NOW - 8 * DAY)
     sweep()
-    assert "so it was removed after 7 days" in Page(client.get(address)).words
+    assert "The file was removed after 7 days" in Page(client.get(address)).words
     told = api.get(f"submissions/{submission.pk}", user=submission.user).json()
     assert (told["file_kept"], told["file_removed_at"]) == (False, None)

@@ -1,4 +1,8 @@
-"""Scheduling: teams take turns, small files come before large ones, two of a team run; a message only wakes."""
+"""Teams take turns, small files are scored before large ones, and two files of a team can be scored at the same
+time.
+
+A message only wakes a worker; the database determines which job it takes.
+"""
 
 import gzip
 from collections.abc import Callable
@@ -22,7 +26,7 @@ NOW = datetime.now(UTC)
 
 @pytest.fixture
 def queued(make: Make, phase: Phase) -> Callable[..., list[Submission]]:
-    """Return a function that creates queued submissions, each later than the last: `queued(team, 3, small=True)`."""
+    """Return a function that creates queued submissions, one after the other: `queued(team, 3, small=True)`."""
 
     def build(team: Team, count: int = 1, **fields: Any) -> list[Submission]:
         begun = Submission.objects.count()
@@ -35,7 +39,7 @@ def queued(make: Make, phase: Phase) -> Callable[..., list[Submission]]:
 
 
 def served(count: int, *, large: bool = True) -> list[str]:
-    """Claim and score this many submissions, one after the other. Return the names of their teams in this order."""
+    """Claim and score the given number of submissions. Return the names of their teams in the order of claiming."""
     names = []
     for _ in range(count):
         claimed = scheduling.claim_next(Submission, large=large)
@@ -44,7 +48,7 @@ def served(count: int, *, large: bool = True) -> list[str]:
     return names
 
 
-def test_team_with_twenty_files_does_not_delay_another_teams_one(
+def test_a_team_with_twenty_files_does_not_delay_the_only_file_of_another_team(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]]
 ) -> None:
     many, one, late = (make.team(phase.challenge, name=name) for name in ("many", "one", "late"))
@@ -54,7 +58,7 @@ def test_team_with_twenty_files_does_not_delay_another_teams_one(
     assert served(6) == ["many", "one", "late", "many", "late", "many"]
 
 
-def test_team_that_submits_repeatedly_waits_for_teams_that_were_not_served_since(
+def test_a_team_that_submits_again_waits_for_teams_that_were_not_served_since(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]]
 ) -> None:
     first, second = (make.team(phase.challenge, name=name) for name in ("first", "second"))
@@ -64,7 +68,7 @@ def test_team_that_submits_repeatedly_waits_for_teams_that_were_not_served_since
     assert served(2) == ["second", "first"]
 
 
-def test_third_file_of_a_team_waits_although_workers_are_free(
+def test_the_third_file_of_a_team_waits_even_if_workers_are_free(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]]
 ) -> None:
     queued(make.team(phase.challenge), 3)
@@ -72,26 +76,28 @@ def test_third_file_of_a_team_waits_although_workers_are_free(
     assert [one is not None for one in claimed] == [True, True, False]
 
 
-def test_free_slot_is_taken(make: Make, phase: Phase, queued: Callable[..., list[Submission]]) -> None:
+def test_a_slot_that_becomes_free_is_used(make: Make, phase: Phase, queued: Callable[..., list[Submission]]) -> None:
     queued(make.team(phase.challenge), 3)
     first, _ = scheduling.claim_next(Submission, large=True), scheduling.claim_next(Submission, large=True)
     lifecycle.reject(first, findings={})
     assert scheduling.claim_next(Submission, large=True) is not None
 
 
-def test_claim_checks_the_limit_itself(make: Make, phase: Phase, queued: Callable[..., list[Submission]]) -> None:
+def test_claiming_a_job_checks_the_limit_of_its_team(
+    make: Make, phase: Phase, queued: Callable[..., list[Submission]]
+) -> None:
     claimed = [leases.claim(Submission, one.pk) for one in queued(make.team(phase.challenge), 3)]
     assert [one is not None for one in claimed] == [True, True, False]
     assert Submission.objects.queued().get().attempts == 0
 
 
-def test_limit_is_each_teams_own(make: Make, phase: Phase, queued: Callable[..., list[Submission]]) -> None:
+def test_each_team_has_its_own_limit(make: Make, phase: Phase, queued: Callable[..., list[Submission]]) -> None:
     for _ in range(2):
         queued(make.team(phase.challenge), 3)
     assert sum(scheduling.claim_next(Submission, large=True) is not None for _ in range(6)) == 4
 
 
-def test_small_file_is_scored_before_earlier_large_ones(
+def test_a_small_file_is_scored_before_earlier_large_ones(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]]
 ) -> None:
     queued(make.team(phase.challenge, name="large"), 3)
@@ -99,14 +105,14 @@ def test_small_file_is_scored_before_earlier_large_ones(
     assert served(2) == ["small", "large"]
 
 
-def test_process_for_small_files_takes_no_large_one(
+def test_the_process_for_small_files_takes_no_large_file(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]]
 ) -> None:
     queued(make.team(phase.challenge), 2)
     assert scheduling.claim_next(Submission, large=False) is None
 
 
-def test_process_for_small_files_is_for_teams_that_have_nothing_else_running(
+def test_the_process_for_small_files_serves_only_idle_teams(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]]
 ) -> None:
     busy, idle = (make.team(phase.challenge, name=name) for name in ("busy", "idle"))
@@ -118,7 +124,7 @@ def test_process_for_small_files_is_for_teams_that_have_nothing_else_running(
     assert scheduling.claim_next(Submission, large=False) == others
 
 
-def test_file_beyond_the_time_of_small_files_is_requeued_as_large_without_an_attempt(
+def test_a_small_file_that_exceeds_its_time_is_requeued_as_large(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]]
 ) -> None:
     (submission,) = queued(make.team(phase.challenge), small=True)
@@ -129,7 +135,7 @@ def test_file_beyond_the_time_of_small_files_is_requeued_as_large_without_an_att
     assert scheduling.claim_next(Submission, large=True) == submission
 
 
-def test_file_is_not_claimed_before_its_pause_is_over(
+def test_a_file_is_not_claimed_before_its_pause_is_over(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]]
 ) -> None:
     queued(make.team(phase.challenge), not_before=datetime.now(UTC) + timedelta(minutes=1))
@@ -149,7 +155,7 @@ def waiting(make: Make, phase: Phase) -> Callable[..., Rerun]:
     return build
 
 
-def test_rerun_is_not_claimed_before_its_pause_is_over(make: Make, phase: Phase, waiting: Callable[..., Rerun]) -> None:
+def test_a_rerun_is_not_claimed_during_its_pause(make: Make, phase: Phase, waiting: Callable[..., Rerun]) -> None:
     rerun = waiting(make.team(phase.challenge))
     Rerun.objects.update(not_before=datetime.now(UTC) + timedelta(minutes=1))
     assert scheduling.claim_next(Rerun, large=True) is None
@@ -158,7 +164,7 @@ def test_rerun_is_not_claimed_before_its_pause_is_over(make: Make, phase: Phase,
     assert Rerun.objects.get().not_before is None
 
 
-def test_large_rerun_waits_while_its_team_is_scored(
+def test_a_large_rerun_waits_while_its_team_is_scored(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]], waiting: Callable[..., Rerun]
 ) -> None:
     team = make.team(phase.challenge)
@@ -182,7 +188,7 @@ def test_large_reruns_leave_room_for_the_teams_next_file(
     assert scheduling.claim_next(Submission, large=True) is not None
 
 
-def test_reruns_count_among_the_two_of_a_team(
+def test_reruns_count_towards_the_two_running_jobs_of_a_team(
     make: Make, phase: Phase, queued: Callable[..., list[Submission]], waiting: Callable[..., Rerun]
 ) -> None:
     team = make.team(phase.challenge)
@@ -194,12 +200,12 @@ def test_reruns_count_among_the_two_of_a_team(
     assert leases.claim(Rerun, Rerun.objects.queued().get().pk) is None
 
 
-def test_process_for_small_files_takes_no_large_rerun(make: Make, phase: Phase, waiting: Callable[..., Rerun]) -> None:
+def test_the_small_file_process_takes_no_large_rerun(make: Make, phase: Phase, waiting: Callable[..., Rerun]) -> None:
     waiting(make.team(phase.challenge))
     assert scheduling.claim_next(Rerun, large=False) is None
 
 
-def test_process_for_small_files_takes_no_rerun_of_a_team_that_has_something_running(
+def test_the_process_for_small_files_takes_no_rerun_of_a_busy_team(
     make: Make, phase: Phase, waiting: Callable[..., Rerun]
 ) -> None:
     team = make.team(phase.challenge)
@@ -210,7 +216,7 @@ def test_process_for_small_files_takes_no_rerun_of_a_team_that_has_something_run
     assert leases.claim(Rerun, second.pk, large=False) is None
 
 
-def test_rerun_beyond_the_time_of_small_files_is_requeued_as_large_without_an_attempt(
+def test_a_small_rerun_that_exceeds_its_time_is_requeued_as_large(
     make: Make, phase: Phase, waiting: Callable[..., Rerun]
 ) -> None:
     later = waiting(make.team(phase.challenge), small=True)
@@ -230,7 +236,7 @@ def test_intervals_of_one_team_do_not_wait_for_explanations_of_others(
 
 
 def rerun_in_turn(count: int) -> list[str]:
-    """Claim and finish this many reruns, one after the other. Return the names of their teams in this order."""
+    """Claim and finish the given number of reruns. Return the names of their teams in the order of claiming."""
     names = []
     for _ in range(count):
         claimed = scheduling.claim_next(Rerun, large=True)
@@ -239,7 +245,7 @@ def rerun_in_turn(count: int) -> list[str]:
     return names
 
 
-def test_team_with_many_reruns_does_not_delay_another_teams_one(
+def test_a_team_with_many_reruns_does_not_delay_the_only_rerun_of_another_team(
     make: Make, phase: Phase, waiting: Callable[..., Rerun]
 ) -> None:
     many, one, late = (make.team(phase.challenge, name=name) for name in ("many", "one", "late"))
@@ -248,7 +254,7 @@ def test_team_with_many_reruns_does_not_delay_another_teams_one(
     assert rerun_in_turn(6) == ["many", "one", "late", "many", "late", "many"]
 
 
-def test_small_rerun_runs_before_earlier_large_ones(make: Make, phase: Phase, waiting: Callable[..., Rerun]) -> None:
+def test_a_small_rerun_runs_before_earlier_large_ones(make: Make, phase: Phase, waiting: Callable[..., Rerun]) -> None:
     for name in ("large", "small"):
         waiting(make.team(phase.challenge, name=name), small=name == "small")
     assert rerun_in_turn(2) == ["small", "large"]
@@ -279,14 +285,15 @@ def test_a_worker_that_finishes_wakes_another_if_no_message_is_left(
         (b"a" * 1000, True),
         (b"a" * 1001, False),
         (gzip.compress(b"a" * 1000, mtime=0), True),
-        (gzip.compress(b"a" * 1001, mtime=0), False),  # far fewer bytes when compressed
+        (gzip.compress(b"a" * 1001, mtime=0), False),  # Only the compressed file is small.
         (gzip.compress(b"a" * 10**6, mtime=0), False),
-        (gzip.compress(b"a", mtime=0) + gzip.compress(b"a" * 10**6, mtime=0), False),  # a small and a large member
+        # The first gzip member is small when unpacked, and the second one is large.
+        (gzip.compress(b"a", mtime=0) + gzip.compress(b"a" * 10**6, mtime=0), False),
         (gzip.compress(b"", mtime=0) * 20, False),
-        (gzip.compress(b"a" * 100, mtime=0)[:-9], False),  # truncated
+        (gzip.compress(b"a" * 100, mtime=0)[:-9], False),  # The compressed file is truncated.
         (b"", True),
     ],
 )
-def test_a_file_is_small_by_its_unpacked_size(settings: Settings, content: bytes, small: Path) -> None:
+def test_whether_a_file_is_small_depends_on_its_unpacked_size(settings: Settings, content: bytes, small: Path) -> None:
     settings.SMALL_FILE_MAX_BYTES = 1000
     assert is_small(ContentFile(content)) == small

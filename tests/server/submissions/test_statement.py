@@ -1,4 +1,4 @@
-"""The statement of a team's quota has the same lines on the page and in the API; their sum is what is used."""
+"""The quota history of a team has the same entries on the page and in the API, and their sum is the used quota."""
 
 from datetime import UTC, datetime
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "c"}, slug="main", quota_per_d
 
 @pytest.fixture(autouse=True)
 def three_files(make: Make, phase: Phase, team: Team, member: User, inline_queue: InlineQueue) -> None:
-    """Create three submissions of the team: one counts against the quota, one is cancelled, one is rejected."""
+    """Create three submissions of the team: one counts against the quota, one is cancelled, and one is rejected."""
     for name in ("stands.csv", "cancelled.csv", "rejected.csv"):
         submission = make.submission(phase, team, file_name=name)
         quota.charge(submission, now=datetime.now(UTC))
@@ -33,7 +33,7 @@ def three_files(make: Make, phase: Phase, team: Team, member: User, inline_queue
             lifecycle.reject(claimed, findings={"errors": [], "total": 1})
 
 
-def test_it_lists_every_line_the_newest_first(member: User, api: Api) -> None:
+def test_the_statement_lists_all_entries_newest_first(member: User, api: Api) -> None:
     lines = api.get(STATEMENT, user=member).json()["results"]
     assert [(line["file_name"], line["amount"], line["reason"]) for line in lines] == [
         ("rejected.csv", -1, "rejected"),
@@ -44,14 +44,14 @@ def test_it_lists_every_line_the_newest_first(member: User, api: Api) -> None:
     ]
 
 
-def test_its_lines_add_up_to_what_is_used(member: User, api: Api) -> None:
+def test_the_entries_add_up_to_the_used_quota(member: User, api: Api) -> None:
     lines = api.get(STATEMENT, user=member).json()["results"]
     state = api.get(STATEMENT.removesuffix("/statement"), user=member).json()
     assert sum(line["amount"] for line in lines) == state["used"] == state["per_day"] - state["left"] == 1
     assert sum(line["amount"] == 1 for line in lines) == state["attempts_per_day"] - state["attempts_left"] == 3
 
 
-def test_the_page_shows_the_same(member: User, api: Api, client: Client) -> None:
+def test_the_page_shows_the_same_entries(member: User, api: Api, client: Client) -> None:
     page = Page(client.get("/challenges/c/team"))
     for line in api.get(STATEMENT, user=member).json()["results"]:
         assert f"{line['file_name']} {line['reason']} {line['amount']:+d}" in page.words

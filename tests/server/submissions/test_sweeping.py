@@ -22,7 +22,7 @@ LONG_AGO = datetime.now(UTC) - timedelta(hours=2)
 
 @pytest.fixture
 def leased(make: Make) -> Callable[..., Submission]:
-    """Return a function that creates a running submission with this lease: `leased(attempts=1, until=…)`."""
+    """Return a function that creates a running submission with a lease: `leased(attempts=1, until=…)`."""
 
     def build(*, until: datetime, attempts: int = 1, losses: int = 0) -> Submission:
         leased = {"lease_token": uuid4(), "lease_until": until, "attempts": attempts, "losses": losses}
@@ -36,7 +36,7 @@ def leased(make: Make) -> Callable[..., Submission]:
 
 @pytest.fixture(autouse=True)
 def broker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> InlineQueue:
-    """Replace the broker by one that has lost all messages; `.sent` collects new messages."""
+    """Replace the broker with one that has lost all messages; `.sent` collects the new messages."""
     monkeypatch.setattr(queue, "waiting", lambda kind: 0)
     return inline_queue
 
@@ -45,11 +45,11 @@ def status(submission: Submission) -> str:
     return Submission.objects.get(pk=submission.pk).status
 
 
-def test_sweep_without_work_changes_nothing(db: None, own_folders: None) -> None:
+def test_a_sweep_without_work_changes_nothing(db: None, own_folders: None) -> None:
     assert sweep() == SweepResult()
 
 
-def test_overdue_lease_goes_back_to_the_queue(
+def test_a_submission_whose_lease_has_expired_is_queued_again(
     leased: Callable[..., Submission],
     broker: InlineQueue,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
@@ -60,7 +60,7 @@ def test_overdue_lease_goes_back_to_the_queue(
     assert (status(submission), broker.sent) == (Status.QUEUED, [submission.pk])
 
 
-def test_lease_that_still_runs_is_left_alone(leased: Callable[..., Submission]) -> None:
+def test_a_lease_that_has_not_expired_is_not_changed(leased: Callable[..., Submission]) -> None:
     submission = leased(until=datetime.now(UTC) + timedelta(minutes=1))
     assert sweep() == SweepResult()
     assert status(submission) == Status.RUNNING
@@ -72,7 +72,7 @@ def test_a_lease_that_is_renewed_during_a_sweep_does_not_expire(leased: Callable
     assert not sweeping.end_submission(submission)
 
 
-def test_third_overdue_lease_is_failed(leased: Callable[..., Submission], settings: Settings) -> None:
+def test_a_submission_fails_when_its_third_lease_expires(leased: Callable[..., Submission], settings: Settings) -> None:
     submission = leased(until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS)
     assert sweep().failed == 1
     submission.refresh_from_db()
@@ -82,7 +82,7 @@ def test_third_overdue_lease_is_failed(leased: Callable[..., Submission], settin
 @pytest.mark.parametrize(
     ("losses", "fault", "used"), [(0, "platform", 0), (1, "participant", 1), (2, "participant", 1)]
 )
-def test_second_lost_worker_of_a_file_costs_quota(
+def test_a_file_that_costs_a_second_worker_uses_quota(
     leased: Callable[..., Submission], settings: Settings, losses, fault, used
 ) -> None:
     submission = leased(until=LONG_AGO, attempts=settings.EVALUATION_ATTEMPTS, losses=losses)
@@ -95,7 +95,7 @@ def test_second_lost_worker_of_a_file_costs_quota(
     assert quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used == used
 
 
-def test_file_whose_worker_died_is_no_longer_small(leased: Callable[..., Submission]) -> None:
+def test_a_file_whose_worker_died_is_no_longer_small(leased: Callable[..., Submission]) -> None:
     submission = leased(until=LONG_AGO)
     Submission.objects.update(small=True)
     sweep()
@@ -104,7 +104,7 @@ def test_file_whose_worker_died_is_no_longer_small(leased: Callable[..., Submiss
 
 
 @pytest.mark.parametrize("losses", [0, 1])
-def test_file_whose_worker_died_is_tried_again_and_cancelling_gives_no_quota_back(
+def test_a_file_whose_worker_died_is_tried_again_and_cancelling_gives_no_quota_back(
     make: Make, leased: Callable[..., Submission], losses
 ) -> None:
     submission = leased(until=LONG_AGO, attempts=2, losses=losses)
@@ -113,25 +113,25 @@ def test_file_whose_worker_died_is_tried_again_and_cancelling_gives_no_quota_bac
     assert quota.state(team=submission.team, phase=submission.phase, now=datetime.now(UTC)).used == 1
 
 
-def test_late_result_of_a_swept_worker_is_refused(leased: Callable[..., Submission]) -> None:
+def test_a_late_result_of_a_swept_worker_is_refused(leased: Callable[..., Submission]) -> None:
     submission = leased(until=LONG_AGO)
     sweep()
     assert not lifecycle.reject(submission, findings={})
 
 
-def test_queued_too_long_is_resent(make: Make, broker: InlineQueue) -> None:
+def test_the_message_of_a_job_that_waits_too_long_is_resent(make: Make, broker: InlineQueue) -> None:
     submission = make.submission(make.phase(), enqueued_at=LONG_AGO)
     assert sweep().resent == 1
     assert broker.sent == [submission.pk]
 
 
-def test_resent_message_is_not_resent_at_once(make: Make) -> None:
+def test_a_resent_message_is_not_resent_at_once(make: Make) -> None:
     make.submission(make.phase(), enqueued_at=LONG_AGO)
     sweep()
     assert sweep().resent == 0
 
 
-def test_queued_just_now_is_not_resent(make: Make) -> None:
+def test_the_message_of_a_new_job_is_not_resent(make: Make) -> None:
     make.submission(make.phase())
     assert sweep().resent == 0
 
@@ -139,14 +139,14 @@ def test_queued_just_now_is_not_resent(make: Make) -> None:
 @pytest.mark.parametrize(
     ("waiting", "resent"),
     [
-        (0, 3),  # all messages were lost
-        (2, 1),  # one message was lost: it is sent again for the oldest submission
-        (3, 0),  # no message was lost
+        (0, 3),  # All messages were lost.
+        (2, 1),  # One message was lost, so it is sent again for the oldest submission.
+        (3, 0),  # No message was lost.
         (9, 0),
-        (None, 0),  # the broker cannot be reached; a later sweep sends the messages
+        (None, 0),  # The broker cannot be reached, so a later sweep sends the messages.
     ],
 )
-def test_as_many_are_resent_as_messages_are_missing(
+def test_the_number_of_resent_messages_is_the_number_of_missing_ones(
     make: Make, monkeypatch: pytest.MonkeyPatch, waiting, resent
 ) -> None:
     phase = make.phase()
@@ -166,7 +166,7 @@ def aged(path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("age", "removed"), [(aged, 1), (Path, 0)])
-def test_abandoned_part_of_an_upload_is_removed_when_it_is_old(
+def test_an_abandoned_part_of_an_upload_is_removed_when_it_is_old(
     db: None, own_folders: None, settings: Settings, age, removed
 ) -> None:
     part = settings.FILE_UPLOAD_TEMP_DIR / "abc.upload.csv"
@@ -186,7 +186,7 @@ def test_a_partial_file_of_less_than_a_day_is_not_removed(
 
 
 @pytest.mark.parametrize(("age", "removed"), [(aged, 1), (Path, 0)])
-def test_folder_of_an_interrupted_import_is_removed_when_all_its_files_are_old(
+def test_the_folder_of_an_interrupted_import_is_removed_when_all_its_files_are_old(
     db: None, own_folders: None, settings: Settings, age, removed
 ) -> None:
     folder = settings.FILE_UPLOAD_TEMP_DIR / "import-abc"
@@ -197,19 +197,19 @@ def test_folder_of_an_interrupted_import_is_removed_when_all_its_files_are_old(
     assert sweep().removed == removed
 
 
-def test_files_are_skipped_on_request(db: None, own_folders: None, settings: Settings) -> None:
+def test_the_sweeper_skips_files_on_request(db: None, own_folders: None, settings: Settings) -> None:
     part = settings.FILE_UPLOAD_TEMP_DIR / "abc.upload.csv"
     part.write_bytes(b"half")
     aged(part)
     assert sweep(files=False).removed == 0
 
 
-def test_command_says_what_it_did(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_what_it_has_done(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
     make.submission(make.phase(), enqueued_at=LONG_AGO)
     call_command("sweep")
     assert "1 sent again" in capsys.readouterr().out
 
 
-def test_missing_folder_of_arriving_files_stops_no_sweep(db: None, own_folders: None, settings: Settings) -> None:
+def test_a_missing_folder_of_uploads_does_not_stop_the_sweeper(db: None, own_folders: None, settings: Settings) -> None:
     settings.FILE_UPLOAD_TEMP_DIR.rmdir()
     assert sweep() == SweepResult()

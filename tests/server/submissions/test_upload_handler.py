@@ -14,6 +14,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from server.accounts.models import User
+from server.challenges.models import Challenge
 from server.submissions.models import Submission
 from server.submissions.services import intake
 from server.submissions.upload_handler import HashedFile
@@ -40,7 +41,7 @@ class Pieces:
         found, self.rest = self.rest[:size], self.rest[size:]
         return found
 
-    readline = read  # required by WSGI, but not used
+    readline = read  # WSGI requires this method, but it is not used.
 
 
 class Unread:
@@ -63,7 +64,7 @@ pytestmark = [
 
 @pytest.fixture
 def send(api: Api) -> Send:
-    """Return a function that uploads by page or API and returns the status: `send(PAGE, user, body, length)`."""
+    """Return a function that uploads by page or by API and returns the status: `send(PAGE, user, body, length)`."""
 
     def send(path: str, user: Any, body: Any, length: int) -> int:
         browser = Client()
@@ -90,7 +91,7 @@ def send(api: Api) -> Send:
 
 
 def form(size: int) -> tuple[Pieces, int, str]:
-    """Return the body of a form with a file of this size, the length of the body, and the SHA-256 of the file."""
+    """Return the body of a form with a file of `size` bytes, the length of the body, and the SHA-256 of the file."""
     head = part(b'name="file"; filename="run.csv"', b"")[: -len(b"\r\n")]
     tail = b"\r\n--boundary--\r\n"
     piece = bytes(range(256)) * (MEBIBYTE // 256)
@@ -111,7 +112,8 @@ def form(size: int) -> tuple[Pieces, int, str]:
 def test_a_large_file_is_hashed_while_it_arrives_and_never_held_in_memory(
     path: str, member: User, send: Send, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr(intake, "file_digest")  # this function would read the file a second time
+    # This function would read the file a second time. If it is not called, the hash comes from the upload handler.
+    monkeypatch.delattr(intake, "file_digest")
     body, length, digest = form(LARGE)
     tracemalloc.start()
     try:
@@ -149,9 +151,13 @@ def test_a_strangers_file_is_not_read(path: str, status: int, member: User, send
     assert send(path, None, Unread(), LARGE) == status
 
 
-@pytest.mark.parametrize("path", [PAGE, API])
-def test_an_outsiders_file_is_not_read(path: str, member: User, make: Make, send: Send) -> None:
-    assert send(path, make.user(), Unread(), LARGE) == 403
+def test_an_outsiders_file_is_not_read(member: User, make: Make, send: Send) -> None:
+    assert send(API, make.user(), Unread(), LARGE) == 403
+
+
+def test_the_first_file_of_a_person_who_cannot_join_is_not_read(member: User, make: Make, send: Send) -> None:
+    Challenge.objects.update(join_until=datetime.now(UTC) - HOUR)
+    assert send(PAGE, make.user(), Unread(), LARGE) == 403
 
 
 @pytest.mark.parametrize("path", [PAGE, API])
@@ -177,7 +183,7 @@ def test_an_upload_that_fills_the_disk_frees_its_space_at_once(
 
 
 @pytest.mark.parametrize("path", [PAGE, API])
-def test_a_folder_for_arriving_files_that_was_moved_away_is_made_again(
+def test_a_folder_for_arriving_files_that_was_moved_away_is_created_again(
     path: str, member: User, send: Send, settings: Settings
 ) -> None:
     Path(settings.FILE_UPLOAD_TEMP_DIR).rmdir()

@@ -25,7 +25,9 @@ sys.stdin.read()
 
 
 class TestSlots:
-    def test_processes_count_together_and_a_killed_one_leaves_none(self, settings: Settings) -> None:
+    def test_slots_of_all_processes_are_counted_and_those_of_a_killed_process_are_released(
+        self, settings: Settings
+    ) -> None:
         environment = {**os.environ, "PODIUM_HOME": str(settings.PODIUM_HOME)}
         environment["DJANGO_SETTINGS_MODULE"] = "server.settings"
         command = [sys.executable, "-c", HOLD, "2"]
@@ -54,7 +56,7 @@ class TestUploadsAtOnce:
 
     @pytest.fixture
     def begin(self) -> Iterator[Callable[..., PendingUpload]]:
-        """Return a function that takes the slots of an upload that has begun: `begin(user=…, team=…, phase=…)`."""
+        """Return a function that takes the slots for a new upload: `begin(user=…, team=…, phase=…)`."""
         uploads = []
 
         def begin(**who: Any) -> PendingUpload:

@@ -1,1 +1,1 @@
-"""Explanations of a detection score: kinds of errors, slices, ablation, and a row for each detection."""
+"""Explains detection scores with tables of errors, slices and an ablation, and with a row for each detection."""

@@ -1,14 +1,15 @@
-"""The score without each of the three rules that are specific to the Open Images metric (Fig. 28 of the V4 paper)."""
+"""Computes the score with and without the three rules that are specific to Open Images (Fig. 28 of the V4 paper)."""
 
 from dataclasses import replace
 
 import numpy as np
 
+from evaluator.metrics.bootstrap import MeanAveragePrecision
 from evaluator.report import ClassRow, finite
 from evaluator.tracks.detection.candidates import Detections
 from evaluator.tracks.detection.matches import Matches, confidences_of_groups
 from evaluator.tracks.detection.scorer import match, within_cap
-from evaluator.tracks.detection.summary import WeightedSplit
+from evaluator.tracks.detection.summary import weighted
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 
 
@@ -18,11 +19,11 @@ def ablation(
     """Return for each split the mAP with and without three rules: incomplete labels, the hierarchy, and group-of boxes.
 
     Without the first rule, a detection of a class that is not verified in its image is a false positive. Without the
-    second rule, boxes and labels count only for the annotated class. With a group-of weight of 0, group-of boxes are
-    not positives. There is a row for each combination. The row with the parameters that were used for scoring has the
-    submission's score.
+    second rule, boxes and labels count only for their own class. Without the third rule, the group-of weight is 0 and
+    group-of boxes are not positives. There is a row for each combination. The row with the parameters that were used
+    for scoring contains the submission's score.
 
-    If the truth was compiled without its hierarchy, there are only the rows without the hierarchy.
+    If the truth was compiled without a hierarchy, there are only rows without the hierarchy.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ def ablation(
     valid : Detections
         All valid detections of the submission.
     matches : Matches
-        The result of matching them.
+        The result of matching the valid detections.
     parameters : DetectionParameters
     """
     rows: dict[str, list[ClassRow]] = {name: [] for name in truth.splits}
@@ -45,14 +46,14 @@ def ablation(
 
 
 def _with_all_groups(truth: DetectionTruth, matches: Matches) -> Matches:
-    """Return the matches with all groups that would be matched if their weight were not 0."""
+    """Return the matches that result if the group-of weight is not 0, so that groups can be matched."""
     absorbed = matches.absorbed
     groups, confidences = matches.groups[absorbed], matches.detections.confidences[absorbed]
     return replace(matches, group_confidences=confidences_of_groups(groups, confidences, len(truth.group_keys), 1.0))
 
 
 def _by_weight(truth: DetectionTruth, matches: Matches, split: str, *, hierarchy: bool) -> list[ClassRow]:
-    """Return the rows of a split for one value of ``hierarchy``."""
+    """Return the ablation rows of a split for the given value of ``hierarchy``."""
     matches = matches[~matches.absorbed]
     detections = len(matches.detections)
     entries = replace(matches, verified=np.ones(detections, bool)).entries(truth, 1.0)
@@ -64,7 +65,9 @@ def _by_weight(truth: DetectionTruth, matches: Matches, split: str, *, hierarchy
     for verified_only in (True, False):
         for weight in (1, 0):
             chosen = in_split & (is_verified | (not verified_only)) & (~is_group | (weight == 1))
-            variant = WeightedSplit.of(*truth.counts(split), weight, entries[chosen].average_precisions)
+            variant = MeanAveragePrecision.of(
+                weighted(*truth.counts(split), weight), entries[chosen].average_precisions
+            )
             rows.append(
                 {
                     "non_exhaustive_labels": verified_only,

@@ -1,5 +1,6 @@
-"""The kind of error of each false positive and of each object that a submission missed."""
+"""Determines the kind of error of each false positive, and of each object that a submission missed."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +10,12 @@ from numpy.typing import NDArray
 from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
 from evaluator.metrics.errors import CLASS, GROUP_OF, LOCALIZATION, MISSED, NO_ERROR, CurveErrors, detection_kinds
 from evaluator.metrics.matching import best_objects, contains, winning_claims
+from evaluator.report import ClassRow
 from evaluator.tracks.detection.candidates import Detections
 from evaluator.tracks.detection.matches import Matches
 from evaluator.tracks.detection.truth import DetectionTruth
+from evaluator.tracks.shared.confusions import confused, counted
+from evaluator.tracks.shared.label_truth import ObjectTruth
 
 Codes = NDArray[np.int64]
 Overlaps = NDArray[np.float64]
@@ -19,21 +23,21 @@ Overlaps = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The errors of N detections, and why B ordinary and G group-of boxes were missed.
+    """The kinds of errors of N detections, of B ordinary objects and of G groups. Objects are boxes or masks.
 
     Attributes
     ----------
     kinds : int64 array of shape (N,)
         Kind of error of each false positive, ``NO_ERROR`` for a detection that is not a false positive.
     objects : int64 array of shape (N,)
-        Index of the ordinary box that a false positive failed to hit, -1 if there is none.
+        Index of the ordinary object that a false positive failed to hit, -1 if there is none.
     overlaps : float64 array of shape (N,)
-        IoU with that box; for an error of kind ``GROUP_OF`` the largest IoA with a group-of box.
+        IoU with that object, or for an error of kind ``GROUP_OF`` the largest IoA with a group.
     fixed_classes : int64 array of shape (N,)
-        Class in which a false positive would hit that box if its error were fixed; -1 if a different detection hits
-        the box or would hit it first.
+        Class in which a false positive would hit that object if its error were fixed; -1 if a different detection hits
+        the object or would hit it first.
     object_kinds, group_kinds : int64 arrays of shape (B,) and (G,)
-        Kind of error because of which a box was missed, ``NO_ERROR`` for a box that was matched.
+        Kind of error that caused an object to be missed, ``NO_ERROR`` for an object that was matched.
     """
 
     kinds: Codes
@@ -45,7 +49,7 @@ class Errors:
 
     def curve_errors(
         self,
-        truth: DetectionTruth,
+        truth: ObjectTruth,
         matches: Matches,
         in_split: NDArray[np.bool_],
         positives: NDArray[np.float64],
@@ -72,37 +76,81 @@ class Errors:
         )
 
 
+Overlap = Callable[[Codes, Codes], Overlaps]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The overlaps of N false positives with the objects of a truth.
+
+    Attributes
+    ----------
+    own, group : callable
+        Return the IoU of false positives with ordinary objects, and the IoA of false positives with groups. Both take
+        two int64 arrays of indices.
+    annotated : int64 array of shape (A,), ascending
+        The ordinary objects that are rows of the file, and not copies for an ancestor.
+    other : callable
+        Returns the IoU of false positives with annotated objects, given by their indices into ``annotated``.
+    ties : sequence of arrays of shape (N,)
+        The values that break ties between detections of equal confidence and overlap.
+    """
+
+    own: Overlap
+    group: Overlap
+    annotated: Codes
+    other: Overlap
+    ties: Sequence[NDArray[Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The boxes that N false positives overlap most.
+    """The objects that N false positives overlap most.
 
     Attributes
     ----------
     objects : int64 array of shape (N,)
-        Index of the ordinary box, -1 if there is none.
+        Index of the ordinary object, -1 if there is none.
     overlaps : float64 array of shape (N,)
-        IoU with that box.
+        IoU with that object.
     """
 
     objects: Codes
     overlaps: Overlaps
 
 
-def errors_of(truth: DetectionTruth, matches: Matches, threshold: float, group_weight: float) -> Errors:
-    """Return the errors of the detections.
+def box_overlaps(truth: DetectionTruth, detections: Detections) -> Comparison:
+    """Return the functions that compute the overlap of detections with ground-truth boxes."""
+    annotated, boxes = np.flatnonzero(truth.object_is_annotated), detections.boxes
+    annotated_boxes = truth.boxes[annotated]
+    return Comparison(
+        own=lambda ours, theirs: intersection_over_union(boxes[ours], truth.boxes[theirs]),
+        group=lambda ours, theirs: intersection_over_area(boxes[ours], truth.group_boxes[theirs]),
+        annotated=annotated,
+        other=lambda ours, theirs: intersection_over_union(boxes[ours], annotated_boxes[theirs]),
+        ties=detections.coordinates,
+    )
 
-    A box in boxes.csv has another class if its class is neither the detection's class nor a descendant of it. With a
-    hierarchy, boxes of descendants are copied and count as boxes of the detection's class.
+
+def false_positives(matches: Matches) -> Codes:
+    """Return the indices of the false positives among the detections."""
+    return np.flatnonzero(matches.scored & ~matches.hits)
+
+
+def errors_of(
+    truth: ObjectTruth, matches: Matches, compared: Comparison, *, threshold: float, group_weight: float
+) -> Errors:
+    """Return the errors of the detections, and of the objects that were missed.
+
+    With a hierarchy, an object also counts as an object of every ancestor of its class. Therefore an object and a
+    detection have different classes only if the object's class is neither the detection's class nor a descendant of it.
     """
-    false = np.flatnonzero(matches.scored & ~matches.hits)
+    false = false_positives(matches)
     detections = matches.detections[false]
     keys = detections.keys(truth)
-    own, other = _nearest(truth, detections, keys), _nearest_of_another_class(truth, detections)
-    _, shares = best_objects(
-        keys,
-        truth.group_keys,
-        lambda ours, theirs: intersection_over_area(detections.boxes[ours], truth.group_boxes[theirs]),
-    )
+    own = Nearest(*best_objects(keys, truth.object_keys, compared.own))
+    other = _nearest_of_another_class(truth, detections, compared)
+    _, shares = best_objects(keys, truth.group_keys, compared.group)
     kinds = detection_kinds(own.overlaps, other.overlaps, shares, threshold)
     is_other = (kinds == CLASS) | ((kinds != LOCALIZATION) & (other.overlaps > own.overlaps))
     objects = np.where(is_other, other.objects, own.objects)
@@ -110,17 +158,17 @@ def errors_of(truth: DetectionTruth, matches: Matches, threshold: float, group_w
     overlaps[kinds == GROUP_OF], objects[kinds == GROUP_OF] = shares[kinds == GROUP_OF], -1
     objects[overlaps == 0] = -1
 
-    is_free = np.ones(len(truth.boxes), bool)
+    is_free = np.ones(len(truth.object_keys), bool)
     is_free[matches.objects[matches.hits]] = False
     fixable = ((kinds == CLASS) | (kinds == LOCALIZATION)) & np.append(is_free, False)[objects]
     targets = np.where(fixable, objects, -1)
-    would_hit = winning_claims(targets, detections.confidences, overlaps, detections.coordinates)
+    would_hit = winning_claims(targets, detections.confidences, overlaps, compared.ties)
     object_kinds = np.where(is_free, MISSED, NO_ERROR)
     object_kinds[objects[would_hit]] = kinds[would_hit]
-    box_labels = np.append(truth.images_and_labels(truth.object_keys)[1], -1)
+    object_labels = np.append(truth.images_and_labels(truth.object_keys)[1], -1)
 
     def for_all(values: NDArray[Any], fill: int) -> NDArray[Any]:
-        """Return values for all detections, given the values of the false positives."""
+        """Return an array for all detections, given the values of the false positives and a value for all others."""
         spread = np.full(len(matches.detections), fill, values.dtype)
         spread[false] = values
         return spread
@@ -129,41 +177,30 @@ def errors_of(truth: DetectionTruth, matches: Matches, threshold: float, group_w
         kinds=for_all(kinds, NO_ERROR),
         objects=for_all(objects, -1),
         overlaps=for_all(overlaps, 0),
-        fixed_classes=for_all(np.where(would_hit, box_labels[objects], -1), -1),
+        fixed_classes=for_all(np.where(would_hit, object_labels[objects], -1), -1),
         object_kinds=object_kinds,
         group_kinds=np.where(matches.found_groups | (group_weight == 0), NO_ERROR, GROUP_OF),
     )
 
 
-def _nearest(truth: DetectionTruth, detections: Detections, keys: Codes) -> Nearest:
-    """Return the box of its own class that each detection overlaps most."""
-    return Nearest(
-        *best_objects(
-            keys,
-            truth.object_keys,
-            lambda ours, theirs: intersection_over_union(detections.boxes[ours], truth.boxes[theirs]),
-        )
-    )
-
-
-def _nearest_of_another_class(truth: DetectionTruth, detections: Detections) -> Nearest:
-    """Return the box of another class that each detection overlaps most."""
-    annotated = np.flatnonzero(truth.object_is_annotated)
+def _nearest_of_another_class(truth: ObjectTruth, detections: Detections, compared: Comparison) -> Nearest:
+    """Return for each detection the object of a different class that it overlaps most."""
+    annotated = compared.annotated
     images, classes = truth.images_and_labels(truth.object_keys[annotated])
-    boxes, own_classes = truth.boxes[annotated], _classes_and_ancestors(truth)
+    own_classes = _classes_and_ancestors(truth)
 
     def overlap(ours: Codes, theirs: Codes) -> Overlaps:
         is_own = contains(own_classes, classes[theirs] * len(truth.labels) + detections.labels[ours])
-        return np.where(is_own, 0.0, intersection_over_union(detections.boxes[ours], boxes[theirs]))
+        return np.where(is_own, 0.0, compared.other(ours, theirs))
 
     best, overlaps = best_objects(detections.images, images, overlap)
     return Nearest(np.where(overlaps > 0, np.append(annotated, -1)[best], -1), overlaps)
 
 
-def _classes_and_ancestors(truth: DetectionTruth) -> Codes:
-    """Return the classes that the boxes of each class count for, as sorted pairs: (class, itself or an ancestor).
+def _classes_and_ancestors(truth: ObjectTruth) -> Codes:
+    """Return the sorted pairs of each class with itself and with each of its ancestors.
 
-    A pair is encoded as class × number of labels + other.
+    A pair is encoded as first class × number of labels + second class.
     """
     labels = len(truth.labels)
     itself = np.arange(labels) * (labels + 1)
@@ -172,3 +209,23 @@ def _classes_and_ancestors(truth: DetectionTruth) -> Codes:
     ends = truth.ancestor_ends
     descendants = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     return np.unique(np.concatenate([itself, descendants * labels + truth.ancestors]))
+
+
+def missed_weights(
+    truth: ObjectTruth, errors: Errors, in_split: NDArray[np.bool_], group_weight: float
+) -> NDArray[np.float64]:
+    """Return the number of missed objects of each class in a split, shape (classes,).
+
+    A group counts with its weight.
+    """
+    missed = [truth.object_keys[errors.object_kinds != NO_ERROR], truth.group_keys[errors.group_kinds != NO_ERROR]]
+    images, classes = truth.images_and_labels(np.concatenate(missed))
+    weights = np.repeat([1.0, group_weight], list(map(len, missed)))
+    return np.bincount(classes, weights * in_split[images], len(truth.labels)).astype(np.float64)
+
+
+def class_errors(truth: ObjectTruth, matches: Matches, errors: Errors, in_split: NDArray[np.bool_]) -> list[ClassRow]:
+    """Return how often each class was predicted for objects of a different class, most frequent first."""
+    wrong = (errors.kinds == CLASS) & in_split[matches.detections.images]
+    actual = truth.images_and_labels(truth.object_keys)[1][errors.objects[wrong]]
+    return confused(counted(actual, matches.detections.labels[wrong]), truth.labels)

@@ -1,4 +1,4 @@
-"""The explanation of a detection score: errors by kind, slices, the ablation, and a row for each detection."""
+"""Explains a detection score with tables of errors, slices and an ablation, and with a row for each detection."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -8,18 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.submission import SubmissionTable
-from evaluator.metrics.errors import CLASS, DETECTION_KINDS, NO_ERROR
-from evaluator.report import ClassRow, MatchTable, SplitReport
+from evaluator.metrics.errors import DETECTION_KINDS
+from evaluator.report import MatchTable, SplitReport
 from evaluator.request import Progress
 from evaluator.tracks.detection.candidates import Detections, are_valid
 from evaluator.tracks.detection.explain.ablation import ablation
-from evaluator.tracks.detection.explain.errors import Errors, errors_of
+from evaluator.tracks.detection.explain.errors import (
+    Errors,
+    box_overlaps,
+    class_errors,
+    errors_of,
+    false_positives,
+    missed_weights,
+)
 from evaluator.tracks.detection.explain.match_rows import COLUMNS, match_rows
 from evaluator.tracks.detection.explain.slices import slices
+from evaluator.tracks.detection.explain.tables import with_rates
 from evaluator.tracks.detection.matches import Matches
 from evaluator.tracks.detection.scorer import detections_of, matched, outcome_of
 from evaluator.tracks.detection.summary import weighted
-from evaluator.tracks.detection.tables import with_rates
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Outcome
 from evaluator.tracks.shared.report_tables import by_class, by_kind, error_sums, with_columns
@@ -27,16 +34,16 @@ from evaluator.tracks.shared.report_tables import by_class, by_kind, error_sums,
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A scored submission and its errors.
+    """A scored submission with its matches and errors.
 
     Attributes
     ----------
     truth : DetectionTruth
         The part of the truth that the protocol uses.
     known : Detections
-        All detections of known labels.
+        All detections with known labels.
     matches : Matches
-        The result of matching those whose label is verified in their image.
+        The matches of the known detections whose label is verified in their image.
     errors : Errors
         The errors of the detections in ``matches``.
     group_weight : float
@@ -52,12 +59,12 @@ class Explained:
 def explain(
     truth: DetectionTruth, table: SubmissionTable, parameters: DetectionParameters, progress: Progress
 ) -> Outcome:
-    """Score a submission, and return the outcome with tables that explain it and with a row for each detection.
+    """Score a submission, and return the outcome with tables that explain it and a row for each detection.
 
-    The rows of classes get columns for precision, recall, F1 and support, for detections that were ignored, matched a
-    group or were absorbed, for missed objects, and for false positives by kind (``fp_…``). The tables are ``averages``,
-    ``errors``, ``error_sums``, ``class_errors`` (classes predicted for objects of a different class), ``slices``, and
-    ``ablation`` with the official protocol.
+    The rows of classes get columns for precision, recall, F1 and support. Further columns count the detections that
+    were ignored, matched a group or were absorbed, the missed objects, and the false positives of each kind (``fp_…``).
+    The tables are ``averages``, ``errors``, ``error_sums``, ``class_errors`` (classes predicted for objects of a
+    different class), ``slices``, and, with the official protocol, ``ablation``.
     """
     known = detections_of(truth, table, parameters)
     counted, matches = matched(truth, known, parameters, progress)
@@ -65,7 +72,9 @@ def explain(
     known = known[known.labels >= 0]
     by_split = ablation(truth, known[are_valid(known)], matches, parameters) if parameters.protocol == "tfod" else {}
     matches = matches[matches.verified]
-    errors = errors_of(counted, matches, parameters.iou_threshold, parameters.group_of_weight)
+    compared = box_overlaps(counted, matches.detections[false_positives(matches)])
+    options = {"threshold": parameters.iou_threshold, "group_weight": parameters.group_of_weight}
+    errors = errors_of(counted, matches, compared, **options)
     found = Explained(counted, known, matches, errors, parameters.group_of_weight)
     splits = {name: _explained(found, report, name) for name, report in outcome.splits.items()}
     for name, rows in by_split.items():
@@ -85,16 +94,16 @@ def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport
         **report.tables,
         "errors": by_kind(curve_errors, DETECTION_KINDS, "mAP"),
         "error_sums": error_sums(curve_errors, DETECTION_KINDS, "mAP"),
-        "class_errors": _class_errors(found, in_split),
+        "class_errors": class_errors(truth, matches, errors, in_split),
         "slices": slices(truth, matches, errors, in_split),
     }
     return replace(report, classes=with_columns(report.classes, truth.labels, columns), tables=tables)
 
 
 def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """Return by class the number of detections that were ignored, matched a group or were absorbed, and of misses.
+    """Return columns that count, for each class, ignored detections, matched groups, absorbed detections and misses.
 
-    No detection is in two of these columns. The missed objects are the positives minus the true positives; a missed
+    No detection is counted in two of these columns. The misses are the positives minus the true positives; a missed
     group counts as its weight.
     """
     truth, matches, labels = found.truth, found.matches, len(found.truth.labels)
@@ -102,12 +111,6 @@ def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDAr
     ignored[matches.detections.indices] = False
     ignored &= in_split[found.known.images]
     is_inside, finds_group = in_split[matches.detections.images], matches.finds_group
-    missed = [
-        truth.object_keys[found.errors.object_kinds != NO_ERROR],
-        truth.group_keys[found.errors.group_kinds != NO_ERROR],
-    ]
-    images, classes = truth.images_and_labels(np.concatenate(missed))
-    weights = np.repeat([1.0, found.group_weight], list(map(len, missed)))
 
     def count(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
         return np.bincount(matches.detections.labels[chosen & is_inside], minlength=labels)
@@ -116,19 +119,5 @@ def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDAr
         "ignored": np.bincount(found.known.labels[ignored], minlength=labels),
         "group_found": count(finds_group),
         "absorbed": count(matches.absorbed & ~finds_group),
-        "missed": np.bincount(classes, weights * in_split[images], labels),
+        "missed": missed_weights(truth, found.errors, in_split, found.group_weight),
     }
-
-
-def _class_errors(found: Explained, in_split: NDArray[np.bool_]) -> list[ClassRow]:
-    """Return how often each class was predicted for objects of a different class, the most frequent pair first."""
-    truth, detections = found.truth, found.matches.detections
-    wrong = (found.errors.kinds == CLASS) & in_split[detections.images]
-    labels = max(len(truth.labels), 1)
-    actual = truth.images_and_labels(truth.object_keys)[1][found.errors.objects[wrong]]
-    pairs, counts = np.unique(actual * labels + detections.labels[wrong], return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    return [
-        {"truth": truth.labels[pair // labels], "prediction": truth.labels[pair % labels], "count": count}
-        for pair, count in zip(pairs[order].tolist(), counts[order].tolist(), strict=True)
-    ]

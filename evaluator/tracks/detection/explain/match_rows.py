@@ -1,4 +1,4 @@
-"""A row for each detection and each missed box, with its outcome and the reason."""
+"""Lists each detection and each missed box with its outcome and the reason."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ OUTCOMES = ("ignored", "true_positive", "group_found", "absorbed", "false_positi
 IGNORED, HIT, FINDS_GROUP, ABSORBED, FALSE, MISSED = range(6)
 REASONS = (*DETECTION_KINDS, "no_area_or_confidence", "unverified_class", "over_the_cap", "")
 INVALID, UNVERIFIED, OVER_THE_CAP = range(len(DETECTION_KINDS), len(DETECTION_KINDS) + 3)
-FIRST_LINE = 2  # The line of boxes.csv with the first row.
+FIRST_LINE = 2  # The line number of the first row of boxes.csv.
 
 Codes = NDArray[np.int64]
 Row = tuple[Any, ...]
@@ -39,7 +39,7 @@ class Outcomes:
     rows : int64 array of shape (N,)
         Row of boxes.csv that each detection or box was compared with, -1 if there is none.
     overlaps : float64 array of shape (N,)
-        IoU with that box; for a group-of box the IoA.
+        IoU with that box, or IoA with that group-of box.
     """
 
     outcomes: Codes
@@ -49,18 +49,18 @@ class Outcomes:
 
 
 def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, errors: Errors) -> Iterator[Row]:
-    """Yield a row of :data:`COLUMNS` for each detection, then one for each missed box.
+    """Yield a row of :data:`COLUMNS` for each detection, then a row for each missed box.
 
     The true positives of the score are the ``true_positive`` rows and, multiplied by the group weight, the
-    ``group_found`` rows. The most confident detection in a group matches it; further detections are ``absorbed``.
+    ``group_found`` rows. The most confident detection in a group matches it. Further detections are ``absorbed``.
     ``TruthLine`` is the line of boxes.csv with the box that a detection hit, lies in or failed to hit. ``Overlap`` is
-    the IoU with that box; for a group-of box it is the share of the detection inside.
+    the IoU with that box; for a group-of box, it is the fraction of the detection inside it.
 
     Parameters
     ----------
     truth : DetectionTruth
     known : Detections
-        All detections of known labels.
+        All detections with known labels.
     matches : Matches
         The matches of the known detections whose label is verified in their image.
     errors : Errors
@@ -80,21 +80,21 @@ def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, error
 
 
 def _outcomes(truth: DetectionTruth, known: Detections, matches: Matches, errors: Errors) -> Outcomes:
-    """Return the outcomes of all detections of known labels."""
+    """Return the outcomes of all detections with known labels."""
     indices, count = matches.detections.indices, len(known)
     conditions = [matches.hits, matches.finds_group, matches.absorbed]
     outcomes = np.full(count, IGNORED)
     outcomes[indices] = np.select(conditions, [HIT, FINDS_GROUP, ABSORBED], FALSE)
     ignored_because = [~are_valid(known), ~are_verified(truth, known)]
     reasons = np.select(ignored_because, [INVALID, UNVERIFIED], OVER_THE_CAP)
-    reasons[indices] = errors.kinds  # NO_ERROR is -1, and the last reason is empty.
+    reasons[indices] = errors.kinds  # NO_ERROR is -1, the index of the last reason, which is empty.
     rows, overlaps = np.full(count, -1), np.zeros(count)
     rows[indices], overlaps[indices] = _compared(truth, matches, errors)
     return Outcomes(outcomes, reasons, rows, overlaps)
 
 
 def _compared(truth: DetectionTruth, matches: Matches, errors: Errors) -> tuple[Codes, NDArray[np.float64]]:
-    """Return the row of boxes.csv that each matched detection was compared with, -1 for none, and the overlap."""
+    """Return the row of boxes.csv with which each detection was compared (-1 for none), and their overlap."""
     with_group = matches.absorbed | (errors.kinds == GROUP_OF)
     objects = np.where(matches.hits, matches.objects, errors.objects)
     rows = np.where(
@@ -104,7 +104,7 @@ def _compared(truth: DetectionTruth, matches: Matches, errors: Errors) -> tuple[
 
 
 def _rows(truth: DetectionTruth, detections: Detections, outcomes: Outcomes) -> Iterator[Row]:
-    """Yield the rows of some detections or missed boxes."""
+    """Yield the rows of the given detections or missed boxes."""
     images, labels = list(truth.images), list(truth.labels)
     usages = {code: usage for usage, code in USAGES.items()}
     columns = zip(

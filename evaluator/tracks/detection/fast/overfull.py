@@ -1,7 +1,8 @@
-"""Applies the cap to overfull images, which have more predictions than the cap allows for one class.
+"""Applies the cap, which is the maximum number of predictions of each class in an image.
 
-Which images are overfull, and how many of their predictions remain, must not depend on the ground truth, because time
-and memory would reveal it. The ground truth only decides between predictions of equal confidence.
+Images with more predictions than the cap are called overfull. Which images are overfull, and how many of their
+predictions remain, must not depend on the ground truth. Otherwise, running time and memory use would reveal
+annotations. The ground truth only decides between predictions of equal confidence.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,9 @@ from evaluator.metrics.matching import most_confident
 
 
 class Collected(NamedTuple):
-    """Predictions of overfull images that have an area; arrays of shapes (N,), (N,) and (N, 5).
+    """Predictions in overfull images; arrays of shapes (N,), (N,) and (N, 5).
+
+    Predictions whose box has no area are not included.
 
     See ``collected_images``, ``collected_labels`` and ``collected`` of
     :class:`~evaluator.kernels.detection.state.DetectionState`.
@@ -27,7 +30,7 @@ class Collected(NamedTuple):
     predictions: NDArray[np.float64]
 
     def only(self, chosen: NDArray[np.int64]) -> "Collected":
-        """Return the predictions with these indices."""
+        """Return the predictions with the given indices."""
         return Collected(self.images[chosen], self.labels[chosen], self.predictions[chosen])
 
 
@@ -45,7 +48,7 @@ def joined(parts: Sequence[Collected]) -> Collected:
 def capped(truth: KernelTruth, found: Collected) -> Collected:
     """Return the most confident predictions of each image and label, ordered by image.
 
-    All labels that the truth does not know are treated as one label.
+    All labels that are not in the truth are treated as one label.
     """
     labels = len(truth.labels.starts)  # One more than the number of labels, because unknown labels count as one label.
     keys = found.images.astype(np.int64) * labels + found.labels + 1

@@ -1,4 +1,4 @@
-"""Reads a submission in one thread: a reader calls the kernels and owns their memory."""
+"""Reads a submission in one thread. A reader calls the kernels and owns their memory."""
 
 from collections.abc import Sequence
 
@@ -22,19 +22,19 @@ from evaluator.kernels.reading import (
     UNKNOWN_IMAGES,
 )
 from evaluator.kernels.text.csv_blocks import Batch
-from evaluator.kernels.text.lookup import TextIndex
+from evaluator.kernels.text.lookup import TextIndex, index_of
 from evaluator.tracks.detection.fast.overfull import capped, collected, joined
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.shared.buckets import Segments
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
 ENTRIES_PER_SEGMENT = 1 << 20
-BYTES_PER_DETECTION = 12  # The shortest detections are "a 0 0 0 0 0 " and "a,b,0,0,0,0,0\n".
-BYTES_PER_LINE = 3  # The shortest line is "a,\n".
+BYTES_PER_DETECTION = 12  # Length of the shortest detection, "a 0 0 0 0 0 "; "a,b,0,0,0,0,0\n" is longer.
+BYTES_PER_LINE = 3  # Length of the shortest line, "a,\n".
 
 
 def kernel_truth(truth: DetectionTruth) -> KernelTruth:
-    """Return the arrays of a truth as the kernels take them."""
+    """Return the arrays of a truth in the form that the kernels expect."""
     closed = np.array([truth.images_listed, truth.labels_listed])
     closed.flags.writeable = False
     return KernelTruth(
@@ -52,8 +52,34 @@ def kernel_truth(truth: DetectionTruth) -> KernelTruth:
     )
 
 
+def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
+    """Return the public parts of a truth in the form that the kernels expect, without boxes and verified classes."""
+    count, listed = truth.public_labels
+    closed = np.array([truth.images_listed, truth.labels_listed])
+    images = len(truth.images)
+    arrays = {
+        "closed": closed,
+        "usage": np.zeros(images, np.int8),
+        "verified_from": np.zeros(images + 1, np.int32),
+        "verified": np.empty(0, np.int32),
+        "boxes_from": np.zeros(1, np.int32),
+        "groups_from": np.zeros(1, np.int32),
+        "boxes": np.empty((0, 4)),
+        "groups": np.empty((0, 4)),
+    }
+    for array in arrays.values():
+        array.flags.writeable = False
+    labels = list(truth.labels)[:count] if listed else []
+    return KernelTruth(
+        images=index_of(truth.images),
+        labels=index_of(labels, as_unknown=not truth.labels_listed),
+        listed=len(labels),
+        **arrays,
+    )
+
+
 class DetectionReader:
-    """The reader of one thread: the state of its kernels, and the segments of memory that it has filled with entries.
+    """The reader of one thread, with the state of its kernels and the memory segments that are filled with entries.
 
     Parameters
     ----------
@@ -63,8 +89,8 @@ class DetectionReader:
     keeps_images : bool
         Whether to keep the image of each entry, for curves and replicates.
     overfull : bool array of shape (images,)
-        Images with more predictions than the cap allows for one class. Their predictions are stored instead of matched.
-        In the first reading no image is marked as overfull.
+        Images with more predictions than the cap allows for a class. Their predictions are stored and matched later.
+        When a file is read for the first time, all elements are false.
     """
 
     def __init__(
@@ -90,7 +116,7 @@ class DetectionReader:
         self.state = self._new_state()
 
     def _new_state(self) -> DetectionState:
-        """Return an empty state, with room for one image in the Kaggle shape and for all images in the long shape."""
+        """Return an empty state with room for one image (Kaggle layout) or all images (long layout)."""
         truth = self.truth
         boxes, groups = len(truth.boxes), len(truth.groups)
         if self.header.kaggle:
@@ -117,12 +143,12 @@ class DetectionReader:
 
     @property
     def predictions(self) -> int:
-        """Number of predictions that were read."""
+        """The number of predictions that were read."""
         return int(self.state.counts[PREDICTIONS])
 
     @property
     def images(self) -> int:
-        """Number of rows with an image that were read; in the long shape, an upper bound of the number of images."""
+        """The number of image rows that were read, or in the long layout an upper bound of the number of images."""
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
@@ -154,7 +180,7 @@ class DetectionReader:
             state.counts[UNKNOWN_IMAGE_HASHES] = 0
 
     def _make_room(self, entries: int, *, lines: int = 0) -> None:
-        """Begin a new segment if this number of entries may not fit into the current one."""
+        """Begin a new memory segment if the current segment has no room for ``entries`` more entries."""
         used = int(self.state.counts[ENTRIES])
         if used + entries > len(self.state.codes):
             self.filled, self.filled_images = self.entries(), self.entry_images()
@@ -169,12 +195,12 @@ class DetectionReader:
             self.state = self.state._replace(unknown_image_hashes=np.empty(lines, np.uint64))
 
     def merge(self, other: "DetectionReader") -> None:
-        """Merge the state of another thread into the state of this reader; only needed in the long shape."""
+        """Merge the state of another thread into this reader's state. Only the long layout needs this step."""
         self._make_room(len(self.truth.boxes))
         merge(self.truth, self.state, other.state, self.threshold)
 
     def match_collected(self, readers: Sequence["DetectionReader"]) -> None:
-        """Match the predictions of overfull images that all threads have collected and that remain after the cap."""
+        """Apply the cap to the predictions in overfull images that all threads have collected, and match the rest."""
         left = capped(self.truth, joined([collected(reader.state) for reader in readers]))
         self._make_room(len(left.images) + len(self.truth.groups))
         match_collected(self.truth, self.state, self.threshold, self.header.kaggle, self.groups_count, *left)
@@ -192,15 +218,18 @@ class DetectionReader:
         self.state.counts[kernels.COLLECTED] = count
 
     def finish(self) -> None:
-        """Add the true positives of all images to the entries; only needed in the long shape, after all merging."""
+        """Add the true positives of all images to the entries, after the states of all threads have been merged.
+
+        Only the long layout, which has one row for each prediction, needs this step.
+        """
         self._make_room(len(self.truth.boxes) + len(self.truth.groups))
         finish_all_images(self.truth, self.state, self.groups_count)
 
     def entries(self) -> Segments:
-        """Return the confidences and codes of all entries, a pair of arrays for each segment."""
+        """Return the confidences and codes of all entries, as a pair of arrays for each memory segment."""
         used = int(self.state.counts[ENTRIES])
         return [*self.filled, (self.state.confidences[:used], self.state.codes[:used])]
 
     def entry_images(self) -> list[NDArray[np.int32]]:
-        """Return the images of all entries, an array for each segment; empty arrays if images are not kept."""
+        """Return the images of all entries, as an array for each memory segment; empty if images are not kept."""
         return [*self.filled_images, self.state.entry_images[: self.state.counts[ENTRIES]]]

@@ -1,6 +1,7 @@
-"""Scoring of detections by kernels, with the same report as the reference implementation to the last bit."""
+"""Scores or checks detections with kernels. The report equals that of the reference implementation to the last bit."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,9 @@ from evaluator.metrics.bootstrap import Numbers
 from evaluator.metrics.resampling import crowded_images
 from evaluator.problems import Findings
 from evaluator.report import ReferenceNeeded, SplitReport
-from evaluator.request import ScoringRequest
+from evaluator.request import Resources, ScoringRequest
 from evaluator.tracks.detection.entries import Entries, ScoredDetections
-from evaluator.tracks.detection.fast.reader import DetectionReader, kernel_truth
+from evaluator.tracks.detection.fast.reader import DetectionReader, kernel_truth, public_kernel_truth
 from evaluator.tracks.detection.summary import EntryCounts, split_report
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Outcome
@@ -31,7 +32,7 @@ from evaluator.tracks.shared.fast import (
 def score(
     truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters, findings: Findings
 ) -> Outcome | ReferenceNeeded:
-    """Score a submission on every split, or return why the reference implementation is needed."""
+    """Score a submission on every split, or return the reason why the reference implementation is needed."""
     if parameters.expand_predictions or parameters.group_of_weight not in (0.0, 1.0):
         return ReferenceNeeded.OTHER_PARAMETERS
     if parameters.protocol != "tfod":
@@ -42,10 +43,33 @@ def score(
         return declined.reason
 
 
+def check(
+    truth: DetectionTruth,
+    submission: Path,
+    parameters: DetectionParameters,
+    resources: Resources,
+    findings: Findings,
+) -> ReferenceNeeded | None:
+    """Read a submission without scoring it, and add notices about it to ``findings``.
+
+    Return None if the file has no defect, or the reason why only the reference implementation can check the file. Only
+    the public parts of the truth are used, so the truth may be that of a check kit.
+    """
+    try:
+        readers = read_once(submission, resources, public_kernel_truth(truth), parameters)
+        if readers[0].header.kaggle:
+            require_one_row_per_image(readers)
+        refuse_missing_images(readers, parameters)
+    except Declined as declined:
+        return declined.reason
+    add_notices(truth, readers, findings)
+    return None
+
+
 def outcome_of(
     truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters, findings: Findings
 ) -> Outcome:
-    """Return the outcome of a submission, whose predictions are matched while the file is read.
+    """Return the outcome of a submission. The predictions are matched while the file is read.
 
     Raises
     ------
@@ -55,11 +79,11 @@ def outcome_of(
     readers = read_file(truth, request, parameters)
     progress("matching", 0.0)
     merge_threads(readers)
-    if parameters.require_all_images and not np.any([reader.state.named for reader in readers], axis=0).all():
-        raise Declined(ReferenceNeeded.MISSING_IMAGES)
+    refuse_missing_images(readers, parameters)
     progress("scoring", 0.0)
     entries = entries_with_images(readers) if request.report.needs_images else None
-    classes = 2 * len(truth.labels) + 2  # This includes the codes of entries that are not scored.
+    # Each label has a class for scored and a class for unscored entries; all unknown labels share two such classes.
+    classes = 2 * len(truth.labels) + 2
     buckets = EntryBuckets.of([part for reader in readers for part in reader.entries()], classes)
     buckets.sort(request.resources.threads)
     add_notices(truth, readers, findings)
@@ -70,42 +94,55 @@ def outcome_of(
     return Outcome(splits, scored.statistics, scored.curves)
 
 
+def refuse_missing_images(readers: Sequence[DetectionReader], parameters: DetectionParameters) -> None:
+    """Raise Declined if a required image has no row."""
+    if parameters.require_all_images and not np.any([reader.state.named for reader in readers], axis=0).all():
+        raise Declined(ReferenceNeeded.MISSING_IMAGES)
+
+
 def read_file(
     truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters
 ) -> Sequence[DetectionReader]:
-    """Read the file, and read it again if some of its images are overfull.
+    """Read the file, and read it a second time if an image has more predictions than the cap.
 
     Raises
     ------
     Declined
     """
     arrays = kernel_truth(truth)
-    readers = read_once(request, arrays, parameters, np.zeros(len(truth.usage), bool))
+    submission, resources, keeps_images = request.submission, request.resources, request.report.needs_images
+    readers = read_once(submission, resources, arrays, parameters, keeps_images=keeps_images)
     overfull = predictions_of_images(readers) > MAX_PER_IMAGE_AND_CLASS
     if overfull.any():
-        del readers  # This frees their memory before the second reading.
-        readers = read_once(request, arrays, parameters, overfull)
+        del readers  # Free the memory of the readers before the second reading.
+        readers = read_once(submission, resources, arrays, parameters, keeps_images=keeps_images, overfull=overfull)
     return readers
 
 
 def read_once(
-    request: ScoringRequest, truth: KernelTruth, parameters: DetectionParameters, overfull: NDArray[np.bool_]
+    submission: Path,
+    resources: Resources,
+    truth: KernelTruth,
+    parameters: DetectionParameters,
+    *,
+    keeps_images: bool = False,
+    overfull: NDArray[np.bool_] | None = None,
 ) -> Sequence[DetectionReader]:
-    """Read the file with one reader for each thread; predictions of overfull images are collected, not matched.
+    """Read the file with one reader for each thread.
+
+    Predictions of images that ``overfull`` marks are collected, and are matched after the cap has been applied.
 
     Raises
     ------
     Declined
     """
-    overfull.flags.writeable = False
+    marked = np.zeros(len(truth.usage), bool) if overfull is None else overfull
+    marked.flags.writeable = False
 
     def readers(header: FileHeader) -> Sequence[DetectionReader]:
-        needs_images = request.report.needs_images
-        return [
-            DetectionReader(truth, header, parameters, needs_images, overfull) for _ in range(request.resources.threads)
-        ]
+        return [DetectionReader(truth, header, parameters, keeps_images, marked) for _ in range(resources.threads)]
 
-    return read_all(request, DETECTION, readers)
+    return read_all(submission, resources, DETECTION, readers)
 
 
 def entries_with_images(readers: Sequence[DetectionReader]) -> Entries:
@@ -117,7 +154,7 @@ def entries_with_images(readers: Sequence[DetectionReader]) -> Entries:
 
 
 def merge_threads(readers: Sequence[DetectionReader]) -> None:
-    """Merge the states of all threads into that of the first reader, and match the predictions of overfull images."""
+    """Merge the states of all threads, and match the predictions of images that have more predictions than the cap."""
     first, *others = readers
     predictions = predictions_of_images(readers)
     for reader in readers:

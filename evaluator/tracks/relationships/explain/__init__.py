@@ -1,1 +1,1 @@
-"""Explanations of a relationships score: kinds of errors, and the outcome of each pair."""
+"""Explains relationships scores with tables of errors and the outcome of each pair."""

@@ -1,4 +1,4 @@
-"""Kinds of errors: why a pair is a false positive, and why a triplet was not matched."""
+"""Determines why a pair is a false positive, and why a triplet was not matched."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,8 @@ Codes = NDArray[np.int64]
 Overlaps = NDArray[np.float64]
 FIXABLE = [RELATIONSHIP_KINDS.index(kind) for kind in ("localization", "relation", "subject", "object")]
 MISSED = RELATIONSHIP_KINDS.index("missed")
-# For each kind of error in one part: whether the first label, the second label and the relation are correct.
+# Kinds of errors in only one part of a pair. The tuple is (first label is correct, second label is correct, relation is
+# correct).
 ONE_PART_WRONG = {
     "relation": (True, True, False),
     "subject": (False, True, True),
@@ -31,14 +32,14 @@ class Errors:
     kinds : int64 array of shape (N,)
         Kind of error of each pair, ``NO_ERROR`` for true positives.
     triplets : int64 array of shape (N,)
-        Index of the triplet that a pair hit, or that its kind of error refers to; -1 if there is none.
+        Index of the triplet that a pair hits, or that its kind of error refers to; -1 if there is none.
     overlaps : float64 array of shape (N,)
         Overlap with that triplet: the smaller IoU of the two boxes.
     fixed : int64 array of shape (N,)
-        Code of the relation for which the pair would be a true positive if its one error were fixed; -1 if a different
+        Code of the relation for which the pair would be a true positive if its only error were fixed; -1 if another
         pair hits that triplet or would hit it first.
     missed : int64 array of shape (M,)
-        Kind of error because of which each triplet was not matched, ``NO_ERROR`` if it was matched.
+        Kind of the error because of which each triplet was not matched, ``NO_ERROR`` if it was matched.
     """
 
     kinds: Codes
@@ -48,7 +49,7 @@ class Errors:
     missed: Codes
 
     def curve_errors(self, truth: RelationshipsTruth, matches: PairMatches, split: str) -> CurveErrors:
-        """Return the errors of a split with the curves that they affect; the last curve is for unknown relations."""
+        """Return the errors of a split with the curves that they affect. The last curve is for unknown relations."""
         in_split = truth.splits[split]
         chosen = in_split[matches.pairs.images]
         lost = in_split[truth.triplet_images] & (self.missed == MISSED)
@@ -68,8 +69,8 @@ class Errors:
 def errors_of(truth: RelationshipsTruth, matches: PairMatches, threshold: float) -> Errors:
     """Return the kind of error of each pair that is scored, and of each triplet that was not matched.
 
-    All pairs are compared with the triplets of their image. Otherwise the time taken would reveal which pairs are
-    scored.
+    All pairs are compared with the triplets of their image. Otherwise the time that scoring takes would reveal which
+    pairs are scored.
     """
     scored = matches.pairs.is_scored
     anything, *others = [(best[scored], overlap[scored]) for best, overlap in _nearest(truth, matches)]
@@ -102,9 +103,9 @@ def errors_of(truth: RelationshipsTruth, matches: PairMatches, threshold: float)
 
 
 def _nearest(truth: RelationshipsTruth, matches: PairMatches) -> list[tuple[Codes, Overlaps]]:
-    """Return the triplet of the same image that each pair overlaps most, and the overlap, for several sets of triplets.
+    """Return the triplet that each pair overlaps most in its image, and the overlap, for several sets of triplets.
 
-    The first element of the result is for all triplets. There is a further element for each of :data:`ONE_PART_WRONG`,
+    The first element of the result is for all triplets. For each of :data:`ONE_PART_WRONG`, there is a further element
     for the triplets that differ from the pair only in that part.
     """
     pairs = matches.pairs

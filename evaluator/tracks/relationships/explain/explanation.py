@@ -1,4 +1,4 @@
-"""Tables that explain a relationships score, and the outcome of each pair."""
+"""Explains a relationships score with tables of errors and the outcome of each pair."""
 
 from dataclasses import replace
 from functools import partial
@@ -21,11 +21,11 @@ from evaluator.tracks.shared.report_tables import by_class, by_kind, error_sums,
 def explain(
     truth: RelationshipsTruth, table: SubmissionTable, parameters: RelationshipsParameters, progress: Progress
 ) -> Outcome:
-    """Score the pairs; return the outcome with further columns and tables, and with a row for each pair.
+    """Score the pairs, and return the outcome with tables that explain the score and a row for each pair.
 
-    The rows of relations get precision, recall and F1 of relationships, the number of pairs that were not scored, of
-    triplets not matched, and of false positives by kind of error (``fp_…``). The tables are ``averages``, ``errors``
-    and ``error_sums``.
+    The rows of relations get columns for precision, recall and F1 of relationships. Further columns count the pairs
+    that were not scored, the triplets that were not matched, and the false positives of each kind of error (``fp_…``).
+    The tables are ``averages``, ``errors`` and ``error_sums``.
     """
     matches = match(truth, table, parameters.iou_threshold, progress)
     outcome = outcome_of(truth, matches, parameters.weights, progress)

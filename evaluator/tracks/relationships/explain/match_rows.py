@@ -1,4 +1,4 @@
-"""A row for each pair, and for each triplet that was not matched, with its outcome and the reason."""
+"""Lists each pair, and each triplet that was not matched, with its outcome and the reason."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ COLUMNS = (
     *("Usage", "ImageID", *LABELS, "RelationshipLabel", "Score", *FIRST, *SECOND),
     *("Outcome", "PhraseOutcome", "Reason", "TruthLine", "Overlap"),
 )
-REASONS = (*RELATIONSHIP_KINDS, "unverified_class", "")  # The last one is at index NO_ERROR.
+REASONS = (*RELATIONSHIP_KINDS, "unverified_class", "")  # NO_ERROR is -1, the index of the last reason, which is empty.
 UNVERIFIED = len(RELATIONSHIP_KINDS)
-FIRST_LINE = 2  # The first line of relationships.csv below its header.
+FIRST_LINE = 2  # The line number of the first row of relationships.csv.
 
 Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of N rows, each of length N; ``boxes`` has the shape (N, 8), ``triplets`` are indices or -1."""
+    """The columns of N rows, each of length N. ``boxes`` has the shape (N, 8), and ``triplets`` are indices or -1."""
 
     images: NDArray[np.int64]
     keys: NDArray[np.int64]
@@ -41,9 +41,9 @@ class Columns:
 
 
 def match_rows(truth: RelationshipsTruth, matches: PairMatches, errors: Errors) -> Iterator[Row]:
-    """Yield a row of :data:`COLUMNS` for each pair with known labels, then one for each triplet that was not matched.
+    """Yield a row of :data:`COLUMNS` for each pair with known labels, then a row for each triplet that was not matched.
 
-    ``TruthLine`` is the line in relationships.csv of the triplet that the pair hit, or that its kind of error refers
+    ``TruthLine`` is the line in relationships.csv of the triplet that the pair hits, or that its kind of error refers
     to. ``Overlap`` is the smaller IoU of the two boxes with that triplet.
 
     Parameters

@@ -1,1 +1,1 @@
-"""The fast path of relationships: kernels instead of numpy, with the same result to the last bit."""
+"""The fast path of relationships, which uses kernels. The results equal those of numpy to the last bit."""

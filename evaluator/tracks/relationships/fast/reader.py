@@ -1,4 +1,4 @@
-"""Reads a relationships submission in one thread: a reader calls the kernels and owns their memory."""
+"""Reads a relationships submission in one thread. A reader calls the kernels and owns their memory."""
 
 from typing import Any
 
@@ -18,16 +18,16 @@ from evaluator.kernels.reading import (
 from evaluator.kernels.relationships import state as kernels
 from evaluator.kernels.relationships.readers import read_rows, read_strings
 from evaluator.kernels.relationships.state import KernelTruth, RelationshipState
-from evaluator.kernels.text.lookup import TextIndex
+from evaluator.kernels.text.lookup import TextIndex, index_of
 from evaluator.tracks.relationships.truth import RelationshipsTruth
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
-BYTES_PER_PAIR = 24  # The shortest pairs: "0 a 0 0 0 0 b 0 0 0 0 c " and "a,b,c,d,0,0,0,0,0,0,0,0,0\n"
-BYTES_PER_LINE = 3  # The shortest line is "a,\n".
+BYTES_PER_PAIR = 24  # Length of the shortest pair, "0 a 0 0 0 0 b 0 0 0 0 c "; a row is longer.
+BYTES_PER_LINE = 3  # Length of the shortest line, "a,\n".
 
 
 def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
-    """Return the arrays of a truth as the kernels take them."""
+    """Return the arrays of a truth in the form that the kernels expect."""
     closed = np.array([truth.images_listed, truth.labels_listed, truth.relations_listed])
     closed.flags.writeable = False
     return KernelTruth(
@@ -43,6 +43,28 @@ def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
         first=truth.first_boxes,
         second=truth.second_boxes,
     )
+
+
+def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
+    """Return the public parts of a truth in the form that the kernels expect, without triplets and verified labels."""
+    images = len(truth.images)
+    arrays = {
+        "closed": np.array([truth.images_listed, truth.labels_listed, truth.relations_listed]),
+        "usage": np.zeros(images, np.int8),
+        "verified_from": np.zeros(images + 1, np.int32),
+        "verified_labels": np.empty(0, np.int32),
+        "triplets_from": np.zeros(images + 1, np.int32),
+        "triplets": np.empty(0, np.int64),
+        "first": np.empty((0, 4), np.float32),
+        "second": np.empty((0, 4), np.float32),
+    }
+    for array in arrays.values():
+        array.flags.writeable = False
+    labels, relations = (
+        index_of(list(texts) if listed else [], as_unknown=not listed)
+        for texts, listed in ((truth.labels, truth.labels_listed), (truth.relations, truth.relations_listed))
+    )
+    return KernelTruth(images=index_of(truth.images), labels=labels, relations=relations, **arrays)
 
 
 class RelationshipReader:
@@ -70,19 +92,19 @@ class RelationshipReader:
 
     @property
     def predictions(self) -> int:
-        """Number of predictions that were read."""
+        """The number of predictions that were read."""
         return int(self.state.counts[PREDICTIONS])
 
     @property
     def images(self) -> int:
-        """Number of rows with an image that were read; in the long shape, an upper bound of the number of images."""
+        """The number of image rows that were read, or in the long layout an upper bound of the number of images."""
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
 
     @property
     def entries(self) -> int:
-        """Number of entries."""
+        """The number of entries that the kernels have stored."""
         return int(self.state.counts[ENTRIES])
 
     def read(self, data: Bytes, stop: int) -> None:
@@ -106,7 +128,7 @@ class RelationshipReader:
             self.state.counts[UNKNOWN_IMAGE_HASHES] = 0
 
     def _make_room(self, entries: int, *, lines: int) -> None:
-        """Make room for more entries. The capacity at least doubles when it grows, so that copying is rare."""
+        """Make room for more entries. If the capacity grows, it at least doubles, so that copying is rare."""
         state, needed = self.state, self.entries + entries
         if needed > len(state.confidences):
             more = max(needed, 2 * len(state.confidences)) - self.entries

@@ -1,7 +1,8 @@
-"""Scoring of relationships by kernels, with the same report as the reference implementation to the last bit."""
+"""Scores or checks relationships with kernels. Reports equal those of the reference implementation to the last bit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,54 +12,97 @@ from evaluator.files.blocks import Declined
 from evaluator.files.notices import notice_unknown_relations
 from evaluator.kernels.relationships import state as relationships
 from evaluator.kernels.relationships.matching import merge
+from evaluator.kernels.relationships.state import KernelTruth
+from evaluator.metrics.bootstrap import Areas
 from evaluator.metrics.resampling import crowded_images
 from evaluator.problems import Findings
 from evaluator.report import ReferenceNeeded
-from evaluator.request import ScoringRequest
+from evaluator.request import Resources, ScoringRequest
 from evaluator.tracks.interface import Outcome
 from evaluator.tracks.relationships.entries import Integers, PairEntries, ScoredPairs, SplitAreas
-from evaluator.tracks.relationships.fast.reader import RelationshipReader, kernel_truth
-from evaluator.tracks.relationships.summary import RECALL_AT, Areas
+from evaluator.tracks.relationships.fast.reader import RelationshipReader, kernel_truth, public_kernel_truth
+from evaluator.tracks.relationships.summary import RECALL_AT
 from evaluator.tracks.relationships.truth import RelationshipsParameters, RelationshipsTruth
 from evaluator.tracks.shared.buckets import HALVES, EntryBuckets
-from evaluator.tracks.shared.fast import add_notices, predictions_of_images, read_all, require_one_row_per_image
+from evaluator.tracks.shared.fast import (
+    FileHeader,
+    add_notices,
+    predictions_of_images,
+    read_all,
+    require_one_row_per_image,
+)
 from evaluator.truth import PRIVATE
 
 
 def score(
     truth: RelationshipsTruth, request: ScoringRequest, parameters: RelationshipsParameters, findings: Findings
 ) -> Outcome | ReferenceNeeded:
-    """Score a submission on every split, or return why the reference implementation is needed."""
+    """Score a submission on every split, or return the reason why the reference implementation is needed."""
     try:
         return scored_pairs(truth, request, parameters, findings).outcome()
     except Declined as declined:
         return declined.reason
 
 
-def scored_pairs(
-    truth: RelationshipsTruth, request: ScoringRequest, parameters: RelationshipsParameters, findings: Findings
-) -> ScoredPairs:
-    """Read and match the pairs of a submission; add notices to ``findings``.
+def check(
+    truth: RelationshipsTruth,
+    submission: Path,
+    parameters: RelationshipsParameters,
+    resources: Resources,
+    findings: Findings,
+) -> ReferenceNeeded | None:
+    """Read a submission without scoring it, and add notices about it to ``findings``.
+
+    Return None if the file has no defect, or the reason why only the reference implementation can check the file. Only
+    the public parts of the truth are used, so the truth may be that of a check kit.
+    """
+    try:
+        readers = read_file(submission, resources, public_kernel_truth(truth), parameters)
+    except Declined as declined:
+        return declined.reason
+    add_all_notices(truth, readers, findings)
+    return None
+
+
+def read_file(
+    submission: Path, resources: Resources, truth: KernelTruth, parameters: RelationshipsParameters
+) -> Sequence[RelationshipReader]:
+    """Read the file with one reader for each thread.
 
     Raises
     ------
     Declined
     """
-    arrays = kernel_truth(truth)
-    readers: Sequence[RelationshipReader] = read_all(
-        request,
-        RELATIONSHIPS,
-        lambda header: [
-            RelationshipReader(arrays, header, parameters.iou_threshold) for _ in range(request.resources.threads)
-        ],
-    )
-    request.resources.progress("matching", 0.0)
+
+    def all_readers(header: FileHeader) -> Sequence[RelationshipReader]:
+        return [RelationshipReader(truth, header, parameters.iou_threshold) for _ in range(resources.threads)]
+
+    readers = read_all(submission, resources, RELATIONSHIPS, all_readers)
     if readers[0].header.kaggle:
         require_one_row_per_image(readers)
-    entries = all_entries(readers)
-    buckets = RelationshipBuckets.of(truth, entries)
+    return readers
+
+
+def add_all_notices(truth: RelationshipsTruth, readers: Sequence[RelationshipReader], findings: Findings) -> None:
+    """Add notices about a submission to ``findings``, after it has been read."""
     counts = add_notices(truth, readers, findings)
     notice_unknown_relations(findings, counts[relationships.UNKNOWN_RELATIONS])
+
+
+def scored_pairs(
+    truth: RelationshipsTruth, request: ScoringRequest, parameters: RelationshipsParameters, findings: Findings
+) -> ScoredPairs:
+    """Read and match the pairs of a submission, and add notices to ``findings``.
+
+    Raises
+    ------
+    Declined
+    """
+    readers = read_file(request.submission, request.resources, kernel_truth(truth), parameters)
+    request.resources.progress("matching", 0.0)
+    entries = all_entries(readers)
+    buckets = RelationshipBuckets.of(truth, entries)
+    add_all_notices(truth, readers, findings)
     request.resources.progress("scoring", 0.0)
     crowded = crowded_images(predictions_of_images(readers))
     return ScoredPairs(truth, entries, buckets.found, buckets.areas, parameters.weights, crowded)
@@ -76,7 +120,7 @@ def all_entries(readers: Sequence[RelationshipReader]) -> PairEntries:
 
 
 def misses_of(readers: Sequence[RelationshipReader]) -> list[NDArray[np.bool_]]:
-    """Merge the states of all threads; return which entries miss every triplet, and which miss every phrase."""
+    """Merge the states of all threads, and return which entries hit no triplet and which hit no phrase."""
     first, offset = readers[0], readers[0].entries
     for other in readers[1:]:
         merge(first.state, other.state, offset)
@@ -91,15 +135,16 @@ def misses_of(readers: Sequence[RelationshipReader]) -> list[NDArray[np.bool_]]:
 
 @dataclass(frozen=True, slots=True)
 class RelationshipBuckets:
-    """The entries of a submission in the buckets of all curves.
+    """The entries of a submission, sorted into the buckets of all curves.
 
     Attributes
     ----------
     by_relation, pooled : two EntryBuckets each
-        The entries of relationships, and those of phrases: for each curve a bucket of public images and one of private
-        images. The curves of the report are followed by one for unknown relations and by those of pairs not scored.
+        The entries of relationships, and the entries of phrases. Each curve has a bucket for public images and a bucket
+        for private images. After the curves of the report come the curve of unknown relations and the curves of pairs
+        that are not scored.
     found : list of int64 arrays
-        As :attr:`ScoredPairs.found`.
+        As in :attr:`ScoredPairs.found`.
     """
 
     by_relation: list[EntryBuckets]
@@ -108,7 +153,7 @@ class RelationshipBuckets:
 
     @classmethod
     def of(cls, truth: RelationshipsTruth, entries: PairEntries) -> "RelationshipBuckets":
-        """Put entries, ordered by confidence, into the buckets of all curves."""
+        """Put entries, which are sorted by confidence, into the buckets of all curves."""
         private = (truth.usage[entries.images] == PRIVATE) * np.uint32(2)
 
         def buckets(curves: Integers, missing: NDArray[np.bool_], count: int) -> EntryBuckets:
@@ -134,9 +179,9 @@ class RelationshipBuckets:
 
 
 def images_of_hits(by_image: EntryBuckets) -> list[NDArray[np.int64]]:
-    """Return for each recall limit K the image of every hit among the K most confident entries of its image.
+    """Return, for each recall limit K, the image of every hit that is among the K most confident entries of its image.
 
-    Of entries with equal confidence, false positives are counted first.
+    Among entries with equal confidence, false positives are counted first.
     """
     hits = np.flatnonzero(by_image.keys & np.uint64(1) == 0)
     after = np.searchsorted(by_image.ends, hits, side="right")

@@ -1,4 +1,4 @@
-"""`manage.py createsuperuser`: Django's command, with an entry in the audit log."""
+"""`manage.py createsuperuser`: Django's command, extended to write an entry to the audit log."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from server.audit.services import record
 
 class Command(AuditedCommand, createsuperuser.Command):
     def _validate_username(self, username: str, *more: Any) -> str | None:
-        """Return why a name is not allowed, by the rules of sign-up; None if it is allowed."""
+        """Return the reason why the sign-up rules do not allow a name, or None if they allow it."""
         fault: str | None = super()._validate_username(username, *more)  # type: ignore[misc]
         if fault is None:
             try:
@@ -24,11 +24,14 @@ class Command(AuditedCommand, createsuperuser.Command):
         return fault
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Create the account, then log it. A transaction around the prompts would block all other writers."""
+        """Create the account, then write a log entry.
+
+        A transaction around the prompts would block all other writers.
+        """
         newest = User.objects.order_by("pk").last()
         super().handle(*args, **options)
         user = User.objects.filter(pk__gt=newest.pk if newest else 0).order_by("pk").last()
-        if user is None:  # without a terminal Django creates no account and prints a message
+        if user is None:  # without a terminal, Django prints a message and creates no account
             return
         confirm_own_address(user)
         record(actor=None, action="account.created", subject=f"user {user.pk}", detail={"superuser": True})

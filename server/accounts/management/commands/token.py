@@ -13,13 +13,15 @@ from server.errors import Refused
 
 
 class Command(AuditedCommand):
-    help = "Issue an API token for a person and print it. It is shown once and cannot be read again."
+    help = "Create an API token for a person and print its secret, which cannot be shown again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")
         parser.add_argument("--name", default="command line", help="what the token is for")
         parser.add_argument("--scope", default=ApiToken.Scope.SUBMIT, choices=ApiToken.Scope.values)
-        parser.add_argument("--days", type=int, default=settings.API_TOKEN_DAYS, help="how many days it is valid")
+        parser.add_argument(
+            "--days", type=int, default=settings.API_TOKEN_DAYS, help="number of days for which the token is valid"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.filter(username__iexact=options["username"], is_active=True).first()

@@ -13,16 +13,18 @@ from server.audit.verification import Comparison, acknowledge, faults, faults_of
 TAMPERED, ENTRIES_MISSING, UNSURE = 1, 2, 3
 
 NOTHING_MISSING = (
-    "--restored was given, but no known entry is missing: the backup is as recent as the log, or it is not in use. "
+    "--restored was given, but no known entry is missing: the backup is as recent as the log, or the service does not "
+    "use the backup. "
     "SQLite prefers a podium.sqlite3-wal that is left next to the restored file; deploy/README explains how to restore."
 )
 
 
 class Command(AuditedCommand):
     help = (
-        "Check that no entry of the audit log was changed, moved or removed, by its hashes and by records outside the "
-        f"database. Exit {TAMPERED} if it was changed, {ENTRIES_MISSING} if it is sound but later entries are missing, "
-        f"as after a restored backup, {UNSURE} if not everything could be compared."
+        "Check that no entry of the audit log was changed, moved or removed, using the hashes in the log and "
+        f"records outside the database. Exit status: {TAMPERED} if the log was changed, {ENTRIES_MISSING} if the "
+        "log is sound but "
+        f"later entries are missing, as after a backup was restored, {UNSURE} if not everything could be compared."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -49,11 +51,12 @@ class Command(AuditedCommand):
 
     def report(self, compared: Comparison) -> None:
         logged = compared.count - len(compared.unlogged)
-        self.stdout.write(f"{compared.count} entries, none is missing; {logged} of them are also in the log files")
+        self.stdout.write(f"{compared.count} entries, none missing; {logged} of them are also in the log files")
         if compared.unlogged and logged:
             self.stdout.write(
-                f"{len(compared.unlogged)} entries are in no log file, the first of them is {compared.unlogged[0]}. "
-                "Their log files were rotated away or are on another machine. Name these files to compare with them."
+                f"{len(compared.unlogged)} entries, starting with entry {compared.unlogged[0]}, are in no log file. "
+                "Their log files were rotated away or are on another machine. To compare the entries with these files, "
+                "pass the files as arguments."
             )
 
 
@@ -64,8 +67,9 @@ def missing_text(compared: Comparison) -> str:
     if None not in records:
         return text + (
             f"Entry {records[0]} records that a backup was restored. An earlier version wrote it without the hashes of "
-            "the missing entries, and these are in no log file, so they may also be later ones with the same numbers. "
-            "Name the log files of that time, or record the hashes once with: manage.py verify_audit --restored"
+            "the entries that the backup did not contain. The missing entries are in no log file, so they "
+            "may be different entries with the same numbers, written later. Pass the log files of that time, or record "
+            "the hashes once with: manage.py verify_audit --restored"
         )
     return text + (
         "A backup was restored, or the end of the log was deleted. If you restored a backup, record that with: "

@@ -1,4 +1,4 @@
-"""`manage.py registrations SLUG`: list requests to join a challenge, approve or decline them."""
+"""`manage.py registrations SLUG`: list the requests to join a challenge, and approve or decline them."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -9,12 +9,13 @@ from server.accounts.audited_command import AuditedCommand
 from server.challenges import approval
 from server.challenges.approval import Decide
 from server.challenges.models import Challenge
+from server.clock import utc_text
 
 
 class Command(AuditedCommand):
     help = (
-        "List requests to join a challenge whose organizers approve members; approve or decline some of them. Each is "
-        "decided by itself; exit 1 if one was refused."
+        "List the requests to join a challenge whose organizers approve members, and approve or decline the given "
+        "ones. Each decision is saved independently. The exit status is 1 if a decision could not be made."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -32,7 +33,7 @@ class Command(AuditedCommand):
         ]
         for request in challenge.join_requests.select_related("user"):
             name = f"  team {request.team_name}" if request.team_name else ""
-            self.stdout.write(f"{request.user}  {request.status}  {request.requested_at:%Y-%m-%d %H:%M} UTC{name}")
+            self.stdout.write(f"{request.user}  {request.status}  {utc_text(request.requested_at)}{name}")
         if refused:
             raise CommandError("\n".join(refused))
 

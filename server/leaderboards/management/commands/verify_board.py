@@ -1,25 +1,37 @@
-"""`manage.py verify_board`: compare the kept entries of leaderboards with the submissions."""
+"""`manage.py verify_board`: compare the stored entries of leaderboards with the submissions."""
 
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.utils.module_loading import import_string
 
 from server.accounts.audited_command import AuditedCommand
 from server.audit import services as audit
 from server.challenges.models import Phase
+from server.leaderboards.models import Comparison
+from server.leaderboards.services.comparisons import forget
 from server.leaderboards.services.entries import rebuild, recount
 from server.leaderboards.services.verification import verify
 
 SHOWN = 20
+# This function belongs to the worker, because it loads numpy. Only this command imports it, and never a web process.
+WRONG_COMPARISONS = "worker.comparisons.verification.wrong_comparisons"
 
 
 class Command(AuditedCommand):
-    help = "Compare every entry of the leaderboards with the submissions. It exits with 1 if an entry is wrong."
+    help = (
+        "Check every leaderboard entry against the submissions, and its ties and rank interval against the replicates. "
+        "The exit status is 1 if an entry is wrong."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("phase", nargs="?", metavar="CHALLENGE/PHASE", help="one phase; without it all phases")
-        parser.add_argument("--rebuild", action="store_true", help="correct what is wrong; the history is kept")
+        parser.add_argument(
+            "phase", nargs="?", metavar="CHALLENGE/PHASE", help="check one phase; by default, all phases"
+        )
+        parser.add_argument("--rebuild", action="store_true", help="correct wrong entries and keep their history")
 
     def handle(self, *, phase: str | None, **options: Any) -> None:
         phases = Phase.objects.select_related("challenge").order_by("pk")
@@ -32,19 +44,29 @@ class Command(AuditedCommand):
             for one in phases:
                 rebuild(one)
                 recount(one)
+                forget(one)
                 audit.record(actor=None, action="board.rebuilt", subject=f"phase {one}")
         wrong = sum(self.report(one) for one in phases)
         if wrong:
-            raise CommandError(f"{wrong} entries of {len(phases)} phases are wrong. To correct them, use --rebuild.")
-        self.stdout.write(f"The leaderboards of {len(phases)} phases are what their submissions say.")
+            raise CommandError(f"{wrong} entries of {len(phases)} phases are wrong. Use --rebuild to correct them.")
+        self.stdout.write(f"The leaderboards of {len(phases)} phases match the submissions.")
 
     def report(self, phase: Phase) -> int:
         """Print the first differences of a phase and return their number."""
         count = 0
-        for sentence in verify(phase):
+        for sentence in chain(verify(phase), wrong_comparisons(phase)):
             count += 1
             if count <= SHOWN:
                 self.stderr.write(sentence)
         if count > SHOWN:
             self.stderr.write(f"and {count - SHOWN} more in {phase}")
         return count
+
+
+def wrong_comparisons(phase: Phase) -> Iterator[str]:
+    """Yield a sentence for each wrong stored comparison.
+
+    Leaderboards that changed after their comparison are left out.
+    """
+    if Comparison.objects.current().filter(board__phase=phase).exists():
+        yield from import_string(WRONG_COMPARISONS)(phase)

@@ -9,48 +9,52 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.urls import reverse
 
+from evaluator.bundle import InvalidBundle
 from evaluator.problems import Problem
 from server.accounts.audited_command import AuditedCommand
 from server.accounts.models import User
 from server.challenges.models import Challenge
 from server.errors import Refused
-from server.organize.services.bundles import InvalidBundle
 from server.organize.services.consent import Consent
 from server.organize.services.importing import import_bundle
 from server.organize.services.opaque_ids import write_opaque_ids
 
 BUNDLE_AT_FAULT, TRUTH_AT_FAULT, BASELINE_REFUSED = 1, 3, 4
 INCOMPLETE = (
-    "The challenge was imported, with the changes listed above. This baseline and those after it are missing. "
+    "The challenge was imported with the changes listed above, but this baseline and those after it are missing. "
     "Import the same bundle again to submit them."
 )
 
 
 class Command(AuditedCommand):
     help = (
-        "Import a challenge from a bundle. Mistakes are listed as file:line: code message, and nothing is imported; "
-        f"exit {BUNDLE_AT_FAULT} for mistakes of the bundle, {TRUTH_AT_FAULT} if only its ground truth is faulty, "
-        f"{BASELINE_REFUSED} if the challenge was imported but a baseline could not be submitted."
+        "Import a challenge from a bundle. If there are errors, they are listed as file:line: code message, and "
+        f"nothing is imported. Exit status: {BUNDLE_AT_FAULT} for errors in the bundle, {TRUTH_AT_FAULT} if only its "
+        f"ground truth is faulty, {BASELINE_REFUSED} if the challenge was imported but a baseline could not be "
+        "submitted."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="folder or zip file with challenge.yaml")
-        parser.add_argument("--strict", action="store_true", help="treat every warning as a mistake")
+        parser.add_argument("--strict", action="store_true", help="treat every warning as an error")
         parser.add_argument(
-            "--reveal", action="store_true", help="allow ending or removing a phase, and showing more of its scores"
+            "--reveal",
+            action="store_true",
+            help="allow the import to end or remove a phase, and to show more of its scores",
         )
-        parser.add_argument("--force", action="store_true", help="allow undoing edits made on the server")
+        parser.add_argument("--force", action="store_true", help="allow the import to undo edits made on the server")
         parser.add_argument(
             "--opaque-ids",
             action="store_true",
-            help="first give new ids to the captions of retrieval phases, and write them and the mapping to the bundle",
+            help="before the import, give new ids to the captions of retrieval phases, and write the ids and "
+            "their mapping to the bundle",
         )
         parser.add_argument("--organizer", metavar="USERNAME", help="user who becomes an organizer of the challenge")
 
     def handle(self, *, path: Path, organizer: str | None, **options: Any) -> None:
         by = User.objects.filter(username__iexact=organizer).first() if organizer else None
         if organizer and by is None:
-            raise CommandError(f"There is no user {organizer}. Sign up first, or leave --organizer out.")
+            raise CommandError(f"There is no user {organizer}. Sign up first, or omit --organizer.")
         try:
             challenge = self.imported(path, by, **options)
         except InvalidBundle as error:
@@ -70,8 +74,11 @@ class Command(AuditedCommand):
     ) -> Challenge:
         """Import the bundle, with new caption ids if requested."""
         if opaque_ids:
-            if os.path.isfile(path):  # os.path returns False for a path that is too long, which the import reports
-                raise CommandError("--opaque-ids writes into the bundle. Unpack the zip and import its folder.")
+            # For a path that is too long, os.path.isfile returns False, and the import reports the path as an error.
+            if os.path.isfile(path):
+                raise CommandError(
+                    "--opaque-ids changes files of the bundle. Unpack the zip file and import the folder."
+                )
             for sentence in write_opaque_ids(path):
                 self.stdout.write(sentence)
         consent = Consent(reveal=reveal, force=force)
@@ -82,7 +89,7 @@ class Command(AuditedCommand):
 
 
 def line(problem: Problem, kind: str = "") -> str:
-    """Return a mistake or warning as one line, in the format of compiler messages."""
+    """Return an error or warning as one line, in the format of compiler messages."""
     place = ":".join(str(part) for part in (problem.file, problem.line) if part is not None)
     column = f"{problem.column}: " if problem.column else ""
     return f"{place}: {kind}{problem.code} {column}{problem.message}"

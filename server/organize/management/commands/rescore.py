@@ -8,24 +8,25 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from evaluator.bundle import InvalidBundle
 from evaluator.problems import Problem
+from evaluator.texts import counted
 from server.accounts.audited_command import AuditedCommand
 from server.challenges.models import Phase, Truth
 from server.errors import Refused
 from server.organize.models import Rescoring
-from server.organize.services import rescoring, truths
-from server.organize.services.bundles import InvalidBundle
+from server.organize.services import previews, rescoring, truths
 from server.submissions.feedback import SPLITS
 
 POLL_SECONDS = 0.5
-MAX_IDLE_SECONDS = 60  # time without a new score after which the command stops waiting
+MAX_IDLE_SECONDS = 60  # the command stops waiting if there has been no new score for this many seconds
 
 
 class Command(AuditedCommand):
     help = (
-        "Score a phase's submissions against a version of its ground truth, list the ranks that change, and switch "
-        "the leaderboards. Any version can be made active again. Without --truth the newest version is used if "
-        "it was never active, otherwise the active one."
+        "Score a phase's submissions against a version of its ground truth, list the ranks that change, and "
+        "switch the leaderboards. You can return to any earlier version. Without --truth, the newest version is "
+        "used if it was never active, and otherwise the active version."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -34,16 +35,16 @@ class Command(AuditedCommand):
         parser.add_argument(
             "--truth",
             metavar="VERSION|PATH",
-            help="number of a version, such as 1, or a new ground truth, as folder or zip",
+            help="number of a version, such as 1, or a new ground truth as a folder or zip file",
         )
         parser.add_argument("--reveal", action="store_true", help="allow private images to become public")
         parser.add_argument(
             "--retry",
             action="store_true",
-            help="score submissions again that have used up their attempts or wait for files",
+            help="retry submissions that have used up their attempts or have unreadable files",
         )
         way = parser.add_mutually_exclusive_group()
-        way.add_argument("--preview", action="store_true", help="list the changes without switching")
+        way.add_argument("--preview", action="store_true", help="list the changes without switching the leaderboards")
         way.add_argument("--discard", action="store_true", help="discard the open rescoring")
         parser.add_argument(
             "--without-unscorable",
@@ -79,18 +80,18 @@ class Command(AuditedCommand):
             raise CommandError(refusal.detail) from refusal
 
     def truth_of(self, phase: Phase, named: str, *, reveal: bool) -> Truth:
-        """Return the version with this number (`1`, or `v1` if there is no such path), or add the truth at a path."""
+        """Return the truth with this version number (`1`, or `v1` if it is not a path), or add the truth at a path."""
         if re.fullmatch("[0-9]{1,9}", named) or (re.fullmatch("v[0-9]{1,9}", named) and not Path(named).exists()):
             return rescoring.version_of(phase, int(named.removeprefix("v")))
         added = truths.add(phase=phase, path=Path(named), by=None, warn=self.warn, reveal=reveal)
-        self.stdout.write(f"ground truth {described(added)}, {added.images:,} images")
+        self.stdout.write(f"ground truth {described(added)}, {counted(added.images, 'image')}")
         return added
 
     def warn(self, warning: Problem) -> None:
         self.stderr.write(f"{warning.file}:{warning.line or ''}: warning: {warning.code} {warning.message}")
 
     def wait(self, begun: Rescoring) -> None:
-        """Wait until every submission has its new score, or its rerun was given up."""
+        """Wait until every submission has a new score, or its rerun has been given up."""
         printed, until = -1, time.monotonic() + MAX_IDLE_SECONDS
         while left := rescoring.count_left(begun):
             if left != printed:
@@ -99,28 +100,32 @@ class Command(AuditedCommand):
             if time.monotonic() > until:
                 raise CommandError(
                     f"Nothing was scored for {MAX_IDLE_SECONDS} s. Is the service running? "
-                    "The rescoring continues when it runs. Run the same command again to follow it."
+                    "The rescoring continues when the service runs. To follow its progress, run the same command again."
                 )
             time.sleep(POLL_SECONDS)
             rescoring.catch_up(begun)
 
     def show(self, begun: Rescoring) -> None:
         for lost in rescoring.unscorable(begun):
-            when = "cannot be scored" if lost.is_given_up else "cannot be scored now and is tried again"
+            when = "cannot be scored" if lost.is_given_up else "cannot be scored now; will be tried again"
             self.stdout.write(f"{when}: {lost.submission.team.name}, {lost.submission_id}: {lost.reason}")
         for split in SPLITS:
-            for change in rescoring.changes(begun, split=split):
+            found = previews.preview(begun, split=split)
+            for change in found.rank_changes:
                 ranks = f"{change.rank_before or '–'} to {change.rank_after or '–'}"
                 scores = f"{change.score_before} to {change.score_after}"
                 self.stdout.write(f"{split}: {change.team}: rank {ranks}, score {scores}")
+            if found.score_changes:
+                others = counted(found.score_changes, "more entry", "more entries")
+                self.stdout.write(f"{split}: {others} with another score and the same rank")
 
     def show_active(self, phase: Phase) -> None:
-        """Print which truth the leaderboards show now."""
+        """Print which ground truth the leaderboards use now."""
         now = Phase.objects.get(pk=phase.pk)
         truth = described(now.truth) if now.truth else "none"
         self.stdout.write(f"the leaderboards of {phase} show ground truth {truth}: {now.signature}")
         if waiting := rescoring.open_rescoring(now):
-            self.stdout.write(f"a rescoring to ground truth {described(waiting.truth)} is not applied yet")
+            self.stdout.write(f"a rescoring to ground truth {described(waiting.truth)} has not been applied yet")
 
 
 def refuse_ignored(
@@ -133,7 +138,7 @@ def refuse_ignored(
     without_unscorable: bool,
     **options: Any,
 ) -> None:
-    """Refuse options that would have no effect."""
+    """Raise CommandError for combinations of options in which one has no effect."""
     if discard and (truth is not None or reveal or retry or without_unscorable):
         raise CommandError("--discard cannot be combined with other options: it discards the open rescoring.")
     if preview and without_unscorable:

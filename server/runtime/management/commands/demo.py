@@ -1,5 +1,6 @@
 """`manage.py demo`: run the service with two demo challenges and submit the files of their teams."""
 
+import logging
 import os
 import time
 from argparse import ArgumentParser
@@ -13,8 +14,8 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluator.digits import outward
 from server.challenges.models import Challenge
 from server.leaderboards.queries import board
-from server.organize.demo import people, uploads
-from server.organize.demo.story import PEOPLE
+from server.organize.demo import folders, people, uploads
+from server.organize.demo.story import PEOPLE, STORIES
 from server.runtime.home import NotStarted
 from server.runtime.supervisor import Service
 
@@ -22,34 +23,61 @@ WRONG_USAGE = 64
 POLL_SECONDS = 0.2
 SCORING_MAX_SECONDS = 300
 SHOWN_ROWS = 5
+READY = """
+  Podium runs at {url}
+
+  accounts  {accounts}
+  password  {password}
+  try       log in as participant, open a challenge and submit a file
+            sign up with a new name: from the front page to a score in six clicks
+  a file    {file}
+  logs      {logs} (audit.log has the audit entries)
+
+Press Ctrl-C to stop. The data is kept; `make demo` continues with it.
+"""
 
 
 class Command(BaseCommand):
-    help = "Run the service with two challenges whose teams submit while you watch. Running it again adds nothing."
+    help = (
+        "Run the service with two demo challenges whose teams submit while you watch. A second run continues with the "
+        "same data."
+    )
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--once", action="store_true", help="stop when everything is scored")
 
     def handle(self, *, once: bool, **options: Any) -> None:
-        os.environ.setdefault(
-            "CONFIRM_EMAIL", "false"
-        )  # inherited by the processes of the service, so that anyone can sign up in the demo
+        # The processes of the service inherit this setting, so that anyone can sign up in the demo.
+        os.environ.setdefault("CONFIRM_EMAIL", "false")
+        logging.getLogger("server.audit.services").propagate = False  # every audit entry is also in logs/audit.log
         try:
             with Service(self.report) as service:
                 challenges = uploads.open_challenges(partial(self.report, "challenge"))
+                self.report("start", "waiting until the service is ready")
                 service.wait_until_ready()
-                self.say(f"\n{settings.PODIUM_URL} is ready. The teams submit their files now.")
+                self.report("submit", "the teams submit their files")
                 uploads.submit_all()
                 self.wait_for_scores(service)
-                for challenge in challenges:
-                    self.show_board(challenge)
-                self.say(f"\n  {settings.PODIUM_URL}\n  accounts  {', '.join(PEOPLE)}\n  password  {people.password()}")
-                if not once:
-                    self.say("\nPress Ctrl-C to stop.")
-                    service.watch()
+                if once:
+                    for challenge in challenges:
+                        self.show_board(challenge)
+                    return
+                self.say(READY.format(**self.hints()))
+                service.watch()
         except NotStarted as error:
             raise CommandError(str(error), returncode=WRONG_USAGE) from error
+
+    def hints(self) -> dict[str, str]:
+        """Return the text for people who try the demo: URL, accounts, password, a submission file, and the logs."""
+        story = STORIES[0]
+        return {
+            "url": settings.PODIUM_URL,
+            "accounts": ", ".join(PEOPLE),
+            "password": people.password(),
+            "file": str(folders.submission_file(story, story.qualities[0])),
+            "logs": str(settings.PODIUM_HOME / "logs"),
+        }
 
     def wait_for_scores(self, service: Service) -> None:
         """Wait until every submission has its score and interval. Print the progress whenever it changes."""

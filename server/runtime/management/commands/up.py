@@ -15,7 +15,7 @@ SERVICES = ("DATABASE_URL", "REDIS_URL")
 
 
 class Command(BaseCommand):
-    help = "Run the web server, worker and sweeper, and Redis unless REDIS_URL is set. Ctrl-C stops all of them."
+    help = "Run the web server, the worker, the sweeper and, unless REDIS_URL is set, Redis. Ctrl-C stops all of them."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -24,7 +24,10 @@ class Command(BaseCommand):
     def handle(self, *, services: bool = False, **options: Any) -> None:
         missing = [name for name in SERVICES if not os.environ.get(name)]
         if services and missing:
-            advice = "set it in the environment or in .env (see .env.example), or use `make run`, which needs neither"
+            advice = (
+                "set it in the environment or in .env (see .env.example), or use `make run`, which needs neither "
+                "setting"
+            )
             raise CommandError(f"{' and '.join(missing)} missing: {advice}.", returncode=WRONG_USAGE)
         try:
             with Service(self.report) as service:

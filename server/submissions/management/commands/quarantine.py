@@ -11,16 +11,18 @@ from server.submissions.services.quarantine import QuarantinedFile
 
 
 class Command(AuditedCommand):
-    help = "List files in quarantine, which no database row refers to. With --restore, move them back."
+    help = "List the files in quarantine, which no database row refers to. With --restore, move files back."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("names", nargs="*", metavar="NAME", help="name as listed")
+        parser.add_argument("names", nargs="*", metavar="NAME", help="name of a file, as listed")
         parser.add_argument("--restore", action="store_true", help="restore the named files")
         parser.add_argument("--all", action="store_true", help="restore all files")
 
     def handle(self, *, names: list[str], restore: bool, **options: Any) -> None:
         if (names or options["all"]) and not restore:
-            raise CommandError("Names and --all need --restore. Without --restore, everything in quarantine is listed.")
+            raise CommandError(
+                "Names and --all require --restore. Without --restore, the command lists everything in quarantine."
+            )
         if names and options["all"]:
             raise CommandError("Either name the files to restore or use --all.")
         found = {one.title: one for one in quarantine.quarantined()}
@@ -40,5 +42,5 @@ class Command(AuditedCommand):
             raise CommandError("Name the files to restore, or use --all.")
         restored = [name for name in names if quarantine.restore_by(found[name], by=self.person)]
         self.stdout.write(
-            f"{len(restored)} of {len(names)} restored; files that no row refers to return to quarantine after a while"
+            f"{len(restored)} of {len(names)} restored; files to which no row refers will be moved to quarantine again"
         )

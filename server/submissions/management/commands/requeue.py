@@ -17,15 +17,19 @@ FAULTS = tuple(filter(None, Fault.values))
 
 
 class Command(AuditedCommand):
-    help = "Queue failed submissions again. With --intervals, queue submissions whose score has no interval."
+    help = "Queue failed submissions again. With --intervals, compute the missing intervals of scores instead."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("ids", nargs="*", type=UUID, metavar="ID", help="id of a submission")
-        parser.add_argument("--phase", metavar="CHALLENGE/PHASE", help="submissions of one phase")
-        parser.add_argument("--fault", choices=FAULTS, help="submissions whose failure was the fault of this party")
+        parser.add_argument("--phase", metavar="CHALLENGE/PHASE", help="select the submissions to one phase")
+        parser.add_argument(
+            "--fault", choices=FAULTS, help="select the submissions whose failure was caused by one of these"
+        )
         parser.add_argument("--all", action="store_true", help="all failed submissions")
         parser.add_argument(
-            "--intervals", action="store_true", help="scores without an interval instead of failed submissions"
+            "--intervals",
+            action="store_true",
+            help="instead of failed submissions, select scored submissions without an interval",
         )
 
     def handle(self, *, intervals: bool, **options: Any) -> None:
@@ -42,7 +46,7 @@ class Command(AuditedCommand):
         self.stdout.write(f"{len(found) - len(refused)} of {len(found)} queued again")
         if refused and options["ids"]:
             raise CommandError("\n".join(refused))
-        for line in refused:  # submissions that were not given by id are only reported
+        for line in refused:  # it is an error only if the submissions were given by id
             self.stderr.write(line)
 
 
@@ -50,14 +54,14 @@ def refuse_unmatched(ids: list[UUID], found: list[Submission]) -> None:
     """Raise CommandError, before anything is queued, if a submission does not exist or does not match the filters."""
     if unmatched := {*ids} - {one.pk for one in found}:
         listed = ", ".join(sorted(map(str, unmatched)))
-        raise CommandError(f"Nothing was queued. Not among the submissions to queue again: {listed}.")
+        raise CommandError(f"Nothing was queued. These submissions do not exist or do not match the filters: {listed}.")
 
 
 def phase_of(named: str) -> Phase:
     challenge, _, slug = named.partition("/")
     found = Phase.objects.filter(challenge__slug=challenge, slug=slug).first()
     if found is None:
-        raise CommandError(f"There is no phase {named}. Name it as CHALLENGE/PHASE.")
+        raise CommandError(f"There is no phase {named}. The format is CHALLENGE/PHASE.")
     return found
 
 

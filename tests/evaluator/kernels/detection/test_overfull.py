@@ -1,4 +1,4 @@
-"""Both implementations score the same 10,000 detections in an overfull image, which has more of one class."""
+"""Both implementations score the same 10,000 detections of a class if an image has more than 10,000 of them."""
 
 import json
 import random
@@ -19,7 +19,7 @@ TRACK = "openimages-detection"
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("shape", ["kaggle", "long"])
 @pytest.mark.parametrize("seed", range(12))
-def test_overfull_images_are_scored_by_the_fast_path_with_equal_answers(
+def test_the_fast_path_scores_overfull_images_like_the_reference_implementation(
     seed: int, shape: str, threads: int, tmp_path: Path
 ) -> None:
     chance = random.Random(seed)
@@ -45,15 +45,16 @@ def made(folder: Path, boxes: list[str]) -> Path:
 @pytest.mark.parametrize(
     ("better", "found"),
     [
-        # Among equal confidences, a prediction with a higher overlap is within the 10,000 …
+        # An added box with a higher overlap than the others is among the 10,000 boxes that are scored.
         (["0.5", "0.02", "0", "1", "1"], 0.5),
-        (["0.5", "0", "0", "0.01", "1"], 0.0),  # … and one with a lower overlap is not
+        # An added box with a lower overlap is not scored.
+        (["0.5", "0", "0", "0.01", "1"], 0.0),
     ],
 )
 def test_among_equal_confidences_the_cap_keeps_higher_overlaps(
     better: list[str], found: float, shape: str, tmp_path: Path
 ) -> None:
-    """One box is added to 10,000 boxes of equal confidence that have an IoU of 0.3; it is a hit if it is scored."""
+    """The file has 10,000 boxes with an IoU of 0.3, and another box with the same confidence, which can be a hit."""
     truth = made(tmp_path / "truth", ["a,cat,0,1,0,1,0", "b,cat,0,1,0,1,0"])
     rows = [["a", "cat", "0.5", "0", "0", "0.3", "1"] for _ in range(10_000)] + [["a", "cat", *better]]
     submission = tmp_path / "submission.csv"
@@ -78,7 +79,7 @@ def test_the_cap_applies_to_each_class_separately(shape: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("seed", range(30))
 def test_the_cap_keeps_the_first_predictions_of_the_complete_order(seed: int) -> None:
-    """Overlaps are computed only for the predictions that share the confidence at the cap."""
+    """Overlaps are computed only for predictions with the same confidence as the last one within the cap."""
     numbers = np.random.default_rng(seed)
     keys, confidences = numbers.integers(0, 4, 300), numbers.integers(0, 6, 300) / 5
     overlaps, corners = numbers.integers(0, 3, 300) / 2, [numbers.integers(0, 3, 300) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""The kernels never write more entries than they were given room for; they do not check array bounds."""
+"""The kernels, which do not check array bounds, never write more entries than fit into the given arrays."""
 
 from itertools import combinations, product
 from pathlib import Path
@@ -15,12 +15,13 @@ from tests.evaluator.kernels import cases
 TRACK = "openimages-detection"
 HEADS = {"kaggle": "ImageId,PredictionString", "long": "ImageID,LabelName,Score,XMin,YMin,XMax,YMax"}
 
-GROUPS = [(*x, *y) for x, y in product(combinations(range(10), 2), repeat=2)]  # XMin, XMax, YMin, YMax
+# The boxes of the groups, as XMin, XMax, YMin and YMax.
+GROUPS = [(*x, *y) for x, y in product(combinations(range(10), 2), repeat=2)]
 GROUPS.sort(key=lambda group: (group[1] - group[0]) * (group[3] - group[2]))
 
 
 def written(shape: str) -> str:
-    """Return a submission of the shortest predictions: an image gets crowded, and then each of its groups is found."""
+    """Return a submission with ``CROWD`` predictions that match nothing, followed by a prediction for each group."""
     found = [f"a 1 {x_min} {y_min} {x_max} {y_max}" for x_min, x_max, y_min, y_max in GROUPS]
     predictions = ["b 1 0 0 1 1"] * CROWD + found
     if shape == "kaggle":
@@ -30,10 +31,10 @@ def written(shape: str) -> str:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("shape", ["kaggle", "long"])
-def test_absorbed_detections_and_their_groups_have_room(
+def test_absorbed_detections_and_their_groups_fit_into_the_arrays(
     shape: str, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The groups are in ascending order of their areas, so the first one that contains a detection is equal to it."""
+    """The groups are sorted by area, so that each detection is absorbed by the group that has the same box."""
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()
     boxes = [f"a,a,{','.join(map(str, group))},1" for group in GROUPS]

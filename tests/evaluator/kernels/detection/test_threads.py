@@ -1,4 +1,4 @@
-"""What the kernels of detection do does not depend on which thread reads which part of a file."""
+"""The results of the detection kernels do not depend on which thread reads which part of a file."""
 
 import random
 from collections.abc import Sequence
@@ -22,7 +22,10 @@ CAP = 10_000
 def test_entries_of_an_overfull_image_do_not_depend_on_the_thread_that_reads_it(
     shape: str, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All predictions are of a class that is not verified, or are absorbed. One of two threads reads the file."""
+    """One of two threads reads the whole file.
+
+    The predictions in the file are of an unverified class, or are absorbed by a group.
+    """
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()
     (truth / "boxes.csv").write_text("ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\na,cat,0,1,0,1,1\n")
@@ -39,4 +42,5 @@ def test_entries_of_an_overfull_image_do_not_depend_on_the_thread_that_reads_it(
     monkeypatch.setattr(scoring, "merge_threads", counted)
     report = score(ScoringRequest(TRACK, truth, submission, resources=Resources(threads=2)))
     assert report.way == "fast path"
-    assert counts == [2 * CAP + 1]  # one is the group
+    # The group has one entry, in addition to those of the predictions of both classes up to the cap.
+    assert counts == [2 * CAP + 1]

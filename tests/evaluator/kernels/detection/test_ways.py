@@ -1,4 +1,4 @@
-"""Which detection files the fast path scores itself; the reference implementation gives the same results."""
+"""The format of a file determines which implementation scores it; the results are the same with both."""
 
 from pathlib import Path
 

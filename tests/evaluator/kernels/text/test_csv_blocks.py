@@ -1,4 +1,4 @@
-"""Kernels that read many CSV cells in one call."""
+"""Tests the kernels that read many CSV cells in one call."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def ends_in(data: NDArray[np.uint8], stop: int) -> NDArray[np.int64]:
     return ends[: count + 1]
 
 
-@settings(deadline=None)  # the first call compiles the kernel
+@settings(deadline=None)  # The first call compiles the kernel.
 @given(CELLS, st.lists(ENDS, min_size=1, max_size=7))
 def test_cells_end_at_commas_blanks_and_line_ends(cells: list[str], after: list[bytes]) -> None:
     text = b"".join(cell.encode() + after[index % len(after)] for index, cell in enumerate(cells))
@@ -83,7 +83,7 @@ def test_an_unknown_text_is_valid_if_it_is_plain_and_the_list_is_open(asked: str
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 60), max_size=60), st.data())
-def test_a_code_is_found_between_the_bounds_only(codes: list[int], data: st.DataObject) -> None:
+def test_a_code_is_found_only_between_the_given_bounds(codes: list[int], data: st.DataObject) -> None:
     first = data.draw(st.integers(0, len(codes)))
     stop = data.draw(st.integers(first, len(codes)))
     for code in range(61):

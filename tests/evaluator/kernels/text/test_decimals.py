@@ -13,7 +13,7 @@ from evaluator.kernels.text.decimals import numbers_between_blanks
 
 
 def read(*texts: str) -> list[float | None]:
-    """Return the number that the kernels read from each token, or None if they refuse it."""
+    """Return, for each token, the number that the kernels read, or None if they refuse the token."""
     tokens = [text.encode() for text in texts]
     data = np.frombuffer(b" " + b"".join(token + b" " for token in tokens) + bytes(64), np.uint8)
     values, ends = np.empty(len(tokens)), np.empty(len(tokens), np.int64)
@@ -60,7 +60,7 @@ def test_one_digit_and_a_fraction_are_read_as_float_reads_them(whole: int, fract
 @settings(max_examples=2_000)
 @given(st.integers(2**53, 2**54 - 1), st.integers(-40, 40))
 def test_ties_between_two_floats_are_rounded_as_float_rounds_them(odd: int, power: int) -> None:
-    """The cases are numbers exactly between two floats, and decimals slightly above them."""
+    """The cases are numbers exactly halfway between two floats, and decimals slightly above them."""
     exact = (odd * 2 + 1) * 2**power if power >= 0 else None
     for text in [f"{exact or odd * 2 + 1}{suffix}" for suffix in ("", ".0", ".000000001")]:
         if len(text) <= 64:
@@ -71,7 +71,7 @@ def test_ties_between_two_floats_are_rounded_as_float_rounds_them(odd: int, powe
     "text",
     ["", "-", "+", ".", "e5", "1e", "1e+", "nan", "inf", "Infinity", "0x10", "1_0", "1e999", "-1e999", "0,5", "--1"],
 )
-def test_text_that_is_no_finite_decimal_is_refused(text: str) -> None:
+def test_text_that_is_not_a_finite_decimal_is_refused(text: str) -> None:
     assert read(text) == [None]
 
 

@@ -1,0 +1,30 @@
+"""Checks the dates of a bundle, and reports errors with their lines in challenge.yaml."""
+
+from datetime import datetime
+
+from evaluator.bundle.declared import Bundle, BundlePhase
+from evaluator.bundle.mistakes import Mistakes
+from evaluator.bundle.rules import Violation, check_dates, check_order
+from evaluator.dates import iso_utc
+
+
+def report_dates(phase: BundlePhase, *, start: datetime | None, end: datetime | None, mistakes: Mistakes) -> None:
+    """Report dates of a phase that contradict the ``start`` and ``end`` of its challenge."""
+    for violation in check_dates(phase.opens_at, phase.closes_at, start=start, end=end):
+        _add(violation, phase, mistakes)
+
+
+def report_opening(bundle: Bundle, opens_at: datetime, mistakes: Mistakes) -> None:
+    """Report dates that are not after the opening of the challenge, which may be the time of the import."""
+    if bundle.closes_at and bundle.closes_at <= opens_at:
+        message = f"is not after the opening, {iso_utc(opens_at)}"
+        mistakes.add("bad_dates", message, line=bundle.closes_line, key="closes_at")
+        return
+    for phase in bundle.phases:
+        if violation := check_order(phase.opens_at, phase.closes_at, start=opens_at, end=bundle.closes_at):
+            _add(violation, phase, mistakes)
+
+
+def _add(violation: Violation, phase: BundlePhase, mistakes: Mistakes) -> None:
+    line = phase.closes_line if violation.field == "closes_at" else phase.opens_line
+    mistakes.add(violation.code, violation.message, line=line, key=f"{phase.key}.{violation.field}")

@@ -1,0 +1,58 @@
+"""Warns about content of a bundle that is allowed but was probably not intended."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from evaluator.bundle.declared import BundlePhase
+from evaluator.bundle.mistakes import SHEET, Mistakes
+from evaluator.bundle.values import nearest
+
+TOP = (SHEET, "description.md", "rules.md", "data.md", "logo.png")
+PHASES = "phases"
+DOCUMENTS = ("readme", "license", "changelog")  # Files that may exist in the repository of a bundle.
+
+
+def warn_of_unread(folder: Path, phases: Iterable[BundlePhase], mistakes: Mistakes) -> None:
+    """Warn about files that an import ignores: at the top level, in truth folders, and in folders of unknown phases."""
+    for name in _names(folder):
+        if (folder / name).is_file() and name not in TOP and not name.lower().startswith(DOCUMENTS):
+            _warn(name, name, TOP, mistakes)
+        elif (folder / name).is_dir() and name != PHASES and nearest(name.lower(), (PHASES,)):
+            _warn(name, name.lower(), (PHASES,), mistakes)
+    known = [phase.slug for phase in phases if phase.slug]
+    for name in _names(folder / PHASES):
+        if name not in known:
+            _warn(f"phases/{name}", name, known, mistakes)
+    for phase in phases:
+        if phase.slug and phase.track:
+            _warn_of_truth(phase, mistakes)
+
+
+def _warn_of_truth(phase: BundlePhase, mistakes: Mistakes) -> None:
+    files = [file.name.removesuffix("/") for file in phase.declared_track.truth_files]
+    for name in _names(phase.truth):
+        if name.removesuffix(".gz") not in files:
+            _warn(f"phases/{phase.slug}/truth/{name}", name, files, mistakes)
+
+
+def warn_of_quota(phase: BundlePhase, mistakes: Mistakes) -> None:
+    """Warn about limits in a quota that contradict each other."""
+    for message in _contradictions(phase):
+        mistakes.warn("contradicting_quota", message, line=phase.line, key=f"{phase.key}.quota")
+
+
+def _contradictions(phase: BundlePhase) -> Iterator[str]:
+    if phase.quota_total is not None and phase.quota_total < phase.quota_per_day:
+        yield f"total ({phase.quota_total}) is less than per_day ({phase.quota_per_day}), so per_day is never reached"
+    if phase.attempts_per_day < phase.quota_per_day:
+        attempts = f"attempts_per_day ({phase.attempts_per_day})"
+        yield f"{attempts} is less than per_day ({phase.quota_per_day}), so per_day is never reached"
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+def _warn(file: str, name: str, known: Iterable[str], mistakes: Mistakes) -> None:
+    hint = nearest(name, tuple(known))
+    mistakes.warn("unread_file", f"is ignored{f'; {hint}' if hint else ''}", file=file)

@@ -1,0 +1,55 @@
+"""Runs the gate of a phase with the `podium` program: a phase accepts submissions only if its gate is green."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluator.bundle.truths import Podium, TruthSource, locate, settings_of
+from evaluator.catalog import GATE_CHECKS
+from evaluator.problems import Problem
+
+CHECKS = {check.name: check for check in GATE_CHECKS}
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """What a gate tests: a prepared truth with the parameters and the sample of a phase.
+
+    Without a sample, a template submission is tested.
+    """
+
+    track: str
+    parameters: Mapping[str, Any]
+    compiled: Path
+    sample: Path | None
+
+
+def run_gate(tested: Tested, podium: Podium, *options: str) -> dict[str, Any]:
+    """Return the output of `podium gate`: `evaluator`, `green` and `checks`.
+
+    If the prepared truth is unreadable, the result is empty.
+    """
+    words = [tested.track, "--truth", str(tested.compiled), *settings_of(tested.parameters)]
+    words += ["--sample", str(tested.sample)] if tested.sample else []
+    found = podium("gate", *words, *options)
+    return {} if "errors" in found else found
+
+
+def gate_warnings(gate: Mapping[str, Any], phase: TruthSource) -> list[Problem]:
+    """Return a warning for each check that is not green."""
+    place = locate(None, phase)
+    return [
+        Problem(f"gate_{one['name']}", warning_text(one), file=place)
+        for one in gate.get("checks", [])
+        if not one["passed"]
+    ]
+
+
+def warning_text(result: Mapping[str, Any]) -> str:
+    """Return why a check keeps a phase closed, and what to do."""
+    check = CHECKS[result["name"]]
+    return (
+        f"the phase will accept no submissions. {check.tried} Expected: {result['expected']}. Result: {result['got']}. "
+        f"{check.advice}"
+    )

@@ -1,0 +1,290 @@
+"""Declares every key of challenge.yaml, for the import, `podium check-bundle`, the schema and the help texts."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from evaluator.bundle.rules import INTEGER_RANGES, LADDER_MARGINS
+from evaluator.bundle.values import Choice, Domains, Integer, Kind, Moment, Name, Number, Reveal, Slug, Switch, Text
+from evaluator.catalog import TRACKS
+
+SEED_MAX = 2**32 - 1
+ATTEMPTS_PER_DAY = 20
+FEEDBACK = ("exact", "rounded", "ladder")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of challenge.yaml.
+
+    Attributes
+    ----------
+    name : str
+    kind : Kind or None
+        None for a key that contains other keys.
+    meaning : str
+        One sentence.
+    example : str
+        The value as it is written in challenge.yaml.
+    default : Any
+        The value of a key that is left out.
+    default_text : str
+        Description of a default that depends on other keys; empty if ``default`` itself is shown.
+    unit : str
+    reveals : str
+        What the value reveals to participants in addition to itself; empty if nothing.
+    required : bool
+    keys : tuple of Key
+        The keys that the value contains.
+    repeated : bool
+        Whether the value is a list, in which every item contains ``keys``.
+    by_track : bool
+        Whether the value contains the parameters of the phase's track.
+    """
+
+    name: str
+    kind: Kind | None
+    meaning: str
+    example: str
+    default: Any = None
+    default_text: str = ""
+    unit: str = ""
+    reveals: str = ""
+    required: bool = False
+    keys: tuple["Key", ...] = field(default=())
+    repeated: bool = False
+    by_track: bool = False
+
+
+BASELINE = (
+    Key("name", Name(), "Name of the baseline on the leaderboard.", "Center prior", "", required=True),
+    Key(
+        "file",
+        Text(200),
+        "The submission file, relative to the folder of the phase.",
+        "baselines/center.csv",
+        "",
+        required=True,
+        reveals="Participants see the scores of the baseline, as for a team, but never the file.",
+    ),
+)
+SPLIT = (
+    Key(
+        "public",
+        Number(0, 1, above=True),
+        "Share of the images whose scores are shown before the phase ends. The other images are private.",
+        "0.3",
+        1.0,
+        unit="fraction of the images",
+        reveals="Every public score reveals something about the public images, so a small set can be learned.",
+    ),
+    Key(
+        "seed",
+        Integer(0, SEED_MAX),
+        "Seed of the split. A truth with a salt ignores the seed, and every new phase has a salt.",
+        "7",
+        0,
+        reveals="Without a salt, three scores are enough to find the seed and with it the private images.",
+    ),
+)
+QUOTA = (
+    Key(
+        "per_day",
+        Integer(*INTEGER_RANGES["quota_per_day"]),
+        "Maximum number of scored submissions of a team per day. A day begins at midnight in UTC.",
+        "5",
+        5,
+        unit="submissions",
+        reveals="Every score reveals something more about the public images.",
+    ),
+    Key(
+        "total",
+        Integer(*INTEGER_RANGES["quota_total"]),
+        "Maximum number of scored submissions of a team in the whole phase.",
+        "200",
+        default_text="no limit",
+        unit="submissions",
+    ),
+    Key(
+        "attempts_per_day",
+        Integer(*INTEGER_RANGES["attempts_per_day"]),
+        "Maximum number of uploads of a team per day, including rejected uploads.",
+        "20",
+        default_text=f"{ATTEMPTS_PER_DAY}, or `per_day` if that is higher",
+        unit="uploads",
+    ),
+)
+FEEDBACK_KEYS = (
+    Key(
+        "scores",
+        Choice(FEEDBACK),
+        "How teams see their scores: all digits, rounded, or only clear improvements.",
+        "exact",
+        "exact",
+        reveals="`exact` reveals the most. `ladder` hides scores that do not clearly improve on the team's best.",
+    ),
+    Key(
+        "decimals",
+        Integer(*INTEGER_RANGES["feedback_decimals"]),
+        "Number of decimals, required with `scores: rounded` and not allowed otherwise.",
+        "5",
+        default_text="none",
+        unit="decimals",
+    ),
+    Key(
+        "classes",
+        Switch(),
+        "Whether teams see results per class.",
+        "false",
+        False,
+        reveals="Results of a class with few images reveal the answers for individual images.",
+    ),
+)
+LADDER = (
+    Key(
+        "standard_errors",
+        Number(*LADDER_MARGINS),
+        "By how many standard errors a score must beat the team's best to be shown.",
+        "2",
+        default_text="2",
+        unit="standard errors",
+    ),
+)
+PHASE = (
+    Key("slug", Slug(), "Short name of the phase; its files are in `phases/SLUG/`.", "main", "", required=True),
+    Key("title", Text(120), "Title of the phase.", "Test", default_text="the slug, capitalized"),
+    Key(
+        "track",
+        Choice(TRACKS),
+        "The track, which determines the files, the metrics and the parameters.",
+        "openimages-detection",
+        "",
+        required=True,
+    ),
+    Key(
+        "parameters",
+        None,
+        "Parameters of the track. `podium tracks` lists them.",
+        "{group_of_weight: 1.0}",
+        default_text="those of the track",
+        by_track=True,
+    ),
+    Key(
+        "split",
+        None,
+        "How the images are divided into public and private images. `usage.csv` can assign each image instead.",
+        "{public: 0.3}",
+        keys=SPLIT,
+    ),
+    Key(
+        "opens_at",
+        Moment(begins=True),
+        "When the phase opens.",
+        "2026-02-01T00:00:00Z",
+        default_text="when the challenge does",
+    ),
+    Key(
+        "closes_at",
+        Moment(),
+        "When the phase ends.",
+        "2026-05-01T00:00:00Z",
+        default_text="when the challenge does",
+        reveals="The private scores and the private leaderboard are shown from then on.",
+    ),
+    Key(
+        "reveal",
+        Reveal(),
+        "When private scores are shown. Only the end of the phase is available; `manual` is refused.",
+        "at_close",
+        "at_close",
+        reveals="Private scores and the private leaderboard are shown at the end of the phase.",
+    ),
+    Key(
+        "freeze_at",
+        Moment(),
+        "When the public leaderboard is frozen. The time is stored and exported, but has no effect yet.",
+        "2026-04-24T00:00:00Z",
+        default_text="never",
+    ),
+    Key("quota", None, "How many files a team may submit.", "{per_day: 5, total: 200}", keys=QUOTA),
+    Key(
+        "finals",
+        Integer(*INTEGER_RANGES["finals"]),
+        "Submissions that a team may select for the private leaderboard; the best of them counts.",
+        "2",
+        2,
+        unit="submissions",
+    ),
+    Key("feedback", None, "What teams see of their scores.", "{scores: exact, classes: false}", keys=FEEDBACK_KEYS),
+    Key(
+        "ladder",
+        None,
+        "Settings of the ladder, allowed only with `feedback: {scores: ladder}`.",
+        "{standard_errors: 2}",
+        keys=LADDER,
+    ),
+    Key(
+        "baselines",
+        None,
+        "Submissions of the organizers, shown on the leaderboard without a rank.",
+        "[{name: Center prior, file: baselines/center.csv}]",
+        keys=BASELINE,
+        repeated=True,
+    ),
+)
+TEAMS = (
+    Key("max_size", Integer(*INTEGER_RANGES["team_max_size"]), "Maximum size of a team.", "5", 5, unit="people"),
+    Key("merge_until", Moment(), "When teams can no longer change their members.", "2026-05-01T00:00:00Z"),
+)
+CHALLENGE = (
+    Key("slug", Slug(), "Short name of the challenge in its URL. It cannot be changed.", "animals", "", required=True),
+    Key("title", Text(120), "Title of the challenge.", "Animals 2026", "", required=True),
+    Key("summary", Text(240), "One line for the list of challenges.", "Find the animals.", "", default_text="empty"),
+    Key(
+        "visibility",
+        Choice(("public", "unlisted", "private")),
+        "Who can see the challenge: everybody, everybody who knows the URL, or members only.",
+        "public",
+        "public",
+    ),
+    Key(
+        "opens_at",
+        Moment(begins=True),
+        "When the challenge opens.",
+        "2026-01-01T00:00:00Z",
+        default_text="with the import",
+    ),
+    Key(
+        "closes_at",
+        Moment(),
+        "When the challenge ends.",
+        "2026-06-01T00:00:00Z",
+        default_text="never",
+        reveals="The private scores of its phases are shown from then on.",
+    ),
+    Key("join_until", Moment(), "When joining ends.", "2026-05-25T00:00:00Z", default_text="until the end"),
+    Key(
+        "registration",
+        Choice(("open", "approval")),
+        "Whether people join at once, or an organizer approves each person.",
+        "open",
+        "open",
+    ),
+    Key(
+        "allow",
+        Domains(),
+        "Only people with a confirmed email address at one of these domains can join.",
+        "[example.org]",
+        "",
+        default_text="everybody",
+    ),
+    Key(
+        "contact",
+        Text(200),
+        "An email address or the URL of a page for questions. It is shown on the rules page.",
+        "organizers@example.org",
+        "",
+        default_text="none, with a warning",
+    ),
+    Key("teams", None, "Rules for teams.", "{max_size: 5}", keys=TEAMS),
+    Key("phases", None, "The phases, in display order.", "", keys=PHASE, repeated=True, required=True),
+)

@@ -1,0 +1,77 @@
+"""Collects the errors and warnings of a bundle. Both are `Problem` objects, as for submissions and truths."""
+
+from collections.abc import Iterable
+
+from evaluator.problems import Problem
+
+SHEET = "challenge.yaml"
+
+
+class InvalidBundle(Exception):
+    """Raised if a bundle has errors, which its organizer can fix. The exception lists them all."""
+
+    def __init__(self, problems: Iterable[Problem], warnings: Iterable[Problem] = ()) -> None:
+        self.problems = list(problems)
+        self.warnings = list(warnings)
+        count = len(self.problems)
+        super().__init__(f"{count} {'error' if count == 1 else 'errors'} in the bundle")
+
+    @property
+    def is_truth_fault(self) -> bool:
+        """Whether all errors are in the ground truth."""
+        return all(problem.code.startswith("truth_") for problem in self.problems)
+
+
+def ignore(message: object) -> None:
+    """Ignore a message. This is the default of parameters that take a function for messages."""
+
+
+class Mistakes:
+    """The errors and warnings that were found so far. With `strict` every warning is an error."""
+
+    def __init__(self, *, strict: bool = False) -> None:
+        self._problems: list[Problem] = []
+        self._warnings = self._problems if strict else []
+
+    def add(
+        self, code: str, message: str, *, file: str = SHEET, line: int | None = None, key: str | None = None
+    ) -> None:
+        """Add an error. A bundle with an error is not imported. ``key`` is the path of a key of challenge.yaml."""
+        self.extend([Problem(code, message, line=line, column=key, file=file)])
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Add errors."""
+        self._problems += problems
+
+    def warn(
+        self, code: str, message: str, *, file: str = SHEET, line: int | None = None, key: str | None = None
+    ) -> None:
+        """Add a warning about something that can be imported but was probably not intended."""
+        self.extend_warnings([Problem(code, message, line=line, column=key, file=file)])
+
+    def extend_warnings(self, problems: Iterable[Problem]) -> None:
+        """Add warnings."""
+        self._warnings += problems
+
+    @property
+    def found(self) -> bool:
+        """Whether there is an error."""
+        return bool(self._problems)
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """The warnings by line, beginning with challenge.yaml; none with `strict`, which turns them into errors."""
+        return [] if self._warnings is self._problems else sorted(self._warnings, key=_position)
+
+    def error(self) -> InvalidBundle:
+        """Return an exception with all errors and warnings by line, beginning with challenge.yaml."""
+        return InvalidBundle(sorted(self._problems, key=_position), self.warnings)
+
+    def stop_if_any(self) -> None:
+        """Raise InvalidBundle if there is an error."""
+        if self._problems:
+            raise self.error()
+
+
+def _position(problem: Problem) -> tuple[bool, str, int]:
+    return problem.file != SHEET, problem.file or "", problem.line or 0

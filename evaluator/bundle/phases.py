@@ -1,0 +1,186 @@
+"""Reads the phases in challenge.yaml: track, parameters, split, quota, feedback, baselines, and their files."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from evaluator.bundle.declared import Baseline, BundlePhase
+from evaluator.bundle.keys import ATTEMPTS_PER_DAY
+from evaluator.bundle.limits import BundleLimits
+from evaluator.bundle.mistakes import Mistakes
+from evaluator.bundle.rules import check_feedback
+from evaluator.bundle.section import Section
+from evaluator.bundle.values import nearest
+from evaluator.catalog import TRACKS, Track, TruthFile
+from evaluator.problems import InvalidParameters
+
+FEEDBACK = {"feedback": "scores", "feedback_decimals": "decimals", "feedback_classes": "classes"}
+
+
+def read_phases(challenge: Section, folder: Path, mistakes: Mistakes, limits: BundleLimits) -> tuple[BundlePhase, ...]:
+    """Read every phase. A challenge without phases is reported as an error."""
+    sections = challenge.sections("phases")
+    if not sections:
+        challenge.wrong("phases", "missing_key", "at least one phase is required")
+    phases: list[BundlePhase] = []
+    for section in sections:
+        phase = _PhaseReader(section, folder, mistakes, limits).read()
+        if phase.slug and phase.slug in {earlier.slug for earlier in phases}:
+            section.wrong("slug", "duplicate_phase", f"{phase.slug} is the slug of an earlier phase")
+        phases.append(phase)
+    return tuple(phases)
+
+
+def missing_files(track: Track, truth: Path) -> list[TruthFile]:
+    """Return the files that a track needs but that are missing from its truth folder."""
+    return track.missing(lambda name: _exists(truth / name))
+
+
+@dataclass(frozen=True, slots=True)
+class _PhaseReader:
+    """Reads one phase. `home` is its folder in the bundle."""
+
+    section: Section
+    folder: Path
+    mistakes: Mistakes
+    limits: BundleLimits
+
+    def read(self) -> BundlePhase:
+        section = self.section
+        name, track, _ = section.take("slug"), section.take("track"), section.take("reveal")
+        home = self.folder / "phases" / name
+        if name and track:
+            self._check_truth(track, home)
+        return BundlePhase(
+            slug=name,
+            title=section.take("title", default=name.replace("-", " ").capitalize()),
+            track=track,
+            parameters=_read_parameters(section.section("parameters"), track),
+            opens_at=section.take("opens_at"),
+            closes_at=section.take("closes_at"),
+            freeze_at=self._read_freeze(),
+            finals=section.take("finals"),
+            baselines=self._read_baselines(home, phase=name),
+            folder=home,
+            key=section.path("").removesuffix("."),
+            line=section.line(),
+            opens_line=section.line("opens_at"),
+            closes_line=section.line("closes_at"),
+            **_read_split(section, home),
+            **_read_quota(section.section("quota")),
+            **self._read_feedback(track),
+        )
+
+    def _read_freeze(self) -> datetime | None:
+        freeze_at: datetime | None = self.section.take("freeze_at")
+        if freeze_at:
+            message = "is stored but has no effect yet: the public leaderboard is not frozen"
+            self.section.warn("freeze_at", "no_effect", message)
+        return freeze_at
+
+    def _check_truth(self, track: str, home: Path) -> None:
+        """Report required files that are missing from the truth folder. The content of all files is checked later."""
+        present = [path.name for path in (home / "truth").glob("*")]
+        for file in missing_files(TRACKS[track], home / "truth"):
+            path = (home / "truth" / file.name).relative_to(self.folder).as_posix()
+            hint = nearest(file.name, present)
+            message = f"is missing, and {track} needs it: {file.meaning}{f'; {hint}' if hint else ''}"
+            self.mistakes.add("truth_missing_file", message, file=path)
+
+    def _read_feedback(self, track: str) -> dict[str, Any]:
+        section = self.section.section("feedback")
+        scores, decimals, classes = (section.take(name) for name in ("scores", "decimals", "classes"))
+        given = (decimals or 0) if section.has("decimals") else None  # An invalid number has already been reported.
+        for violation in check_feedback(
+            track=track, feedback=scores, decimals=given, classes=classes, intervals=self.limits.intervals
+        ):
+            section.wrong(FEEDBACK[violation.field], violation.code, violation.message)
+        if self.section.has("ladder") and scores != "ladder":
+            message = "is only allowed with `feedback: {scores: ladder}`; remove it"
+            self.section.wrong("ladder", "bad_value", message)
+        return {
+            "feedback": scores,
+            "feedback_decimals": decimals,
+            "feedback_classes": classes,
+            "ladder_standard_errors": self.section.section("ladder").take("standard_errors"),
+        }
+
+    def _read_baselines(self, home: Path, *, phase: str) -> tuple[Baseline, ...]:
+        """Read the baselines. Baselines without a readable file inside the phase's folder are reported and left out."""
+        baselines: list[Baseline] = []
+        names: set[str] = set()
+        for section in self.section.sections("baselines"):
+            name, file = section.take("name"), section.take("file")
+            if name and name.casefold() in names:
+                section.wrong("name", "duplicate_baseline", f"{name} is the name of an earlier baseline")
+            names.add(name.casefold())
+            if file and phase and self._has_file(section, PurePosixPath(file), home):
+                baselines.append(Baseline(name=name, file=home / file, line=section.line("name")))
+        return tuple(baselines)
+
+    def _has_file(self, baseline: Section, file: PurePosixPath, home: Path) -> bool:
+        """Return whether the file of a baseline can be submitted. Otherwise an error is reported."""
+        path, allowed = home / file, self.limits.upload_bytes
+        if file.is_absolute() or ".." in file.parts:
+            baseline.wrong("file", "unsafe_path", f"{file} is outside the phase's folder")
+        elif not path.is_file():
+            hint = nearest(str(file), [each.relative_to(home).as_posix() for each in home.rglob("*")])
+            message = f"there is no phases/{home.name}/{file}{f'; {hint}' if hint else ''}"
+            baseline.wrong("file", "missing_file", message)
+        elif (
+            path.stat().st_size > allowed
+        ):  # If this were only a warning, the challenge would be imported without the baseline.
+            message = f"has {path.stat().st_size:,} bytes; {allowed:,} are allowed. Compress it with gzip"
+            baseline.wrong("file", "file_too_large", message)
+        else:
+            return True
+        return False
+
+
+def _read_parameters(section: Section, track: str) -> dict[str, Any]:
+    """Return all parameters of the track. The values in challenge.yaml are parsed by the track."""
+    complete = _resolved(section, track, section.parameters()) if track else {}
+    # The parameters are stored as JSON, which has lists but no tuples.
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in complete.items()}
+
+
+def _resolved(section: Section, track: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return all parameters, checked together. Invalid values are reported and replaced by their defaults."""
+    try:
+        return TRACKS[track].resolve(given)
+    except InvalidParameters as error:
+        message = str(error)
+        name = max((name for name in given if message.startswith((f"{name}:", f"{name}="))), key=len)
+        known = [parameter.name for parameter in TRACKS[track].parameters]
+        hint = nearest(name, known) if name not in known else ""
+        section.wrong(name, "bad_parameter", f"{message.removeprefix(f'{name}: ')}{f'; {hint}' if hint else ''}")
+        return _resolved(section, track, {other: value for other, value in given.items() if other != name})
+
+
+def _read_split(phase: Section, home: Path) -> dict[str, Any]:
+    usages = [path for path in (home / "usage.csv", home / "truth" / "usage.csv") if _exists(path)]
+    if len(usages) > 1:
+        phase.wrong("slug", "two_usages", "usage.csv exists next to the truth folder and inside it; keep one")
+    if usages and phase.has("split"):
+        phase.wrong("split", "split_and_usage", "usage.csv splits the images already; remove one of the two")
+    section = phase.section("split")
+    return {
+        "public_share": section.take("public"),
+        "split_seed": section.take("seed"),
+        "split_seeded": section.has("seed"),
+    }
+
+
+def _read_quota(section: Section) -> dict[str, Any]:
+    per_day = section.take("per_day")
+    return {
+        "quota_per_day": per_day,
+        "quota_total": section.take("total"),
+        "attempts_per_day": section.take("attempts_per_day", default=max(per_day, ATTEMPTS_PER_DAY)),
+    }
+
+
+def _exists(path: Path) -> bool:
+    """Return whether a file or folder exists, or a gzipped file of this name."""
+    return path.exists() or path.with_name(f"{path.name}.gz").is_file()

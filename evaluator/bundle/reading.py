@@ -1,0 +1,122 @@
+"""Reads challenge.yaml and the Markdown texts next to it into a Bundle, or lists all errors in them."""
+
+from pathlib import Path
+
+import yaml
+
+from evaluator.bundle.dates import report_dates
+from evaluator.bundle.declared import Bundle
+from evaluator.bundle.doubts import warn_of_quota, warn_of_unread
+from evaluator.bundle.keys import CHALLENGE
+from evaluator.bundle.limits import DEFAULTS, BundleLimits
+from evaluator.bundle.mistakes import SHEET, Mistakes
+from evaluator.bundle.phases import read_phases
+from evaluator.bundle.section import Section
+
+SHEET_MAX_BYTES = 256 * 2**10
+TEXT_MAX_BYTES = 2**20
+PAGES = ("description", "rules", "data")
+
+
+def read(folder: Path, limits: BundleLimits = DEFAULTS) -> Bundle:
+    """Read an unpacked bundle. Raises InvalidBundle with all errors, except those in ground truths and submissions."""
+    mistakes = Mistakes()
+    bundle = read_with_mistakes(folder, mistakes, limits)
+    mistakes.stop_if_any()
+    return bundle
+
+
+def read_with_mistakes(folder: Path, mistakes: Mistakes, limits: BundleLimits = DEFAULTS) -> Bundle:
+    """Read an unpacked bundle. Errors and warnings are added to `mistakes`, so that truths can be checked too.
+
+    Invalid values are replaced by their defaults. Raises InvalidBundle only if challenge.yaml is not valid YAML.
+    """
+    sheet = _compose(folder, mistakes)
+    pages = {page: _read_text(folder / f"{page}.md", TEXT_MAX_BYTES, mistakes) for page in PAGES}
+    bundle = _read_challenge(Section(sheet, CHALLENGE, mistakes), pages, folder, mistakes, limits)
+    warn_of_unread(folder, bundle.phases, mistakes)
+    for phase in bundle.phases:
+        warn_of_quota(phase, mistakes)
+    if not bundle.contact:
+        mistakes.warn(
+            "no_contact", "participants cannot ask questions: add an email address as `contact`", key="contact"
+        )
+    return bundle
+
+
+def _where_to_put_it(folder: Path) -> str:
+    """Return what to do about a missing challenge.yaml. It may have another name, or be in a subfolder."""
+    names = (SHEET, "challenge.yml")
+    found = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.name.lower() in names)
+    if not found:
+        return "put it at the top of the bundle"
+    if "/" not in found[0]:
+        return f"rename {found[0]}"
+    return f"it must be at the top of the bundle, and not at {found[0]}"
+
+
+def _compose(folder: Path, mistakes: Mistakes) -> yaml.Node:
+    """Parse challenge.yaml into nodes with line numbers. YAML tags never create objects."""
+    if not (folder / SHEET).is_file():
+        mistakes.add("missing_file", f"there is no {SHEET}: {_where_to_put_it(folder)}")
+    content = _read_text(folder / SHEET, SHEET_MAX_BYTES, mistakes)
+    mistakes.stop_if_any()
+    try:
+        node = yaml.compose(content, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        # For an unclosed quote or bracket, report where it begins.
+        if mark and error.context_mark and mark.index >= len(content):
+            mark = error.context_mark
+        mistakes.add("bad_yaml", f"cannot be read: {error.problem or error.context}", line=mark.line + 1 if mark else 1)
+    except (yaml.YAMLError, RecursionError):
+        mistakes.add("bad_yaml", "cannot be read: a character that YAML does not allow, or too many nested brackets")
+    else:
+        if node is not None:
+            return node
+        mistakes.add("missing_key", "is empty: slug, title and phases are required", line=1)
+    raise mistakes.error()
+
+
+def _read_text(path: Path, most: int, mistakes: Mistakes) -> str:
+    if not path.is_file():
+        return ""
+    if path.stat().st_size > most:
+        mistakes.add("too_large", f"is larger than {most // 1024} KiB; shorten it", file=path.name)
+        return ""
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        mistakes.add("encoding", "is not UTF-8 in this line; save it as UTF-8", file=path.name, line=line)
+        return ""
+
+
+def _read_challenge(
+    section: Section, pages: dict[str, str], folder: Path, mistakes: Mistakes, limits: BundleLimits
+) -> Bundle:
+    opens_at, closes_at = section.take("opens_at"), section.take("closes_at")
+    if opens_at and closes_at and closes_at <= opens_at:
+        section.wrong("closes_at", "bad_dates", "is not after opens_at")
+    phases = read_phases(section, folder, mistakes, limits)
+    for phase in phases:
+        report_dates(phase, start=opens_at, end=closes_at, mistakes=mistakes)
+    teams = section.section("teams")
+    return Bundle(
+        slug=section.take("slug"),
+        title=section.take("title"),
+        summary=section.take("summary"),
+        visibility=section.take("visibility"),
+        opens_at=opens_at,
+        closes_at=closes_at,
+        join_until=section.take("join_until"),
+        registration=section.take("registration"),
+        allowed_domains=section.take("allow"),
+        team_max_size=teams.take("max_size"),
+        merge_until=teams.take("merge_until"),
+        contact=section.take("contact"),
+        phases=phases,
+        closes_line=section.line("closes_at"),
+        **pages,
+    )

@@ -1,0 +1,112 @@
+"""Rules for dates, numbers, feedback and email domains of challenges. Bundles and the admin use the same functions."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from evaluator.catalog import TRACKS
+from evaluator.dates import iso_utc
+
+MAX_INTEGER = 2**31 - 1
+INTEGER_RANGES = {
+    "team_max_size": (1, 1000),
+    "quota_per_day": (1, MAX_INTEGER),
+    "quota_total": (1, MAX_INTEGER),
+    "attempts_per_day": (1, MAX_INTEGER),
+    "finals": (1, 100),
+    "feedback_decimals": (1, 10),
+}
+# Limits in standard errors. With a margin below the first limit, every improvement would be shown, as with exact
+# feedback.
+LADDER_MAX = 10
+LADDER_MARGINS = (0.01, LADDER_MAX)
+
+DOMAIN = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])")
+DOMAINS_CHARACTERS = 1000
+NAME_CHARACTERS = 80  # Maximum length of the name of a team.
+
+LADDER_AND_CLASSES = (
+    "results per class would reveal scores that ladder feedback hides. Turn off ladder feedback or results per class"
+)
+
+
+class Violation(NamedTuple):
+    """A violation of a rule, with the field where it can be fixed."""
+
+    field: str
+    code: str
+    message: str
+
+
+def mail_domains(written: Iterable[str]) -> str:
+    """Return the email domains in a string, in lower case, without duplicates, separated by spaces.
+
+    Raises ValueError for an invalid domain.
+    """
+    domains = list(dict.fromkeys(domain.lower() for domain in written))
+    for domain in domains:
+        if not DOMAIN.fullmatch(domain):
+            raise ValueError(f"{domain!r} is not an email domain such as example.org")
+    if len(" ".join(domains)) > DOMAINS_CHARACTERS:
+        raise ValueError(f"expected domains of at most {DOMAINS_CHARACTERS} characters in total")
+    return " ".join(domains)
+
+
+def check_numbers(values: Mapping[str, Any]) -> Iterator[Violation]:
+    """Check the given numbers. None means that there is no limit."""
+    for field, (low, high) in INTEGER_RANGES.items():
+        value = values.get(field)
+        if value is not None and not low <= value <= high:
+            yield Violation(field, "bad_value", f"{value} is not a whole number from {low} to {high}")
+    margin = values.get("ladder_standard_errors")
+    if margin is not None and not LADDER_MARGINS[0] <= margin <= LADDER_MARGINS[1]:
+        message = f"{margin:g} is not a number from {LADDER_MARGINS[0]:g} to {LADDER_MARGINS[1]:g}"
+        yield Violation("ladder_standard_errors", "bad_value", message)
+
+
+def check_feedback(
+    *, track: str, feedback: str, decimals: int | None, classes: bool, intervals: bool
+) -> Iterator[Violation]:
+    """Check that the settings of a feedback policy are compatible. ``intervals`` is true if intervals are computed."""
+    if feedback == "ladder" and track and not (intervals and TRACKS[track].intervals):
+        yield Violation(
+            "feedback", "not_available", "ladder feedback needs intervals, which this track or service does not compute"
+        )
+    if feedback == "ladder" and classes:
+        yield Violation("feedback_classes", "bad_value", LADDER_AND_CLASSES)
+    if feedback == "rounded" and decimals is None:
+        yield Violation("feedback", "missing_key", "rounded scores need `decimals`, a whole number from 1 to 10")
+    if feedback != "rounded" and decimals is not None:
+        yield Violation("feedback_decimals", "bad_value", "is only allowed with `scores: rounded`; remove it")
+
+
+def check_order(
+    opens_at: datetime | None, closes_at: datetime | None, *, start: datetime | None, end: datetime | None
+) -> Violation | None:
+    """Check that a phase opens before it closes. Otherwise its private scores would be shown immediately.
+
+    `start` and `end` are the dates of its challenge.
+    """
+    if not (opens_at or closes_at):
+        return None  # The phase inherits the dates of its challenge, which are checked elsewhere.
+    opening = max(filter(None, (opens_at, start)), default=None)
+    closing = min(filter(None, (closes_at, end)), default=None)
+    if not (opening and closing) or opening < closing:
+        return None
+    if closes_at == closing:
+        return Violation("closes_at", "bad_dates", f"is not after the opening, {iso_utc(opening)}")
+    return Violation("opens_at", "bad_dates", f"is not before the closing, {iso_utc(closing)}")
+
+
+def check_dates(
+    opens_at: datetime | None, closes_at: datetime | None, *, start: datetime | None, end: datetime | None
+) -> Iterator[Violation]:
+    """Check the dates of a phase against the `start` and `end` of its challenge."""
+    if violation := check_order(opens_at, closes_at, start=start, end=end):
+        yield violation
+        return
+    if opens_at and start and opens_at < start:
+        yield Violation("opens_at", "bad_dates", f"is before the challenge opens, {iso_utc(start)}")
+    if closes_at and end and closes_at > end:
+        yield Violation("closes_at", "bad_dates", f"is after the challenge closes, {iso_utc(end)}")

@@ -1,0 +1,84 @@
+"""Determines the salt of each phase in a bundle: the salt in its truth folder, or a new random salt."""
+
+import gzip
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+
+from evaluator import salt
+from evaluator.bundle.declared import Bundle
+from evaluator.bundle.mistakes import Mistakes
+
+NAMES = (salt.NAME, f"{salt.NAME}.gz")
+GZIPPED = b"\x1f\x8b"
+READ_BYTES = 64  # This is longer than a valid salt. The evaluator checks the format.
+UNSALTED = (
+    "has no salt, because it was imported before salts existed: anybody who guesses the ground truth can confirm the "
+    "guess, and intervals reveal the answers for individual images. Import it under another slug to give it a salt"
+)
+SEEDED = {
+    True: "split.seed is ignored, because the salt decides which images are public; remove it",
+    False: "split.seed decides which images are public, and three scores are enough to find the seed",
+}
+
+
+def with_salts(bundle: Bundle, kept: Mapping[str, str]) -> Bundle:
+    """Return the bundle with a salt for every phase.
+
+    `kept` maps the slugs of phases to their salts, which may be empty. Any other phase gets the salt in its truth
+    folder or, if there is none, a random salt.
+    """
+    phases = (replace(each, salt=kept.get(each.slug, own_salt(each.truth) or new_salt())) for each in bundle.phases)
+    return replace(bundle, phases=tuple(phases))
+
+
+def with_example_salts(bundle: Bundle) -> Bundle:
+    """Return the bundle with a salt for every phase, for a check that imports nothing.
+
+    A phase without a salt of its own gets one that depends only on its slug, so that two checks of a bundle have equal
+    results. This salt is no secret and must not be stored.
+    """
+    return with_salts(bundle, {each.slug: own_salt(each.truth) or example_salt(each.slug) for each in bundle.phases})
+
+
+def example_salt(slug: str) -> str:
+    """Return the content of a `salt.txt` that anybody can compute from the slug of a phase."""
+    return f"{sha256(slug.encode()).hexdigest()[:32]}\n"
+
+
+def new_salt() -> str:
+    """Return the content of a new random `salt.txt`."""
+    return f"{token_hex(16)}\n"
+
+
+def own_salt(truth: Path) -> str:
+    """Return the beginning of the `salt.txt` in a truth folder; empty if the folder has none."""
+    path = next((path for name in NAMES if (path := truth / name).is_file()), None)
+    if path is None:
+        return ""
+    with suppress(OSError, EOFError, zlib.error):  # The evaluator reports a damaged file.
+        with path.open("rb") as file:
+            content = file.read(READ_BYTES)
+        if content.startswith(GZIPPED):  # A file with any of these names can be gzipped.
+            with gzip.open(path) as unpacked:
+                content = unpacked.read(READ_BYTES)
+        return str(content, "ascii", "replace")
+    return ""
+
+
+def report_salts(bundle: Bundle, mistakes: Mistakes) -> None:
+    """Warn about phases whose public and private images can be guessed."""
+    for phase in bundle.phases:
+        if not phase.salt:
+            mistakes.warn("no_salt", f"phase {phase.slug} {UNSALTED}", line=phase.line, key=phase.key)
+        if phase.split_seeded:
+            mistakes.warn(
+                "idle_seed" if phase.salt else "guessable_seed",
+                SEEDED[bool(phase.salt)],
+                line=phase.line,
+                key=phase.key,
+            )

@@ -1,0 +1,141 @@
+"""Reads one mapping of challenge.yaml according to the declarations of its keys.
+
+Keys that are not declared are reported.
+"""
+
+from typing import Any
+
+import yaml
+
+from evaluator.bundle.keys import Key
+from evaluator.bundle.mistakes import Mistakes
+from evaluator.bundle.values import NULL, InvalidValue, Moment, nearest, parameter
+
+
+def line_of(node: yaml.Node) -> int:
+    """Return the 1-based line where a node starts."""
+    return int(node.start_mark.line) + 1
+
+
+class Section:
+    """A mapping of challenge.yaml.
+
+    Parameters
+    ----------
+    node : yaml.Node
+    keys : tuple of Key
+        The keys that are allowed. Other keys are reported, unless ``is_open`` is true.
+    mistakes : Mistakes
+    path : str
+        Path of the mapping in challenge.yaml, such as ``phases[0].quota``; empty for the whole file.
+    is_open : bool
+        Whether any key is allowed, as in the parameters of a track.
+    """
+
+    def __init__(
+        self, node: yaml.Node, keys: tuple[Key, ...], mistakes: Mistakes, *, path: str = "", is_open: bool = False
+    ) -> None:
+        self._mistakes = mistakes
+        self._node = node
+        self._keys = {key.name: key for key in keys}
+        self._path = path
+        self._values: dict[str, yaml.Node] = {}
+        self._lines: dict[str, int] = {}
+        self._is_mapping = isinstance(node, yaml.MappingNode)
+        if not isinstance(node, yaml.MappingNode):
+            message = "expected lines of the form `name: value`"
+            mistakes.add("bad_value", message, line=line_of(node), key=path or None)
+            return
+        for key, value in node.value:
+            self._enter(key, value)
+        for name in [] if is_open else [name for name in self._values if name not in self._keys]:
+            hint = nearest(name, self._keys) or f"allowed are {', '.join(self._keys)}"
+            self.wrong(name, "unknown_key", f"unknown key; {hint}")
+
+    def _enter(self, key: yaml.Node, value: yaml.Node) -> None:
+        name = str(key.value) if isinstance(key, yaml.ScalarNode) else "(not a name)"
+        if name in self._lines:
+            message = f"is already on line {self._lines[name]}; keep one"
+            self._mistakes.add("duplicate_key", message, line=line_of(key), key=self.path(name))
+            return
+        self._lines[name] = line_of(key)
+        self._values[name] = value
+
+    def path(self, name: str) -> str:
+        """Return the path of a key of this mapping in challenge.yaml."""
+        return f"{self._path}.{name}" if self._path else name
+
+    def names(self) -> list[str]:
+        """Return all keys, for mappings with arbitrary keys."""
+        return list(self._values)
+
+    def has(self, name: str) -> bool:
+        """Return whether a key has a value other than `null`."""
+        return name in self._values and self._values[name].tag != NULL
+
+    def line(self, name: str = "") -> int:
+        """Return the line of a key, or the first line of the section if the key is missing."""
+        return self._lines.get(name, line_of(self._node))
+
+    def text(self, name: str) -> str:
+        """Return the value of a key as it is written in the file; empty if it is missing or not a plain value."""
+        node = self._values.get(name)
+        return str(node.value).strip() if isinstance(node, yaml.ScalarNode) else ""
+
+    def wrong(self, name: str, code: str, message: str) -> None:
+        """Report an error at a key."""
+        self._mistakes.add(code, message, line=self.line(name), key=self.path(name))
+
+    def warn(self, name: str, code: str, message: str) -> None:
+        """Report a warning at a key."""
+        self._mistakes.warn(code, message, line=self.line(name), key=self.path(name))
+
+    def take(self, name: str, **other: Any) -> Any:
+        """Return the value of a key, or its default if the key is missing, null or invalid.
+
+        An invalid value and a missing key that is required are reported. ``default`` replaces the declared default.
+        """
+        key = self._keys[name]
+        default = other.get("default", key.default)
+        if not self.has(name):
+            if key.required and self._is_mapping:
+                self.wrong(name, "missing_key", "is required")
+            return default
+        assert key.kind is not None
+        try:
+            value = key.kind.read(self._values[name])
+        except InvalidValue as error:
+            self.wrong(name, "bad_value", str(error))
+            return default
+        if isinstance(key.kind, Moment):
+            for code, message in key.kind.warnings(self._values[name]):
+                self.warn(name, code, message)
+        return value
+
+    def parameters(self) -> dict[str, str | list[str]]:
+        """Return all values as strings, for the parameters of a track. Values that are not plain are reported."""
+        taken = {}
+        for name in (name for name in self._values if self.has(name)):
+            try:
+                taken[name] = parameter(self._values[name])
+            except InvalidValue as error:
+                self.wrong(name, "bad_value", str(error))
+        return taken
+
+    def section(self, name: str) -> "Section":
+        """Return the mapping under a key; empty if there is none."""
+        key = self._keys[name]
+        empty = yaml.MappingNode("tag:yaml.org,2002:map", [], start_mark=self._node.start_mark)
+        node = self._values[name] if self.has(name) else empty
+        return Section(node, key.keys, self._mistakes, path=self.path(name), is_open=key.by_track)
+
+    def sections(self, name: str) -> list["Section"]:
+        """Return the mappings of the list under a key."""
+        if not self.has(name):
+            return []
+        node = self._values[name]
+        if not isinstance(node, yaml.SequenceNode):
+            self.wrong(name, "bad_value", "expected a list (lines that start with a hyphen)")
+            return []
+        keys, path = self._keys[name].keys, self.path(name)
+        return [Section(item, keys, self._mistakes, path=f"{path}[{at}]") for at, item in enumerate(node.value)]

@@ -1,0 +1,159 @@
+"""Prepares the truths of a bundle with the `podium` program."""
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from evaluator import salt
+from evaluator.bundle.locating import located
+from evaluator.bundle.mistakes import InvalidBundle
+from evaluator.bundle.salts import NAMES
+from evaluator.catalog import TRACKS
+from evaluator.problems import Problem
+
+USAGES = ("usage.csv", "usage.csv.gz")  # A usage file in the truth folder replaces the split.
+
+# Runs `podium WORDS… --json` and returns its output. If the truth or submission is faulty, the output has `errors`.
+Podium = Callable[..., dict[str, Any]]
+
+
+class TruthSource(Protocol):
+    """A truth folder with the settings of the phase that it belongs to."""
+
+    @property
+    def slug(self) -> str:
+        """Return the short name of the phase."""
+
+    @property
+    def track(self) -> str:
+        """Return the name of its track."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of the track."""
+
+    @property
+    def public_share(self) -> float:
+        """Return the share of public images."""
+
+    @property
+    def split_seed(self) -> int:
+        """Return the seed of the split."""
+
+    @property
+    def salt(self) -> str:
+        """Return the content of salt.txt, which may be empty."""
+
+    @property
+    def truth(self) -> Path:
+        """Return the truth folder."""
+
+    @property
+    def usage(self) -> Path | None:
+        """Return the usage file next to the truth folder, if any."""
+
+    @property
+    def sample(self) -> Path | None:
+        """Return the sample submission of the organizers, if any."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTruth:
+    """A prepared truth in a workspace.
+
+    Attributes
+    ----------
+    sha256 : str
+    images : int
+    compiled, sample : Path
+        The prepared truth, and the sample submission: a file of the organizers, or a template.
+    candidates : Path or None
+        The list of candidates, if the track has one.
+    added : list of Path
+        Files of the truth that are not in its folder.
+    private : bool
+        Whether the truth has private images.
+    warnings : list of Problem
+    ceiling : dict
+        The best possible score on each split.
+    """
+
+    sha256: str
+    images: int
+    compiled: Path
+    sample: Path
+    candidates: Path | None
+    added: list[Path]
+    private: bool
+    warnings: list[Problem]
+    ceiling: dict[str, dict[str, Any]]
+
+
+def prepare(phase: TruthSource, workspace: Path, podium: Podium, *options: str) -> PreparedTruth:
+    """Check and compile a ground truth, with additional options of `podium prepare`.
+
+    Raises InvalidBundle with its faults.
+
+    For a phase with a salt, it is also a fault if files that participants can read reveal answers. Phases that were
+    imported before salts existed are exempt.
+    """
+    track = TRACKS[phase.track]
+    compiled, sample = (workspace / f"{phase.slug}.{kind}" for kind in ("podium", track.form.suffix))
+    candidates = workspace / f"{phase.slug}.candidates.json" if track.gives_candidates else None
+    added = _added_files(phase, workspace)
+    words = [*_arguments(phase, added), "--out", str(compiled), "--sample", str(sample), *options]
+    words += ["--candidates", str(candidates)] if candidates else []
+    words += ["--ceiling", *(["--hidden"] if phase.salt else [])]
+    made = podium("prepare", *words)
+    if "errors" in made:
+        raise InvalidBundle(located(made["errors"], made["counts"], partial(locate, phase=phase)))
+    if not made["splits"]["public"]:
+        file = locate("usage.csv" if phase.usage or (phase.truth / "usage.csv").exists() else None, phase)
+        message = "no image is public, so nobody would see a score before the phase ends; make some images public"
+        raise InvalidBundle([Problem("truth_bad_value", message, file=file)])
+    if phase.sample:
+        shutil.copyfile(phase.sample, sample)
+    warnings = located(made["warnings"], made["warning_counts"], partial(locate, phase=phase))
+    private, ceiling = "private" in made["splits"], made.get("ceiling", {})
+    return PreparedTruth(
+        made["sha256"], made["images"], compiled, sample, candidates, added, private, warnings, ceiling
+    )
+
+
+def _added_files(phase: TruthSource, workspace: Path) -> list[Path]:
+    """Return files of the truth that are not in its folder: a usage file next to the folder, and the stored salt."""
+    added = [phase.usage] if phase.usage else []
+    if phase.salt and not any((phase.truth / name).is_file() for name in NAMES):
+        folder = workspace / f"{phase.slug}.added"
+        folder.mkdir()
+        added.append(folder / salt.NAME)
+        added[-1].write_text(phase.salt, newline="")
+    return added
+
+
+def _arguments(phase: TruthSource, added: list[Path]) -> list[str]:
+    words = [phase.track, "--truth", str(phase.truth)]
+    words += [word for path in added if path.name == salt.NAME for word in ("--salt", str(path))]
+    if phase.usage:
+        words += ["--usage", str(phase.usage)]
+    elif phase.public_share < 1 and not any((phase.truth / name).is_file() for name in USAGES):
+        words += ["--split", repr(phase.public_share), "--seed", str(phase.split_seed)]
+    return words + settings_of(phase.parameters)
+
+
+def settings_of(parameters: Mapping[str, Any]) -> list[str]:
+    """Return the parameters of a phase as command-line options."""
+    words = []
+    for name, value in parameters.items():
+        words += ["--set", f"{name}={'/'.join(map(repr, value)) if isinstance(value, list) else value}"]
+    return words
+
+
+def locate(file: str | None, phase: TruthSource) -> str:
+    """Return the path of a truth file relative to the bundle."""
+    beside = phase.usage is not None and file in ("usage.csv", phase.usage.name)
+    folder = f"phases/{phase.slug}" if beside else f"phases/{phase.slug}/truth"
+    return f"{folder}/{file}" if file else folder

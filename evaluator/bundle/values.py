@@ -1,0 +1,289 @@
+"""Kinds of values in challenge.yaml. A kind converts a YAML node to a value, and has a JSON Schema for editors.
+
+A kind reads the text of a value in the file. So YAML tags never create objects, and `title: 2019` is a string.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from math import isfinite
+from typing import Any, Protocol
+
+import yaml
+
+from evaluator.bundle.rules import DOMAIN, NAME_CHARACTERS, mail_domains
+from evaluator.dates import FIRST_YEAR, iso_utc, stored
+from evaluator.texts import BadName, clean_name, one_line
+
+NULL = "tag:yaml.org,2002:null"
+SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+SWITCHES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+Schema = dict[str, Any]
+
+
+class InvalidValue(ValueError):
+    """A value that is not allowed. The message says what is expected."""
+
+
+class Kind(Protocol):
+    """A kind of value. ``text`` describes the allowed values."""
+
+    @property
+    def text(self) -> str:
+        """Return a description of the allowed values."""
+
+    def read(self, node: yaml.Node) -> Any:
+        """Return the value of a YAML node. Raises InvalidValue if the value is not allowed."""
+
+    def schema(self) -> Schema:
+        """Return the JSON Schema of the value."""
+
+
+def written(node: yaml.Node) -> str:
+    """Return the text of a plain value (a YAML scalar)."""
+    if not isinstance(node, yaml.ScalarNode) or node.tag == NULL:
+        raise InvalidValue("expected one plain value")
+    return str(node.value).strip()
+
+
+def nearest(word: str, known: Collection[str]) -> str:
+    """Return a sentence that suggests the most similar known word; empty if no known word is similar."""
+    near = get_close_matches(word, list(known), n=1)
+    return f"did you mean {near[0]}?" if near else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One line of text with at most ``most`` characters."""
+
+    most: int
+
+    @property
+    def text(self) -> str:
+        """Return a description of the allowed values."""
+        return f"one line of at most {self.most} characters"
+
+    def read(self, node: yaml.Node) -> str:
+        """Return the line, with single spaces."""
+        try:
+            return one_line(written(node), self.most)
+        except ValueError as error:
+            raise InvalidValue(str(error)) from None
+
+    def schema(self) -> Schema:
+        """Return the JSON Schema of the value. A number is allowed, because ``title: 2019`` is read as text."""
+        return {"type": ["string", "number"], "minLength": 1, "maxLength": self.most}
+
+
+@dataclass(frozen=True, slots=True)
+class Slug:
+    """A short name that is part of URLs."""
+
+    text: str = "lower-case letters, digits and single hyphens, at most 80 characters"
+
+    def read(self, node: yaml.Node) -> str:
+        """Return the short name."""
+        value = written(node)
+        if not SLUG.fullmatch(value) or len(value) > 80:
+            raise InvalidValue(f"{value!r} is not a short name: {self.text}")
+        return value
+
+    def schema(self) -> Schema:
+        """Return the JSON Schema of the value."""
+        return {"type": ["string", "integer"], "pattern": f"^{SLUG.pattern}$", "maxLength": 80}
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A team name, as shown on leaderboards."""
+
+    text: str = f"a name of at most {NAME_CHARACTERS} characters, with a letter or digit"
+
+    def read(self, node: yaml.Node) -> str:
+        """Return the name as leaderboards show it."""
+        try:
+            return clean_name(written(node), NAME_CHARACTERS)
+        except BadName as error:
+            raise InvalidValue(str(error)) from None
+
+    def schema(self) -> Schema:
+        """Return the JSON Schema of the value."""
+        return {"type": ["string", "number"], "minLength": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """A whole number from ``low`` to ``high``."""
+
+    low: int
+    high: int
+
+    @property
+    def text(self) -> str:
+        """Return a description of the allowed values."""
+        return f"a whole number from {self.low} to {self.high}"
+
+    def read(self, node: yaml.Node) -> int:
+        """Return the number."""
+        value = written(node)
+        if not INTEGER.fullmatch(value) or not self.low <= int(value) <= self.high:
+            raise InvalidValue(f"{value!r} is not {self.text}")
+        return int(value)
+
+    def schema(self) -> Schema:
+        """Return the JSON Schema of the value."""
+        return {"type": "integer", "minimum": self.low, "maximum": self.high}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number from ``low`` to ``high``. If ``above`` is true, ``low`` itself is not allowed."""
+
+    low: float
+    high: float
+    above: bool = False
+
+    @property
+    def text(self) -> str:
+        """Return a description of the allowed values."""
+        if self.above:
+            return f"a number above {self.low:g} and up to {self.high:g}"
+        return f"a number from {self.low:g} to {self.high:g}"
+
+    def read(self, node: yaml.Node) -> float:
+        """Return the number."""
+        value = written(node)
+        number = float(value) if NUMBER.fullmatch(value) else float("nan")
+        if not isfinite(number) or not self.low <= number <= self.high or (self.above and number == self.low):
+            raise InvalidValue(f"{value!r} is not {self.text}")
+        return number
+
+    def schema(self) -> Schema:
+        """Return the JSON Schema of the value."""
+        return {"type": "number", "exclusiveMinimum" if self.above else "minimum": self.low, "maximum": self.high}
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """True or false."""
+
+    text: str = "true or false"
+
+    def read(self, node: yaml.Node) -> bool:
+        """Return the value."""
+        value = written(node).lower()
+        if value not in SWITCHES:
+            raise InvalidValue(f"{value!r} is neither true nor false")
+        return SWITCHES[value]
+
+    def schema(self) -> Schema:
+        """Return the JSON Schema of the value."""
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A date and time. A time without a time zone is in UTC.
+
+    Attributes
+    ----------
+    begins : bool
+        Whether something begins at this time, so that it may be in the past without a warning.
+    """
+
+    begins: bool = False
+    text: str = f"a time from {FIRST_YEAR} on, such as 2026-06-01T00:00:00Z"
+
+    def read(self, node: yaml.Node) -> datetime:
+        """Return the time in UTC."""
+        value = written(node)
+        try:
+            time = datetime.fromisoformat(value)
+            return stored(time if time.tzinfo else time.replace(tzinfo=UTC))
+        except ValueError:
+            raise InvalidValue(f"{value!r} is not {self.text}") from None
+
+    def warnings(self, node: yaml.Node) -> Iterator[tuple[str, str]]:
+        """Yield code and message of each warning about a valid time."""
+        value = written(node)
+        if datetime.fromisoformat(value).tzinfo is None:
+            yield "no_time_zone", f"has no time zone, so it is in UTC; write {iso_utc(self.read(node))}"
+        if not self.begins and self.read(node) <= datetime.now(UTC):
+            yield "date_in_past", f"{value} is in the past"
+
+    def schema(self) -> Schema:
+        """Return the JSON Schema of the value."""
+        return {"type": "string", "pattern": r"^\s*(19|[2-9][0-9])[0-9]{2}-?([0-9]{2}-?[0-9]{2}|W[0-9])"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several words."""
+
+    words: Collection[str]
+
+    @property
+    def text(self) -> str:
+        """Return a description of the allowed values."""
+        return f"one of {', '.join(self.words)}"
+
+    def read(self, node: yaml.Node) -> str:
+        """Return the word."""
+        value = written(node)
+        if value not in self.words:
+            hint = nearest(value, self.words)
+            raise InvalidValue(f"{value!r} is not {self.text}{f'; {hint}' if hint else ''}")
+        return value
+
+    def schema(self) -> Schema:
+        """Return the JSON Schema of the value."""
+        return {"enum": list(self.words)}
+
+
+@dataclass(frozen=True, slots=True)
+class Reveal:
+    """When private scores are shown. Only the end of the phase is available."""
+
+    text: str = "at_close"
+
+    def read(self, node: yaml.Node) -> str:
+        """Return the word."""
+        if (value := written(node)) != self.text:
+            known = value == "manual"
+            why = "is not available yet: private scores are shown at the end of the phase" if known else "is unknown"
+            raise InvalidValue(f"{value!r} {why}; write {self.text}")
+        return value
+
+    def schema(self) -> Schema:
+        """Return the JSON Schema of the value."""
+        return {"enum": [self.text]}
+
+
+@dataclass(frozen=True, slots=True)
+class Domains:
+    """A list of email domains."""
+
+    text: str = "a list of email domains, such as [example.org]"
+
+    def read(self, node: yaml.Node) -> str:
+        """Return the domains as one string, separated by spaces."""
+        if not isinstance(node, yaml.SequenceNode):
+            raise InvalidValue(f"expected {self.text}")
+        try:
+            return mail_domains(written(part) for part in node.value)
+        except ValueError as error:
+            raise InvalidValue(str(error)) from None
+
+    def schema(self) -> Schema:
+        """Return the JSON Schema of the value."""
+        pattern = f"^{DOMAIN.pattern}$".replace("a-z", "A-Za-z")
+        return {"type": "array", "items": {"type": "string", "pattern": pattern}}
+
+
+def parameter(node: yaml.Node) -> str | list[str]:
+    """Return a parameter as a string, or its list as strings. The track converts them to the parameter's type."""
+    return [written(part) for part in node.value] if isinstance(node, yaml.SequenceNode) else written(node)

@@ -1,0 +1,57 @@
+"""Declares the checks of the gate: tests that a ground truth must pass before its phase opens; see `evaluator.gate`."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class GateCheck:
+    """One check of the gate.
+
+    Attributes
+    ----------
+    name : str
+    tried : str
+        A sentence that describes what is scored.
+    advice : str
+        What an organizer should do if the check fails.
+    """
+
+    name: str
+    tried: str
+    advice: str
+
+
+GATE_CHECKS = (
+    GateCheck(
+        "ceiling",
+        "The ground truth is scored as its own submission.",
+        "Look for images without objects, objects that no prediction can match, and splits without objects. Then add "
+        "a corrected ground truth.",
+    ),
+    GateCheck(
+        "empty",
+        "An empty file and a file without predictions are submitted.",
+        "Contact the operator: this version of the evaluator does not treat empty files as the track specifies.",
+    ),
+    GateCheck(
+        "template",
+        "The sample submission that participants download is scored.",
+        "Fix the sample submission of the bundle, or leave it out to get one that is generated from the ground truth.",
+    ),
+    GateCheck(
+        "broken",
+        "Files with a known defect are submitted.",
+        "Contact the operator: this version of the evaluator does not find defects as it should.",
+    ),
+    GateCheck(
+        "repeat",
+        "The same file is scored twice.",
+        "Contact the operator: this version of the evaluator does not give equal results for equal files.",
+    ),
+    GateCheck(
+        "order",
+        "The ground truth is scored with and without half of its predictions.",
+        "Check whether the ground truth has objects that count, in public images too. If all files get the same "
+        "score, the phase cannot rank anybody.",
+    ),
+)

@@ -1,0 +1,192 @@
+"""Implements ``podium verify``, which checks the signed results of a phase without a server."""
+
+import json
+from argparse import ArgumentTypeError, Namespace
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evaluator.cli.exits import Exit
+from evaluator.cli.output import write_json
+from evaluator.cli.progress import progress
+from evaluator.cli.usage import (
+    Parser,
+    WrongUsage,
+    add_json,
+    add_threads,
+    existing_file,
+    existing_folder,
+    existing_truth,
+    seed,
+)
+from evaluator.problems import visible
+from evaluator.request import Resources, TruthOptions
+from evaluator.results import InvalidResults, Results
+from evaluator.signing import KEY, PUBLIC_KEY, InvalidSigned, Opened, OtherKey, check, opened
+from evaluator.texts import counted
+
+FILE_BYTES = 256 * 2**20  # The results of 100,000 teams take about 60 MB.
+KEY_BYTES = 10_000
+ANY_KEY = (
+    "the key in the file, which shows that nobody has changed the file since it was signed, but not who signed it; "
+    "to check that too, pass the server's key with --key"
+)
+
+
+@dataclass(slots=True)
+class Findings:
+    """Collects what was checked, as texts by subject, the problems, and the exit code."""
+
+    checked: dict[str, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    code: Exit = Exit.DONE
+
+    def refuse(self, code: Exit, *problems: str) -> None:
+        """Add problems. The first problems determine the exit code."""
+        if problems:
+            self.problems += problems
+            self.code = self.code or code
+
+
+def declare(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("results", type=existing_file, metavar="RESULTS", help="the exported results, a JSON file")
+    parser.add_argument(
+        "--key",
+        type=public_key,
+        metavar="KEY",
+        help="the server's public key: 64 hexadecimal digits, or a file with the response of /api/v1/signing-key",
+    )
+    parser.add_argument(
+        "--truth",
+        type=existing_truth,
+        metavar="DIR",
+        help="also check the ground truth: a ground truth folder or a prepared ground truth",
+    )
+    parser.add_argument(
+        "--usage",
+        type=existing_file,
+        metavar="FILE",
+        help="the usage.csv of the ground truth, if it is not in its folder",
+    )
+    parser.add_argument(
+        "--seed", type=seed, metavar="S", help="the seed of the split, if the ground truth has no salt.txt"
+    )
+    parser.add_argument(
+        "--submissions", type=existing_folder, metavar="DIR", help="also score the files in a folder and compare scores"
+    )
+    add_json(parser)
+    add_threads(parser)
+
+
+def public_key(text: str) -> str:
+    """Convert an argument to a public key: its digits, or a file with the digits or with the response of a server."""
+    if KEY.fullmatch(text.lower()):
+        return text.lower()
+    path = Path(text)
+    if not path.is_file():
+        raise ArgumentTypeError(f"{text!r} is neither 64 hexadecimal digits nor a file")
+    with path.open("rb") as file:
+        content = file.read(KEY_BYTES).decode(errors="replace").strip()
+    try:
+        answer = json.loads(content)
+    except (ValueError, RecursionError):
+        answer = content
+    found = str(answer.get(PUBLIC_KEY) if isinstance(answer, dict) else content).lower()
+    if not KEY.fullmatch(found):
+        raise ArgumentTypeError(f"{text}: this file does not contain a public key of 64 hexadecimal digits")
+    return found
+
+
+def run(arguments: Namespace) -> int:
+    """Check the results, print what was checked and every problem, and return the exit code."""
+    for option in ("submissions", "usage", "seed"):
+        if getattr(arguments, option) is not None and arguments.truth is None:
+            raise WrongUsage(f"--{option} needs --truth")
+    findings, found, results = Findings(), None, None
+    try:
+        found = opened(_content(arguments.results))
+        results = _signed_results(found, arguments.key or "", findings)
+        if results is not None and arguments.truth is not None:
+            _check_truth(results, arguments, findings)
+    except OtherKey as error:
+        findings.refuse(Exit.OTHER_KEY, str(error))
+    except (InvalidSigned, InvalidResults) as error:
+        findings.refuse(Exit.INVALID_RESULTS, str(error))
+    if write_json(_answer(findings, found, results, arguments), to=arguments.json):
+        _print(findings, results, arguments.results)
+    return findings.code
+
+
+def _content(path: Path) -> bytes:
+    with path.open("rb") as file:
+        content = file.read(FILE_BYTES + 1)
+    if len(content) > FILE_BYTES:
+        raise InvalidSigned(f"the file has more than {FILE_BYTES // 2**20} MB, which no results have")
+    return content
+
+
+def _signed_results(found: Opened, key: str, findings: Findings) -> Results | None:
+    """Return the results if their signature and ranks are correct; otherwise, add the problems and return None."""
+    try:
+        check(found, key=key)
+    except InvalidSigned as error:
+        findings.refuse(Exit.OTHER_KEY if isinstance(error, OtherKey) else Exit.INVALID_RESULTS, str(error))
+    else:
+        findings.checked["signature"] = f"valid; key {found.public_key}: {'the given key' if key else ANY_KEY}"
+    results = Results.of(found.document)
+    findings.refuse(Exit.INVALID_RESULTS, *results.rank_problems())
+    if findings.problems:
+        return None
+    count = sum(len(board.entries) for board in results.boards)
+    findings.checked["ranks"] = f"{counted(count, 'entry', 'entries')}: the ranks follow from the scores"
+    return results
+
+
+def _check_truth(results: Results, arguments: Namespace, findings: Findings) -> None:
+    # This import loads numpy, which is only needed to check a ground truth.
+    from evaluator.verification import prepared_truth, score_problems, truth_problems
+
+    opening = TruthOptions(usage=arguments.usage, split=None if arguments.seed is None else (1.0, arguments.seed))
+    with prepared_truth(results, arguments.truth, opening) as prepared:
+        problems = truth_problems(results, prepared)
+        findings.refuse(Exit.INVALID_TRUTH, *problems)
+        if problems:
+            return
+        usage = "sha256 and usage match" if results.usage_hash else "sha256 matches"
+        findings.checked["truth"] = usage
+        if arguments.submissions is None:
+            return
+        with progress() as tell:
+            resources = Resources(threads=arguments.threads, progress=tell)
+            scores = score_problems(results, prepared, arguments.submissions, resources)
+    findings.refuse(Exit.INVALID_RESULTS, *scores.problems)
+    if not scores.compared:
+        findings.refuse(Exit.INVALID_RESULTS, "no file in the folder of submissions belongs to an entry")
+    elif not scores.problems:
+        equal = counted(scores.compared, "entry", "entries")
+        findings.checked["scores"] = f"{equal} scored again with equal scores; {scores.missing:,} without a file"
+
+
+def _answer(findings: Findings, found: Opened | None, results: Results | None, arguments: Namespace) -> dict[str, Any]:
+    names = ("challenge", "phase", "exported_at", "is_final")
+    return {
+        "accepted": not findings.problems,
+        **{name: results and getattr(results, name) for name in names},
+        "public_key": found and found.public_key,
+        "key_given": bool(arguments.key),
+        "checked": findings.checked,
+        "problems": findings.problems,
+    }
+
+
+def _print(findings: Findings, results: Results | None, path: Path) -> None:
+    if results is not None:
+        print(f"{visible(results.challenge)}/{visible(results.phase)}, exported {visible(results.exported_at)}")
+        if not results.is_final:
+            print("NOT FINAL: the phase had not closed when these results were exported")
+    for subject, text in findings.checked.items():
+        print(f"{subject:<10} {text}")
+    for problem in findings.problems:
+        print(f"{visible(str(path))}: {visible(problem)}")
+    print("refused" if findings.problems else "accepted")

@@ -1,0 +1,1 @@
+"""The commands of ``podium`` that talk to a server. Only these commands import httpx."""

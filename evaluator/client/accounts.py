@@ -1,0 +1,127 @@
+"""Implements ``podium login``, ``logout`` and ``whoami``."""
+
+import os
+import sys
+import webbrowser
+from getpass import getpass
+from platform import node
+from typing import Any
+
+from evaluator.cli.exits import Exit
+from evaluator.cli.usage import Parser
+from evaluator.client import servers
+from evaluator.client.errors import NotUsable, Refused
+from evaluator.client.http import Api
+from evaluator.client.verb import Session, Verb
+from evaluator.problems import visible
+
+SCOPES = ("read", "submit", "organize")
+NAME_CHARACTERS = 80
+
+
+def declare_login(parser: Parser) -> None:
+    """Add the arguments of ``podium login``."""
+    parser.add_argument("url", nargs="?", metavar="URL", help="address of the server")
+    parser.add_argument(
+        "--token", action="store_true", help="read a token from the terminal instead; create one on your account page"
+    )
+    parser.add_argument("--scope", choices=SCOPES, default="submit", help="what the token may do (default: submit)")
+    parser.add_argument("--no-browser", action="store_true", help="only print the URL to open")
+
+
+def login(session: Session) -> int:
+    """Store a token, which is read from the terminal or issued after the user has confirmed a code in the browser."""
+    arguments = session.arguments
+    server = servers.normalized(arguments.url) if arguments.url else session.server
+    if server.startswith("http://") and server.split("/")[2].rpartition(":")[0] not in servers.LOCAL:
+        print("podium: this connection is not encrypted; others might read your token", file=sys.stderr)
+    if arguments.token:
+        secret = (getpass("Token: ") if sys.stdin.isatty() else sys.stdin.readline()).strip()
+    else:
+        server, secret = by_device_code(session, server)
+    me = session.connect(server, secret).get("me")
+    path = servers.remember(server, secret)
+    session.print(
+        {"server": server, **me},
+        lambda: [f"Logged in to {server} as {visible(me['username'])}. The token is in {path}."],
+    )
+    return Exit.DONE
+
+
+def by_device_code(session: Session, server: str) -> tuple[str, str]:
+    """Start a login, show its code, and wait until it is approved. Return the address of the server and the token."""
+    asked = {"name": f"podium on {visible(node()) or 'a computer'}"[:NAME_CHARACTERS], "scope": session.arguments.scope}
+    api = session.connect(server, "")
+    try:
+        started = api.post("device/code", asked)
+    except Refused as refusal:
+        secure = "https" + server.removeprefix("http")
+        if refusal.code != "redirect" or not str(refusal.problem["location"]).startswith(f"{secure}/"):
+            raise
+        server, api = secure, session.connect(secure, "")
+        started = api.post("device/code", asked)
+    page, code = visible(started["verification_uri_complete"]), visible(started["user_code"])
+    print(f"Open {page}\nand approve the code {code}", file=sys.stderr)
+    if not session.arguments.no_browser and has_browser():
+        webbrowser.open(page)
+    return server, wait_for_token(api, started)
+
+
+def wait_for_token(api: Api, started: dict[str, Any]) -> str:
+    """Request the token until the user has decided. Raises Refused if the code is denied or has expired."""
+    interval = float(started["interval"])
+    while True:
+        api.sleep(interval)
+        try:
+            return str(api.post("device/token", {"device_code": started["device_code"]})["access_token"])
+        except Refused as refusal:
+            if refusal.code == "slow_down":
+                interval += 5
+            elif refusal.code != "authorization_pending":
+                raise
+
+
+def has_browser() -> bool:
+    """Return whether a graphical browser can be opened. A text browser would occupy the terminal."""
+    if not sys.stderr.isatty() or os.environ.get("SSH_CONNECTION"):
+        return False
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def nothing(parser: Parser) -> None:
+    """Add no arguments."""
+
+
+def logout(session: Session) -> int:
+    """Revoke the token on the server and remove it from this machine."""
+    if os.environ.get("PODIUM_TOKEN"):
+        raise NotUsable("the token is in PODIUM_TOKEN; unset it, and revoke the token on your account page")
+    revoked = False
+    try:
+        if servers.token_of(session.server):
+            session.api.send("DELETE", "me/token")
+            revoked = True
+    except Refused as refusal:
+        if refusal.code != "unauthenticated":
+            raise
+    servers.forget(session.server)
+    answer = {"server": session.server, "revoked": revoked}
+    session.print(answer, lambda: [f"Logged out from {session.server}."])
+    return Exit.DONE
+
+
+def whoami(session: Session) -> int:
+    """Print the user, and the scope and expiry of the token."""
+    me = session.api.get("me")
+    token = me["token"]
+    session.print(
+        {"server": session.server, **me},
+        lambda: [
+            f"{visible(me['username'])} at {session.server}",
+            f"token {visible(token['name'])!r}, scope {token['scope']}, expires {token['expires_at']}",
+        ],
+    )
+    return Exit.DONE
+
+
+VERBS = {"login": Verb(declare_login, login), "logout": Verb(nothing, logout), "whoami": Verb(nothing, whoami)}

@@ -1,0 +1,34 @@
+"""Exceptions for failed requests to a server."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluator.problems import PodiumError
+
+
+class NotUsable(PodiumError):
+    """Raised if a command cannot be completed, for example because the address does not belong to a Podium server."""
+
+
+class Refused(PodiumError):
+    """Raised if the server refuses a request. Repeating the request does not help.
+
+    Attributes
+    ----------
+    status : int
+    problem : mapping
+        The problem document of the response, with at least ``code`` and ``detail``.
+    """
+
+    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+        self.status, self.problem = status, problem
+        super().__init__(str(problem["detail"]))
+
+    @property
+    def code(self) -> str:
+        """The stable code of the refusal."""
+        return str(self.problem["code"])
+
+
+class TryLater(Refused):
+    """Raised if the server cannot be reached, or if it refuses a request only temporarily."""

@@ -1,0 +1,79 @@
+"""Implements ``podium download`` and ``podium kit``, and fetches the kit for ``podium check --challenge``."""
+
+from argparse import Namespace
+from pathlib import Path
+
+import httpx
+
+from evaluator.cli.exits import Exit
+from evaluator.cli.usage import Parser, existing_folder, new_file
+from evaluator.client.errors import NotUsable, Refused
+from evaluator.client.http import Api
+from evaluator.client.verb import ApiFactory, Session, Verb, add_phase, guarded
+
+
+def declare_download(parser: Parser) -> None:
+    """Add the arguments of ``podium download``."""
+    add_phase(parser)
+    parser.add_argument("--out", type=existing_folder, default=Path(), metavar="DIR", help="folder (default: current)")
+
+
+def download(session: Session) -> int:
+    """Download the files of a phase: its template submission, and the candidates if the track has any."""
+    arguments = session.arguments
+    phase, path = session.phase_of(arguments.challenge, arguments.phase)
+    written = []
+    for resource in ("template", "candidates"):
+        try:
+            response = session.api.send("GET", f"{path}/{resource}")
+        except Refused as refusal:
+            if refusal.status != httpx.codes.NOT_FOUND:
+                raise
+            continue
+        kind = "json" if "json" in response.headers.get("Content-Type", "") else "csv"
+        name = f"{path.split('/')[1]}-{phase['slug']}-{resource}.{kind}"
+        (arguments.out / name).write_bytes(response.content)
+        written.append(str(arguments.out / name))
+    if not written:
+        raise NotUsable("this phase has no files to download; see the data page: podium open CHALLENGE data")
+    session.print({"files": written}, lambda: written)
+    return Exit.DONE
+
+
+def declare_kit(parser: Parser) -> None:
+    """Add the arguments of ``podium kit``."""
+    add_phase(parser)
+    parser.add_argument("--out", type=new_file, metavar="FILE", help="file to write (default: podium-kit.json)")
+
+
+def kit(session: Session) -> int:
+    """Download the check kit of a phase, which ``podium check --kit`` reads."""
+    arguments = session.arguments
+    target = arguments.out or Path("podium-kit.json")
+    target.write_bytes(_kit_of(session, arguments.challenge, arguments.phase))
+    session.print({"files": [str(target)]}, lambda: [str(target)])
+    return Exit.DONE
+
+
+def fetch_kit(arguments: Namespace, target: Path, connect: ApiFactory = Api) -> int:
+    """Write the check kit of the phase that ``podium check --challenge`` names to a file. Return the exit code."""
+    session = Session(arguments, connect)
+
+    def fetch() -> int:
+        target.write_bytes(_kit_of(session, arguments.challenge, arguments.phase))
+        return Exit.DONE
+
+    return guarded(session, fetch)
+
+
+def _kit_of(session: Session, challenge: str, phase: str | None) -> bytes:
+    _, path = session.phase_of(challenge, phase)
+    try:
+        return session.api.send("GET", f"{path}/kit").content
+    except Refused as refusal:
+        if refusal.status != httpx.codes.NOT_FOUND:
+            raise
+        raise NotUsable("the check kit of this phase is not ready yet; try again in a minute") from None
+
+
+VERBS = {"download": Verb(declare_download, download), "kit": Verb(declare_kit, kit)}

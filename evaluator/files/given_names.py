@@ -1,0 +1,33 @@
+"""Finds display names in places where ids are expected."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evaluator.files.notices import notice_names
+from evaluator.problems import Findings
+
+
+@dataclass(frozen=True, slots=True)
+class GivenNames:
+    """Counts the display names that a file contains where ids are expected. ``counts`` has pairs (name, id) as keys."""
+
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def ids_of(self, texts: Sequence[str], by_name: Mapping[str, str]) -> dict[str, str]:
+        """Return a dict from each text that is a display name to its id, and count these texts.
+
+        >>> GivenNames().ids_of(["Cat", "x"], {"cat": "/m/01yrx"})
+        {'Cat': '/m/01yrx'}
+        """
+        if not by_name:
+            return {}
+        counts = Counter(texts)
+        found = {text: by_name[text.lower()] for text in counts if text.lower() in by_name}
+        self.counts.update({(text, label): counts[text] for text, label in found.items()})
+        return found
+
+    def add_notice(self, findings: Findings) -> None:
+        """Add a notice with the number of display names, and the first one as an example."""
+        if self.counts:
+            notice_names(findings, *next(iter(self.counts)), self.counts.total())

@@ -1,0 +1,101 @@
+"""Computes the standard errors of the differences between rows of a leaderboard that have replicates."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.metrics.bootstrap import Numbers
+
+Indices = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+
+LEAST_REPLICATES = 19  # A 95% quantile needs at least this number of replicates.
+# Rows that differ by more than this number of standard errors are distinguished in the first step of the test.
+FAR = 8.0
+# Smaller gaps and smaller standard errors are rounding errors, because equal results can be summed in different orders.
+ROUNDING = 1e-12
+# A variance below this fraction of its two terms has lost digits, and is computed again from the differences.
+CANCELLED = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRows:
+    """The rows of a leaderboard that have replicates, called known rows.
+
+    Replicates that are undefined for most rows are left out.
+
+    Attributes
+    ----------
+    size : int
+        Number of all rows of the leaderboard.
+    rows : int array of shape (known,)
+        Indices of the known rows.
+    scores : float64 array of shape (known,), in descending order
+    deviations : float64 array of shape (known, N)
+        Replicates minus the mean of the row. The mean of each replicate over all rows is also subtracted. This does not
+        change the differences between rows, but gives tighter bounds on them.
+    errors : float64 array of shape (known,)
+        Standard deviation of the deviations of each row.
+    margin : float
+    """
+
+    size: int
+    rows: Indices
+    scores: Numbers
+    deviations: Numbers
+    errors: Numbers
+    margin: float
+
+    @classmethod
+    def of(cls, scores: Numbers, replicates: Numbers, margin: float) -> "KnownRows":
+        """Return the known rows, given the scores and replicates of all rows.
+
+        Raises ValueError if the scores are not in descending order.
+        """
+        if np.any(np.diff(scores) > 0):
+            raise ValueError("the scores must be in descending order")
+        defined = ~np.isnan(replicates)
+        present = defined.any(axis=1)
+        # It is enough that most rows are defined. Otherwise, a single row could make a replicate unusable for all
+        # rows.
+        usable = 2 * defined.sum(axis=0) > present.sum()
+        enough = usable.sum() >= LEAST_REPLICATES
+        rows = np.flatnonzero(present & defined[:, usable].all(axis=1) & enough)
+        deviations = replicates[np.ix_(rows, usable)]
+        if len(rows):
+            deviations -= deviations.mean(axis=1, keepdims=True)
+            deviations -= deviations.mean(axis=0)
+        return cls(len(scores), rows, scores[rows], deviations, standard_errors(deviations), margin)
+
+    def could_be_among(self, top: int) -> Flags:
+        """Return which rows are not clearly worse than ``top`` other rows, judging by scores and standard errors."""
+        if len(self.rows) <= top:
+            return np.ones(len(self.rows), bool)
+        least = np.partition(self.scores - FAR * self.errors, -top)[-top]
+        chosen: Flags = self.scores + FAR * self.errors + self.margin >= least
+        return chosen
+
+    def are_apart(self, gaps: Numbers, errors: Numbers, critical: float) -> Flags:
+        """Return which pairs of rows are distinguished, given their score gaps and the standard errors."""
+        apart: Flags = gaps > np.maximum(critical * errors + self.margin, ROUNDING)
+        return apart
+
+    def errors_between(self, upper: slice, lower: slice) -> Numbers:
+        """Return the standard errors of the differences between two blocks of rows, shape (upper, lower)."""
+        ours, theirs = self.deviations[upper], self.deviations[lower]
+        terms = np.add.outer(self.errors[upper] ** 2, self.errors[lower] ** 2)
+        variances = terms - ours @ theirs.T * (2 / (ours.shape[1] - 1))
+        errors: Numbers = np.sqrt(np.maximum(variances, 0.0))
+        for row in np.flatnonzero((variances < CANCELLED * terms).any(axis=1)):
+            close = variances[row] < CANCELLED * terms[row]
+            errors[row, close] = standard_errors(theirs[close] - ours[row])
+        return errors
+
+
+def standard_errors(deviations: Numbers) -> Numbers:
+    """Return the standard deviations of rows whose means are 0, shape (rows,); exactly 0 below :data:`ROUNDING`."""
+    squares = np.einsum("ij,ij->i", deviations, deviations)
+    errors: Numbers = np.sqrt(squares / max(deviations.shape[1] - 1, 1))
+    errors[errors <= ROUNDING] = 0.0
+    return errors

@@ -1,0 +1,1 @@
+"""The track of image-level classification of Open Images."""

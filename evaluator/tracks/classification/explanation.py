@@ -1,0 +1,67 @@
+"""Explains a classification score with the pairs of classes that were confused, and a row for each verified label."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.files.submission import SubmissionTable
+from evaluator.report import MatchTable, SplitReport
+from evaluator.request import Progress
+from evaluator.tracks.classification.scorer import SCORER, ClassificationTruth, Entries
+from evaluator.tracks.interface import Outcome
+from evaluator.tracks.shared.confusions import confused, counted
+from evaluator.tracks.shared.parameters import TrackParameters
+from evaluator.truth import USAGES
+
+USAGE_NAMES = {code: name for name, code in USAGES.items()}
+COLUMNS = ("Usage", "ImageID", "LabelName", "Score", "Present")
+
+
+def explain(
+    truth: ClassificationTruth, table: SubmissionTable, parameters: TrackParameters, progress: Progress
+) -> Outcome:
+    """Score the confidences, and return the outcome with a table of confused classes and a row for each label.
+
+    ``class_errors`` counts, for each class that an image shows, the images in which a class that was verified as absent
+    has a higher confidence. Of several such classes, only the one with the highest confidence is counted.
+    """
+    outcome, entries = SCORER.evaluate(truth, table, parameters, progress), Entries.of(truth, table)
+    splits = {name: _explained(truth, entries, report, name) for name, report in outcome.splits.items()}
+    return replace(outcome, splits=splits, matches=MatchTable(COLUMNS, partial(_rows, truth, entries)))
+
+
+def _explained(truth: ClassificationTruth, entries: Entries, report: SplitReport, split: str) -> SplitReport:
+    actual, predicted = _confusions(entries[truth.splits[split][entries.images]])
+    tables = {"class_errors": confused(counted(actual, predicted), truth.labels)}
+    return replace(report, tables={**report.tables, **tables})
+
+
+def _confusions(entries: Entries) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return all pairs of a present class and an absent class with higher confidence in the same image, as two arrays.
+
+    The pairs of an image are adjacent.
+    """
+    borders = np.flatnonzero(np.diff(entries.images, prepend=-1, append=-1))
+    actual, predicted = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for start, end in pairwise(borders.tolist()):
+        confidences, labels = entries.confidences[start:end], entries.labels[start:end]
+        is_present = entries.present[start:end]
+        if is_present.all():
+            continue
+        highest = np.argmax(np.where(is_present, -np.inf, confidences))
+        exceeded = labels[is_present & (confidences < confidences[highest])]
+        actual.append(exceeded)
+        predicted.append(np.full(len(exceeded), labels[highest]))
+    return np.concatenate(actual), np.concatenate(predicted)
+
+
+def _rows(truth: ClassificationTruth, entries: Entries) -> Iterator[tuple[Any, ...]]:
+    """Yield usage, image, class, confidence, and whether the class is present, of each verified label."""
+    columns = entries.images.tolist(), entries.labels.tolist(), entries.confidences.tolist(), entries.present.tolist()
+    for image, label, confidence, is_present in zip(*columns, strict=True):
+        yield USAGE_NAMES[truth.usage[image]], truth.images[image], truth.labels[label], confidence, int(is_present)

@@ -1,0 +1,68 @@
+"""Computes the tables of a report: precision, recall and F1 of each class, and the confusion matrix."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.report import ClassRow, SplitReport
+from evaluator.tracks.detection.matches import Matches
+from evaluator.tracks.detection.truth import DetectionTruth
+from evaluator.tracks.shared import report_tables
+from evaluator.tracks.shared.label_truth import ObjectTruth
+
+NONE = -1
+
+
+def with_rates(
+    truth: ObjectTruth, matches: Matches, report: SplitReport, in_split: NDArray[np.bool_], group_weight: float
+) -> SplitReport:
+    """Return the report of a split with precision, recall and F1 of each class, and with their averages."""
+    codes = [truth.label_codes[str(row["label"])] for row in report.classes]
+    true, support = (np.array([row[name] for row in report.classes], float) for name in ("true_positives", "truths"))
+    predicted = _predicted(truth, matches, in_split, group_weight)
+    return report_tables.with_rates(report, true, predicted[codes], support)
+
+
+def _predicted(
+    truth: ObjectTruth, matches: Matches, in_split: NDArray[np.bool_], group_weight: float
+) -> NDArray[np.float64]:
+    """Return the number of scored detections of each class, plus the group-of weight for each matched group."""
+    labels = len(truth.labels)
+    scored = matches.scored & in_split[matches.detections.images]
+    detections = np.bincount(np.where(scored, matches.detections.labels, labels), minlength=labels)[:labels]
+    images, classes = truth.images_and_labels(truth.group_keys)
+    groups = np.bincount(classes[matches.found_groups & in_split[images]], minlength=labels)
+    return np.asarray(detections + group_weight * groups)
+
+
+def confusion(truth: DetectionTruth, matches: Matches, in_split: NDArray[np.bool_]) -> list[ClassRow]:
+    """Return the confusion matrix as rows of ``truth``, ``prediction`` and ``count``, for pairs of classes.
+
+    A false positive that matches no object has no ``truth``. An object that was not matched has no ``prediction``.
+    """
+    labels = max(len(truth.labels), 1)
+    box_images, box_labels = truth.images_and_labels(truth.object_keys)
+    group_images, group_labels = truth.images_and_labels(truth.group_keys)
+    is_found = np.zeros(len(box_labels) + 1, bool)
+    is_found[matches.objects] = True  # The last element is for detections without an object, whose index is -1.
+    missed = ~is_found[:-1]
+    images = np.concatenate([matches.detections.images, box_images[missed], group_images])
+    actual = np.concatenate([np.append(box_labels, NONE)[matches.objects], box_labels[missed], group_labels])
+    predicted = np.concatenate(
+        [
+            np.where(matches.scored, matches.detections.labels, labels),
+            np.full(np.count_nonzero(missed), NONE),
+            np.where(matches.found_groups, group_labels, NONE),
+        ]
+    )
+    # Pairs that are not counted go into an extra column. Otherwise the time that scoring takes would reveal their
+    # number.
+    predicted = np.where(in_split[images], predicted, labels)
+    cells = np.bincount((actual + 1) * (labels + 2) + predicted + 1, minlength=(labels + 1) * (labels + 2))
+    cells = cells.reshape(labels + 1, labels + 2)[:, :-1]
+    positions = np.argwhere(cells)
+    counts, codes = cells[tuple(positions.T)], positions - 1
+    name = {NONE: None} | dict(enumerate(truth.labels))
+    return [
+        {"truth": name[actual_label], "prediction": name[predicted_label], "count": count}
+        for (actual_label, predicted_label), count in zip(codes.tolist(), counts.tolist(), strict=True)
+    ]

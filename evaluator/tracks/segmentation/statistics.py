@@ -1,0 +1,30 @@
+"""Statistics of a ground truth of segmentation: the masks of masks.csv, without the copies for ancestors."""
+
+import numpy as np
+
+from evaluator.tracks.segmentation.truth import SegmentationTruth
+from evaluator.truth_statistics import Statistics
+
+
+def describe(truth: SegmentationTruth, statistics: Statistics) -> None:
+    """Add the statistics of masks, classes and verified labels."""
+    keys = np.concatenate([truth.object_keys, truth.group_keys])
+    rows = np.concatenate([truth.object_masks, truth.group_masks])
+    is_group = np.arange(len(keys)) >= len(truth.object_keys)
+    # All copies of a mask have the same row. The annotated label is the label with the most ancestors.
+    ancestors = np.diff(truth.ancestor_ends, prepend=0)[truth.images_and_labels(keys)[1]]
+    annotated = np.lexsort((-ancestors, rows))
+    annotated = annotated[np.unique(rows[annotated], return_index=True)[1]]
+    keys, rows, is_group = keys[annotated], rows[annotated], is_group[annotated]
+    images, labels = truth.images_and_labels(keys)
+    statistics.count_images("Images with masks", images)
+    statistics.count("Masks", images)
+    statistics.share("Share of group-of masks", images, is_group)
+    verified = truth.verified
+    has_mask = np.isin(verified, np.concatenate([truth.object_keys, truth.group_keys]))
+    statistics.count("Scored classes of an image, with a mask", truth.images_and_labels(verified[has_mask])[0])
+    statistics.count("Scored classes of an image, without a mask", truth.images_and_labels(verified[~has_mask])[0])
+    statistics.per_image("Masks per image", images)
+    pixels = np.maximum(truth.widths * truth.heights, 1)[images]
+    statistics.sizes("Size of masks, as part of the image", "masks", truth.areas[rows] / pixels, images)
+    statistics.ranking("Masks per class", "class", truth.labels, labels, images, truth.names)

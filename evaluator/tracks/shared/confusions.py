@@ -1,0 +1,63 @@
+"""Counts which class was predicted for which, as tables of a report."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.report import ClassRow
+
+NOTHING = -1
+# Maximum number of classes in the matrix, so that its rows do not exceed the limit of a stored explanation.
+CLASSES_IN_MATRIX = 13
+
+Codes = NDArray[np.int64]
+Counts = tuple[Codes, Codes, Codes]  # Codes of the actual classes, codes of the predicted classes, and counts.
+
+
+def counted(actual: Codes, predicted: Codes) -> Counts:
+    """Return each pair of an actual and a predicted class with its count, most frequent first.
+
+    Parameters
+    ----------
+    actual, predicted : int64 arrays of shape (N,)
+        Codes of classes; ``NOTHING`` for no class.
+
+    Examples
+    --------
+    >>> counted(np.array([3, 3, 5]), np.array([5, 5, NOTHING]))
+    (array([3, 5]), array([ 5, -1]), array([2, 1]))
+    """
+    base = int(max(actual.max(initial=0), predicted.max(initial=0))) + 2
+    keys, counts = np.unique((actual + 1) * base + predicted + 1, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return keys[order] // base - 1, keys[order] % base - 1, counts[order]
+
+
+def confused(counts: Counts, labels: Sequence[str]) -> list[ClassRow]:
+    """Return the confused pairs of classes as rows of ``truth``, ``prediction`` and ``count``, most frequent first."""
+    actual, predicted, times = counts
+    wrong = (actual != predicted) & (actual >= 0) & (predicted >= 0)
+    return _rows((actual[wrong], predicted[wrong], times[wrong]), labels)
+
+
+def matrix(counts: Counts, labels: Sequence[str]) -> list[ClassRow]:
+    """Return the confusion matrix of the classes that are confused most often, as rows like those of `confused`.
+
+    A prediction of no class has the value None.
+    """
+    actual, predicted, times = counts
+    wrong = (actual != predicted) & (actual >= 0) & (predicted >= 0)
+    involved = np.bincount(np.r_[actual[wrong], predicted[wrong]], np.r_[times[wrong], times[wrong]], len(labels))
+    chosen = np.argsort(-involved, kind="stable")[:CLASSES_IN_MATRIX]
+    chosen = np.append(chosen[involved[chosen] > 0], NOTHING)
+    kept = np.isin(actual, chosen) & np.isin(predicted, chosen)
+    return _rows((actual[kept], predicted[kept], times[kept]), labels)
+
+
+def _rows(counts: Counts, labels: Sequence[str]) -> list[ClassRow]:
+    names = [*labels, None]  # NOTHING is -1, the last index.
+    return [
+        {"truth": names[actual], "prediction": names[predicted], "count": times}
+        for actual, predicted, times in zip(*(column.tolist() for column in counts), strict=True)
+    ]

@@ -1,0 +1,204 @@
+"""Statistics of a ground truth as plain data: counts, histograms and rankings of classes, for each split."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.truth import Truth
+
+Codes = NDArray[np.integer[Any]]
+Masks = Mapping[str, NDArray[np.bool_]]
+
+LISTED_ROWS = 300
+"""Maximum number of rows of a ranking, and of its list of unbalanced rows."""
+CURVE_POINTS = 200
+RARE = 10
+"""A class with fewer objects than this in one half is rare there."""
+PER_IMAGE = (0, 1, 2, 3, 6, 11, 21, 51, 101)
+SHARES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+PIXELS = (0, 32**2, 96**2, 192**2, 384**2)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number for each split. ``kind`` is ``number`` or, for a fraction from 0 to 1, ``share``."""
+
+    title: str
+    values: dict[str, float | None]
+    kind: str = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """How many items of each split are in each bin. ``items`` is the plural of what is counted, such as images."""
+
+    title: str
+    items: str
+    bins: list[str]
+    values: dict[str, list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The number of objects of each class.
+
+    Attributes
+    ----------
+    title, word : str
+        The heading, and what a row describes, such as ``class``.
+    total : int
+        Number of classes, also those without objects.
+    missing, rare : dict of str to int
+        How many classes that have objects have none, or from 1 to 9, in each half.
+    curves : dict of str to list of pairs
+        Rank, from 1, and number of objects of some classes of each split, in descending order.
+    rows, unbalanced : list of dict
+        The classes with the most objects, and those that are missing or rare in one half, each with ``label``, ``name``
+        and the number of objects on each split.
+    """
+
+    title: str
+    word: str
+    total: int
+    missing: dict[str, int]
+    rare: dict[str, int]
+    curves: dict[str, list[tuple[int, int]]]
+    rows: list[dict[str, Any]]
+    unbalanced: list[dict[str, Any]]
+
+
+@dataclass
+class Statistics:
+    """Collects the statistics of a truth. Each item, such as an object, belongs to the image with the given code."""
+
+    truth: Truth
+    counts: list[Count] = field(default_factory=list)
+    histograms: list[Histogram] = field(default_factory=list)
+    rankings: list[Ranking] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Count the images."""
+        self.counts.append(Count("Images", {name: int(chosen.sum()) for name, chosen in self.truth.splits.items()}))
+
+    def count(self, title: str, images: Codes) -> None:
+        """Count items; ``images`` has the image of each item."""
+        self.counts.append(Count(title, {name: int(one[images].sum()) for name, one in self.truth.splits.items()}))
+
+    def count_images(self, title: str, images: Codes) -> None:
+        """Count the distinct images of items."""
+        self.count(title, np.unique(images))
+
+    def share(self, title: str, images: Codes, chosen: NDArray[np.bool_]) -> None:
+        """Add the fraction of items that are chosen; None without items."""
+        values: dict[str, float | None] = {}
+        for name, in_split in self.truth.splits.items():
+            of_split = chosen[in_split[images]]
+            values[name] = float(of_split.mean()) if len(of_split) else None
+        self.counts.append(Count(title, values, "share"))
+
+    def per_image(self, title: str, images: Codes) -> None:
+        """Add the histogram of the number of items in an image."""
+        numbers = np.bincount(images, minlength=len(self.truth.images))
+        self._histogram(title, "images", numbers, np.arange(len(numbers)), PER_IMAGE, _range_names(PER_IMAGE))
+
+    def numbers(self, title: str, items: str, numbers: Codes, images: Codes) -> None:
+        """Add the histogram of a number of each item, such as the number of boxes of a phrase."""
+        self._histogram(title, items, numbers, images, PER_IMAGE, _range_names(PER_IMAGE))
+
+    def sizes(self, title: str, items: str, shares: NDArray[np.float64], images: Codes) -> None:
+        """Add the histogram of areas as fractions of the image."""
+        edges = [f"{100 * edge:g}" for edge in SHARES[1:]]
+        names = [f"< {edges[0]}%", *(f"{low}–{high}%" for low, high in pairwise(edges))]
+        self._histogram(title, items, shares, images, SHARES, [*names, f"≥ {edges[-1]}%"])
+
+    def pixel_sizes(self, title: str, items: str, areas: NDArray[np.float64], images: Codes) -> None:
+        """Add the histogram of areas in pixels."""
+        sides = [f"{round(edge**0.5)}²" for edge in PIXELS[1:]]
+        names = [f"< {sides[0]}", *(f"{low}–{high}" for low, high in pairwise(sides))]
+        self._histogram(title, items, areas, images, PIXELS, [*names, f"≥ {sides[-1]}"])
+
+    def _histogram(
+        self, title: str, items: str, values: NDArray[Any], images: Codes, edges: Sequence[float], names: list[str]
+    ) -> None:
+        bins = np.maximum(np.searchsorted(np.array(edges), values, side="right") - 1, 0)
+        counted = {
+            name: np.bincount(bins[in_split[images]], minlength=len(edges)).tolist()
+            for name, in_split in self.truth.splits.items()
+        }
+        self.histograms.append(Histogram(title, items, names, counted))
+
+    def ranking(
+        self, title: str, word: str, labels: Sequence[str], codes: Codes, images: Codes, names: Sequence[str] = ()
+    ) -> None:
+        """Add the number of items of each class; ``codes`` has the index of each item's class in ``labels``."""
+        by_split = {
+            name: np.bincount(codes[in_split[images]], minlength=len(labels))
+            for name, in_split in self.truth.splits.items()
+        }
+        used = by_split["all"] > 0
+        halves = [name for name in ("public", "private") if "private" in by_split]
+        is_missing = {half: used & (by_split[half] == 0) for half in halves}
+        is_rare = {half: used & (by_split[half] < RARE) & ~is_missing[half] for half in halves}
+        order = np.argsort(-by_split["all"], kind="stable")
+        unbalanced = _unbalanced(order, is_missing, is_rare)
+
+        def row(code: int) -> dict[str, Any]:
+            name = names[code] if len(names) else labels[code]
+            return {"label": labels[code], "name": name} | {one: int(found[code]) for one, found in by_split.items()}
+
+        self.rankings.append(
+            Ranking(
+                title,
+                word,
+                len(labels),
+                {half: int(found.sum()) for half, found in is_missing.items()},
+                {half: int(found.sum()) for half, found in is_rare.items()},
+                {name: _curve(found) for name, found in by_split.items()},
+                [row(code) for code in order[: min(LISTED_ROWS, int(used.sum()))].tolist()],
+                [row(code) for code in unbalanced[:LISTED_ROWS].tolist()],
+            )
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the statistics as plain data."""
+        parts: Mapping[str, list[Any]] = {
+            "counts": self.counts,
+            "histograms": self.histograms,
+            "rankings": self.rankings,
+        }
+        return {name: [asdict(one) for one in part] for name, part in parts.items()}
+
+
+def box_areas(boxes: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Return the area of each box XMin, XMax, YMin, YMax; shape (boxes,)."""
+    return np.asarray((boxes[:, 1] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 2]), np.float64)
+
+
+def _range_names(edges: Sequence[int]) -> list[str]:
+    """Return names of bins of whole numbers.
+
+    >>> _range_names((0, 1, 3, 6))
+    ['0', '1–2', '3–5', '≥ 6']
+    """
+    return [*(str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(edges)), f"≥ {edges[-1]}"]
+
+
+def _unbalanced(order: Codes, is_missing: Masks, is_rare: Masks) -> Codes:
+    """Return the classes that are missing in one half, and then those that are rare in exactly one half."""
+    none = np.zeros(len(order), bool)
+    missing = np.logical_or.reduce([none, *is_missing.values()])
+    rare = np.logical_xor.reduce([none, *is_rare.values()]) & ~missing
+    return np.concatenate([order[missing[order]], order[rare[order]]])
+
+
+def _curve(counts: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Return rank and count of at most CURVE_POINTS classes with objects, evenly distributed over the ranks."""
+    ordered = -np.sort(-counts[counts > 0])
+    if not len(ordered):
+        return []
+    ranks = np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), CURVE_POINTS)).round().astype(int))
+    return [(int(rank) + 1, int(ordered[rank])) for rank in ranks]

@@ -1,0 +1,120 @@
+"""Logs in a program with a code that its user approves in the browser, as in RFC 8628.
+
+The program gets a secret device code and shows a short user code. A logged-in user enters the user code, sees which
+program asks for which access, and approves or denies the request. Only the program that has the device code can fetch
+the token, and only once.
+"""
+
+import secrets
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+
+from evaluator.texts import one_line
+from server.accounts.models import ApiToken, DeviceLogin, User
+from server.accounts.services import NAME_CHARACTERS, issue_token
+from server.audit import services as audit
+from server.clock import database_now
+from server.errors import Refused
+
+VALID_SECONDS = 15 * 60
+INTERVAL_SECONDS = 5
+TOKEN_DAYS = 90
+ALPHABET = "BCDFGHJKLMNPQRSTVWXZ"  # no vowels, so that codes do not spell words, and no characters that look alike
+HALF = 4  # the length of each of the two groups of a user code
+
+EXPIRED = "This code has expired or was already used. Start the login again."
+UNKNOWN = "There is no such code, or it has expired. Start the login in your program again."
+PENDING = "The login has not been approved or denied yet. Try again after the interval."
+TOO_SOON = f"Wait {INTERVAL_SECONDS} seconds between two requests."
+
+
+def start(*, name: str, scope: str, network: str) -> tuple[DeviceLogin, str]:
+    """Create a request for a token. Return it together with its device code, which is not stored."""
+    try:
+        name = one_line(name, NAME_CHARACTERS)
+    except ValueError:
+        raise Refused("invalid", f"The name must have 1 to {NAME_CHARACTERS} printable characters.") from None
+    now = database_now()
+    DeviceLogin.objects.filter(expires_at__lte=now).delete()
+    device_code = secrets.token_urlsafe(32)
+    login = DeviceLogin.objects.create(
+        sha256=ApiToken.digest(device_code),
+        user_code=new_user_code(),
+        name=name,
+        network=network,
+        scope=scope,
+        expires_at=now + timedelta(seconds=VALID_SECONDS),
+    )
+    return login, device_code
+
+
+def new_user_code() -> str:
+    first, second = ("".join(secrets.choice(ALPHABET) for _ in range(HALF)) for _ in range(2))
+    return f"{first}-{second}"
+
+
+def as_shown(typed: str) -> str:
+    """Return a typed user code in the form shown on pages. Letter case and separators are ignored.
+
+    >>> as_shown(" bcdf ghjk ")
+    'BCDF-GHJK'
+    """
+    letters = "".join(sign for sign in typed.upper() if sign in ALPHABET)
+    return f"{letters[:HALF]}-{letters[HALF : 2 * HALF]}"
+
+
+def waiting_login(typed: str) -> DeviceLogin:
+    """Return the undecided request with this user code. Raises Refused if there is none."""
+    found = DeviceLogin.objects.waiting(database_now()).filter(user_code=as_shown(typed)).first()
+    if found is None:
+        raise Refused("not_found", UNKNOWN)
+    return found
+
+
+def token_days() -> int:
+    """Return the number of days for which the token of an approved request is valid."""
+    return min(TOKEN_DAYS, settings.API_TOKEN_DAYS)
+
+
+@transaction.atomic
+def decide(*, user: User, login: DeviceLogin, approve: bool) -> None:
+    """Approve or deny a request. Raises Refused if the request has expired or was already decided."""
+    decision = DeviceLogin.Decision.APPROVED if approve else DeviceLogin.Decision.DENIED
+    waiting = DeviceLogin.objects.waiting(database_now()).filter(pk=login.pk)
+    if not waiting.update(decision=decision, user=user):
+        raise Refused("not_found", UNKNOWN)
+    detail = {"user": user.pk, "scope": login.scope}
+    audit.record(actor=user, action=f"device.{decision}", subject=f"user {user.pk}", detail=detail)
+
+
+def fetch_token(device_code: str) -> tuple[ApiToken, str]:
+    """Return the token of an approved request, and the secret of the token. This works once for each request.
+
+    Raises Refused with a code of RFC 8628 if the request is undecided, denied or expired, if its token was fetched
+    before, or if the program polls more often than every INTERVAL_SECONDS.
+    """
+    with transaction.atomic():
+        now = database_now()
+        login = DeviceLogin.objects.select_for_update().of_device_code(device_code).first()
+        if login is None or login.expires_at <= now:
+            raise Refused("expired_token", EXPIRED)
+        if login.decision == DeviceLogin.Decision.APPROVED and login.user and login.user.is_active:
+            login.delete()
+            return issue_token(user=login.user, name=login.name, scope=login.scope, days=token_days())
+        refusal = refusal_of(login, now)
+    raise refusal  # raised after the commit, so that the changes to the row are kept
+
+
+def refusal_of(login: DeviceLogin, now: datetime) -> Refused:
+    """Return the reason why a program gets no token. If the request was denied, delete it; otherwise, save the
+    time.
+    """
+    if login.decision:
+        login.delete()
+        return Refused("access_denied", "The login was denied in the browser.")
+    too_soon = login.asked_at is not None and (now - login.asked_at).total_seconds() < INTERVAL_SECONDS - 1
+    login.asked_at = now
+    login.save(update_fields=["asked_at"])
+    return Refused("slow_down", TOO_SOON) if too_soon else Refused("authorization_pending", PENDING)

@@ -1,0 +1,114 @@
+"""Two-factor authentication by TOTP with recovery codes: adapts django-allauth's `mfa` and records changes."""
+
+import base64
+from hashlib import sha256
+from typing import Any
+
+from allauth.core import context, ratelimit
+from allauth.mfa import signals
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.models import Authenticator
+from cryptography.fernet import Fernet, InvalidToken
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.dispatch import receiver
+from qrcode import QRCode
+from qrcode.constants import ERROR_CORRECT_M
+
+from server.accounts.models import User
+from server.audit.services import record
+from server.errors import Refused
+
+DAY_SECONDS = 24 * 3600
+QUIET_ZONE = 4  # the width of the white margin that scanners need around a QR code, in modules
+Type = Authenticator.Type
+
+
+class TwoFactorAdapter(DefaultMFAAdapter):
+    """Stores secrets encrypted, and draws the QR code without inline styles."""
+
+    def get_totp_label(self, user: AbstractBaseUser) -> str:
+        return str(user.get_username())
+
+    def encrypt(self, text: str) -> str:
+        return cipher().encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Return the secret. Raises Refused if it was encrypted with another SECRET_KEY."""
+        try:
+            return cipher().decrypt(encrypted_text).decode()
+        except InvalidToken:
+            detail = "Two-factor authentication for this account no longer works. Contact the operator."
+            raise Refused("forbidden", detail) from None
+
+    def build_totp_svg(self, url: str) -> str:
+        return qr_svg(url)
+
+
+def cipher() -> Fernet:
+    """Return the cipher for secrets in the database. Its key is derived from SECRET_KEY."""
+    return Fernet(base64.urlsafe_b64encode(sha256(f"two-factor {settings.SECRET_KEY}".encode()).digest()))
+
+
+def qr_svg(text: str) -> str:
+    """Return the QR code of a text as an SVG element, with one path for all dark modules."""
+    code = QRCode(error_correction=ERROR_CORRECT_M, border=0)
+    code.add_data(text)
+    rows = code.get_matrix()
+    size = len(rows) + 2 * QUIET_ZONE
+    dark = "".join(
+        f"M{x + QUIET_ZONE} {y + QUIET_ZONE}h1v1h-1z" for y, row in enumerate(rows) for x, one in enumerate(row) if one
+    )
+    return (
+        f'<svg class="qr" viewBox="0 0 {size} {size}" role="img" aria-label="QR code for your authenticator app">'
+        f'<rect width="{size}" height="{size}" fill="#fff"/><path d="{dark}" fill="#000"/></svg>'
+    )
+
+
+class LimitedCodes:
+    """Limits the wrong codes for each account in a day. The limit per minute alone would allow 14,400."""
+
+    user: User
+
+    def clean_code(self) -> str:
+        key = f"second-factor {self.user.pk}"
+        if not ratelimit.consume(context.request, action="second_factor", key=key):
+            detail = "Too many wrong codes were entered for this account today. Try again tomorrow."
+            raise Refused("rate_limited", detail, retry_after=DAY_SECONDS)
+        code: str = super().clean_code()  # type: ignore[misc]
+        ratelimit.clear(context.request, action="second_factor", key=key)
+        return code
+
+
+class CodeForm(LimitedCodes, AuthenticateForm):
+    """The form for the second step of a login: a code from the authenticator app, or a recovery code."""
+
+
+class CodeAgainForm(LimitedCodes, ReauthenticateForm):
+    """The form that asks for another code before a sensitive change."""
+
+
+@receiver([signals.authenticator_added, signals.authenticator_removed, signals.authenticator_reset])
+@transaction.atomic
+def follow_authenticators(user: User, authenticator: Authenticator, signal: Any, **more: Any) -> None:
+    """Update `User.has_two_factor`, and write an audit entry."""
+    has_two_factor = Authenticator.objects.filter(user=user, type=Type.TOTP).exists()
+    User.objects.filter(pk=user.pk).update(has_two_factor=has_two_factor)
+    user.has_two_factor = has_two_factor
+    verbs = {signals.authenticator_added: "added", signals.authenticator_removed: "removed"}
+    action = f"user.{authenticator.type}_{verbs.get(signal, 'renewed')}"
+    record(actor=user, action=action, subject=f"user {user.pk}")
+
+
+@transaction.atomic
+def reset(*, user: User, by: Any) -> bool:
+    """Turn off two-factor authentication for somebody who has lost the app and the recovery codes. Only operators
+    may.
+    """
+    if not Authenticator.objects.filter(user=user).delete()[0]:
+        return False
+    User.objects.filter(pk=user.pk).update(has_two_factor=False)
+    record(actor=by, action="user.two_factor_reset", subject=f"user {user.pk}")
+    return True

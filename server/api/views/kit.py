@@ -1,0 +1,63 @@
+"""Downloads of a phase: the check kit (for `podium check --kit`), the template submission, and the candidates."""
+
+from django.http import FileResponse, Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from server.api.lookup import phase_at
+from server.api.schema import COUNTED, refusals
+
+
+class CheckKit(APIView):
+    permission_classes = (AllowAny,)
+
+    @extend_schema(
+        operation_id="read_kit",
+        responses={200: OpenApiTypes.OBJECT, **refusals("not_found", *COUNTED)},
+    )
+    def get(self, request: Request, slug: str, phase: str) -> FileResponse:
+        """Download the check kit. With it, `podium check --kit FILE` finds every defect that the server would find.
+
+        The kit has the image ids, the labels with their names, the parameters and the limits of files. The response
+        is 404 until the kit has been created.
+        """
+        found = phase_at(request, slug, phase)
+        if not found.kit:
+            raise Http404
+        name = found.download_name("kit.json")
+        return FileResponse(found.kit.open("rb"), filename=name, content_type="application/json")
+
+
+class Template(APIView):
+    permission_classes = (AllowAny,)
+
+    @extend_schema(
+        operation_id="read_template",
+        responses={(200, "*/*"): OpenApiTypes.BINARY, **refusals("not_found", *COUNTED)},
+    )
+    def get(self, request: Request, slug: str, phase: str) -> FileResponse:
+        """Download the template file of a phase, a submission without predictions."""
+        found = phase_at(request, slug, phase)
+        if not found.sample_submission:
+            raise Http404
+        name = found.download_name(f"template.{found.declared_track.form.suffix}")
+        return FileResponse(found.sample_submission.open("rb"), as_attachment=True, filename=name)
+
+
+class Candidates(APIView):
+    permission_classes = (AllowAny,)
+
+    @extend_schema(
+        operation_id="read_candidates",
+        responses={200: OpenApiTypes.OBJECT, **refusals("not_found", *COUNTED)},
+    )
+    def get(self, request: Request, slug: str, phase: str) -> FileResponse:
+        """Download the list of candidates, which a submission to the phase ranks."""
+        found = phase_at(request, slug, phase)
+        if not found.candidates:
+            raise Http404
+        name = found.download_name("candidates.json")
+        return FileResponse(found.candidates.open("rb"), filename=name, content_type="application/json")

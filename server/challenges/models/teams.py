@@ -1,0 +1,124 @@
+"""Models for teams, their members, and people who request to join."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Lower
+
+from server.challenges.models.challenges import Challenge
+from server.challenges.search_names import SearchName
+
+
+class Team(models.Model):
+    """A team that submits. A person who joins alone is a team of one; a baseline is a team without members."""
+
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="teams")
+    name = models.CharField(max_length=80)
+    is_baseline = models.BooleanField(default=False)
+    search_name = SearchName(editable=False, default="", db_default="")
+    served_at = models.DateTimeField(
+        null=True, blank=True, help_text="when the scoring of a file of this team last began"
+    )
+    disqualified_at = models.DateTimeField(
+        null=True, blank=True, help_text="when the team was disqualified; empty if it is not disqualified"
+    )
+    disqualification_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
+    merged_into = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="merged_teams",
+        help_text="the team to which a merge moved the members and submissions of this team",
+    )
+    merged_at = models.DateTimeField(null=True, blank=True, help_text="when this team was merged into that team")
+    last_merge_at = models.DateTimeField(
+        null=True, blank=True, help_text="when another team was last merged into this team"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("name",)
+        indexes = (
+            models.Index(
+                fields=("challenge", "is_baseline", "merged_into"), name="team_of_challenge"
+            ),  # This index is used to count teams.
+            models.Index(fields=("challenge",), condition=Q(merged_into__isnull=False), name="merged_team"),
+        )
+        constraints = (
+            models.UniqueConstraint("challenge", Lower("name"), name="team_name_unique_in_challenge"),
+            models.CheckConstraint(
+                name="team_disqualified_with_a_reason",
+                condition=Q(disqualified_at=None, disqualification_reason="")
+                | (Q(disqualified_at__isnull=False) & ~Q(disqualification_reason="")),
+            ),
+            models.CheckConstraint(
+                name="team_merged_into_another",
+                condition=Q(merged_into=None) | (Q(merged_at__isnull=False) & ~Q(merged_into=F("pk"))),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A person in a team, with the time at which they accepted the rules. Each person has one team in a challenge."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    is_captain = models.BooleanField(default=False)
+    is_shown = models.BooleanField(
+        default=False, db_default=False, help_text="whether the public page of the team names this person"
+    )
+    rules_accepted_at = models.DateTimeField()
+    joined_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("joined_at",)
+        constraints = (models.UniqueConstraint(fields=("challenge", "user"), name="one_team_per_person_and_challenge"),)
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.team}"
+
+
+class FormerMember(models.Model):
+    """A person who left a team that had submitted. In this challenge, the person can only return to that team."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="former_members")
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="former_members")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="former_memberships")
+    left_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("challenge", "user"), name="one_former_team_per_person_and_challenge"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user}, formerly in {self.team}"
+
+
+class JoinRequest(models.Model):
+    """A request to join a challenge whose organizers approve members. It is deleted when the person joins."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", "waiting for approval"
+        DECLINED = "declined", "declined"
+
+    challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="join_requests")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="join_requests")
+    team_name = models.CharField(max_length=80, blank=True)
+    status = models.CharField(max_length=10, choices=Status, default=Status.WAITING)
+    rules_accepted_at = models.DateTimeField()
+    requested_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("requested_at",)
+        constraints = (
+            models.UniqueConstraint(fields=("challenge", "user"), name="one_request_per_person_and_challenge"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user} for {self.challenge}"

@@ -1,0 +1,90 @@
+"""Reads the parts of a challenge that a person may see, and whether the person takes part."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
+
+from server.challenges.models import Challenge, JoinRequest, Membership, Phase
+from server.challenges.visibility import Viewer
+from server.clock import DatabaseNow
+from server.compiled_queries import compiled_query
+
+
+@dataclass(frozen=True, slots=True)
+class ReadChallenge:
+    """A challenge with its phases, the viewer's role in it, and the database's time `now`.
+
+    `membership` is None if the viewer is not a member or not logged in.
+    """
+
+    challenge: Challenge
+    phases: list[Phase]
+    membership: Membership | None
+    is_organizer: bool
+    now: datetime
+
+
+def read_challenge(user: Any, slug: str, *, phases: Callable[..., list[Any]]) -> ReadChallenge | None:
+    """Return the challenge with this slug, or None if it does not exist or the person may not see it.
+
+    `phases` is a compiled query of `seen_phases`, which may have additional annotations.
+    """
+    asked = {"slug": slug, "user": user.pk, "is_staff": user.is_staff}
+    found = phases(**asked)
+    if found:
+        first = found[0]
+        for phase in found:
+            phase.challenge = first.challenge
+        # Without a membership, the query sets no attribute.
+        return ReadChallenge(first.challenge, found, getattr(first, "own", None), first.is_organizer, first.now)
+    named = next(iter(challenges_named(**asked)), None)
+    return named and ReadChallenge(named, [], membership_of(user, named), named.is_organizer, named.now)
+
+
+def seen_phases(*, slug: str, user: int | None, is_staff: bool) -> QuerySet[Any]:
+    """Return the phases of a challenge that the person may see, each with the challenge.
+
+    `own` is the person's membership with its team.
+    """
+    viewer = Viewer(user, is_staff)
+    seen = Phase.objects.filter(challenge__in=Challenge.objects.readable_by(viewer).filter(slug=slug)).annotate(
+        is_organizer=Exists(Challenge.objects.organized_by(viewer).filter(pk=OuterRef("challenge"))),
+        now=DatabaseNow(),
+    )
+    if user is None:
+        return seen.select_related("challenge")
+    own = FilteredRelation("challenge__memberships", condition=Q(challenge__memberships__user=user))
+    return seen.annotate(own=own).select_related("challenge", "own__team")  # type: ignore[misc]  # `own` is no field
+
+
+@compiled_query
+def challenges_named(*, slug: str, user: int | None, is_staff: bool) -> QuerySet[Any]:
+    """Return the challenge with this slug, whether or not it has a phase."""
+    viewer = Viewer(user, is_staff)
+    organized = Exists(Challenge.objects.organized_by(viewer).filter(pk=OuterRef("pk")))
+    return Challenge.objects.readable_by(viewer).filter(slug=slug).annotate(is_organizer=organized, now=DatabaseNow())
+
+
+def membership_of(user: Any, challenge: Challenge) -> Membership | None:
+    """Return a person's membership in a challenge, or None if the person is not a member or not logged in."""
+    found = memberships(user=user.pk, challenge=challenge.pk) if user.is_authenticated else []
+    return next(iter(found), None)
+
+
+@compiled_query
+def memberships(*, user: int, challenge: int) -> QuerySet[Membership]:
+    return Membership.objects.select_related("team").filter(user=user, challenge=challenge)
+
+
+def request_of(user: Any, challenge: Challenge) -> JoinRequest | None:
+    """Return a person's pending or declined request to join, or None if there is none."""
+    found = join_requests(user=user.pk, challenge=challenge.pk) if user.is_authenticated else []
+    return next(iter(found), None)
+
+
+@compiled_query
+def join_requests(*, user: int, challenge: int) -> QuerySet[JoinRequest]:
+    return JoinRequest.objects.filter(user=user, challenge=challenge)

@@ -1,0 +1,28 @@
+"""The form in which searches compare team names."""
+
+from typing import Any
+
+from django.db import models
+
+from server.accounts.names import same_name
+
+
+def searchable(text: str) -> str:
+    """Return the form of a name that searches compare. It ignores letter case, character width and extra spaces.
+
+    >>> searchable("  STRASSE \u03a3 ") == searchable("Stra\u00dfe  \u03c2")
+    True
+    """
+    return same_name(" ".join(text.split()))
+
+
+class SearchName(models.TextField):
+    """The name of a team as returned by `searchable`. It is set whenever the row is saved.
+
+    SQLite ignores letter case only in ASCII, and PostgreSQL compares by its locale, so neither database can compare
+    names like this in a query.
+    """
+
+    def pre_save(self, model_instance: Any, add: bool) -> str:
+        setattr(model_instance, self.attname, searchable(model_instance.name))
+        return str(super().pre_save(model_instance, add))

@@ -1,0 +1,18 @@
+"""The storage of ground truths and their file names."""
+
+import secrets
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.storage import FileSystemStorage
+from django.db.models import Model
+
+
+def truth_storage() -> FileSystemStorage:
+    """Return the storage of ground truths. It is separate from uploads, and its files are never served."""
+    return FileSystemStorage(location=settings.TRUTH_ROOT, base_url=None, file_permissions_mode=0o600)
+
+
+def truth_key(truth: Model, name: str) -> str:
+    """Return a file name that nobody can guess."""
+    return f"{secrets.token_hex(16)}{''.join(Path(name).suffixes)}"

@@ -1,0 +1,78 @@
+"""Reads the stored comparison of a leaderboard's entries: tie groups, and the ranks that each team could have."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F
+
+from evaluator.digits import Interval
+from server.submissions.feedback import ScoreAccess
+
+COLUMNS = {  # annotations that add the result of its comparison to an entry
+    name: F(f"compared__{name}")
+    for name in (
+        *("compared_with", "tied", "earlier", "gain_low", "gain_high"),
+        *("rank_low", "rank_high", "is_individual", "ranked_at"),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """The 95% interval of the paired difference between a team's score and the score of the evaluation `earlier`."""
+
+    earlier: int
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class RankInterval:
+    """The ranks that a team could have, with 95% confidence.
+
+    The intervals of the first 100 teams hold simultaneously. An `individual` interval holds for its own team only. `at`
+    is the time when the interval was computed.
+    """
+
+    low: int
+    high: int
+    individual: bool
+    at: datetime
+
+
+def rank_interval(entry: Any, rank: int | None) -> RankInterval | None:
+    """Return the stored rank interval of an entry.
+
+    Return None if no interval is stored, or if other entries have changed so that the entry's rank is no longer in its
+    interval.
+    """
+    if rank is None or entry.rank_low is None or not entry.rank_low <= rank <= entry.rank_high:
+        return None
+    return RankInterval(entry.rank_low, entry.rank_high, entry.is_individual, entry.ranked_at)
+
+
+def gain(entry: Any, access: ScoreAccess) -> Gain | None:
+    """Return the stored difference from the team's score of a week ago, rounded for the reader.
+
+    Return None if the difference is unknown.
+    """
+    ends = access.interval(entry.gain_low, entry.gain_high)
+    return Gain(entry.earlier, ends) if ends and not access.ladder else None
+
+
+def ties(entries: Iterable[Any]) -> list[bool | None]:
+    """For consecutive entries, return whether each belongs to the tie group of the entry above it. None means
+    unknown.
+
+    The result is unknown if the team with which the entry was compared is no longer on the leaderboard or has a
+    different position.
+    """
+    found: list[bool | None] = []
+    group: int | None = None  # the first entry of the current tie group
+    for entry in entries:
+        is_current = group is None or entry.is_baseline or entry.compared_with == group
+        found.append(entry.tied if is_current else None)
+        if not entry.is_baseline:
+            group = entry.compared_with if entry.tied else entry.pk
+    return found

@@ -1,0 +1,139 @@
+"""Adds earlier ranks to the rows of a leaderboard: the ranks of a week ago or, after the phase, the public ranks."""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from django.core.cache import caches
+
+from evaluator import ranking
+from server.challenges.models import Phase
+from server.clock import midnight
+from server.leaderboards.models import Board
+from server.leaderboards.queries import BoardRow, ShownBoard, board_seen, kept_board
+from server.leaderboards.ranking import Earlier
+from server.submissions.feedback import ScoreAccess
+
+WEEK = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class RankTable:
+    """The ranks and scores of all teams of a leaderboard, by team.
+
+    Arrays save memory, because there can be many teams.
+    """
+
+    signature: str
+    teams: "array[int]"  # the ids of the teams, in ascending order
+    ranks: "array[int]"
+    scores: "array[float]"
+    evaluations: "array[int]"  # 0 if the evaluation has since been removed
+
+    def of(self, team_id: int) -> Earlier:
+        index = bisect_left(self.teams, team_id)
+        if self.teams[index : index + 1] != array("q", [team_id]):
+            return Earlier()
+        return Earlier(self.ranks[index], self.scores[index], self.evaluations[index] or None)
+
+
+def with_changes(board: ShownBoard, rows: Sequence[BoardRow]) -> list[BoardRow]:
+    """Add the team's entry of a week ago to each row or, on a final private leaderboard, the team's public rank.
+
+    The rows remain unchanged on a leaderboard of an earlier time, under ladder feedback, and if no team had an entry a
+    week ago.
+    """
+    since, public = compared_since(board), public_counterpart(board)
+    if since is not None and (earlier := week_ago(board, since)).teams:
+        found = [earlier.of(row.team_id) for row in rows]
+        if earlier.signature != board.signature:
+            found = [Earlier(one.rank) for one in found]
+        return [row if row.baseline else compared_with(row, one) for row, one in zip(rows, found, strict=True)]
+    if public is not None:
+        ranks = public_ranks(board, public)
+        return [row if row.baseline else replace(row, public_rank=ranks.of(row.team_id).rank) for row in rows]
+    return [*rows]
+
+
+def compared_with(row: BoardRow, earlier: Earlier) -> BoardRow:
+    """Add the team's entry of a week ago to a row.
+
+    The stored difference of the scores is removed if it was computed from a different earlier evaluation.
+    """
+    is_known = row.gain is not None and row.gain.earlier == earlier.evaluation_id
+    return replace(row, earlier=earlier, gain=row.gain if is_known else None)
+
+
+def compared_since(board: ShownBoard) -> datetime | None:
+    """Return the time with whose ranks the current ranks are compared: midnight (UTC) a week ago.
+
+    Return None if this leaderboard shows no changes.
+    """
+    if board.past is not None or board.access.ladder or board.split != "public":
+        return None
+    return midnight(board.now) - WEEK
+
+
+def public_counterpart(board: ShownBoard) -> Board | None:
+    """Return the public leaderboard with which a private leaderboard is compared, or None until the phase is over."""
+    if board.past is not None or board.split != "private" or not board.phase.has_closed(board.now):
+        return None
+    return kept_board(board.phase, split="public", ladder=False, signature=board.signature)
+
+
+def week_ago(board: ShownBoard, since: datetime) -> RankTable:
+    """Return the ranks that were shown a week ago. These ranks never change, so they are cached."""
+    access, closing = board.access, board.phase.closing
+    key = (
+        f"week:{board.phase.pk}:{since.date()}:{closing and closing.timestamp()}:{access.decimals}:{access.exact_ends}"
+    )
+    found: RankTable | None = caches["history"].get(key)
+    if found is None:
+        found = rank_table(board_seen(board.phase, split=board.split, at=since, access=access, now=board.now))
+        caches["history"].set(key, found)
+    return found
+
+
+def public_ranks(board: ShownBoard, public: Board) -> RankTable:
+    """Return the ranks of the public leaderboard, cached until the leaderboard changes."""
+    key = f"public:{public.pk}:{public.version}"
+    found: RankTable | None = caches["history"].get(key)
+    if found is None:
+        found = rank_table(replace(board, split="public", kept=public))
+        caches["history"].set(key, found)
+    return found
+
+
+def rank_table(board: ShownBoard) -> RankTable:
+    """Read the ranks of all teams, without baselines."""
+    lines = list(board.entries.filter(is_baseline=False).in_order().values_list("team", "score", "evaluation"))
+    ranks = ranking.competition_ranks([score for _, score, _ in lines])
+    rows = sorted(
+        (team, rank, board.access.rounded(score), evaluation or 0)
+        for (team, score, evaluation), rank in zip(lines, ranks, strict=True)
+    )
+    columns = zip(*rows, strict=True) if rows else ((), (), (), ())
+    teams, ranks_by_team, scores, evaluations = columns
+    return RankTable(
+        board.signature, array("q", teams), array("q", ranks_by_team), array("d", scores), array("q", evaluations)
+    )
+
+
+def evaluations_week_ago(phase: Phase, *, now: datetime) -> dict[int, int]:
+    """Return the evaluation of each team on the public leaderboard that participants saw a week ago.
+
+    The result is empty if those scores cannot be compared with the current ones: under ladder feedback, or if they have
+    another signature.
+    """
+    access = ScoreAccess(frozenset({"public"}), phase.feedback_decimals, False, phase.has_ladder(now))
+    board = board_seen(phase, split="public", access=access, now=now)
+    since = compared_since(board)
+    if since is None:
+        return {}
+    then = board_seen(phase, split="public", at=since, access=access, now=now)
+    if then.signature != phase.signature:
+        return {}
+    teams = then.entries.filter(is_baseline=False, evaluation__isnull=False)
+    return {team: evaluation for team, evaluation in teams.values_list("team", "evaluation") if evaluation}

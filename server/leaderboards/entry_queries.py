@@ -1,0 +1,84 @@
+"""The queries that read the entries of one leaderboard, now (`at` is None) or at an earlier time."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, F, Q, QuerySet
+
+from server.compiled_queries import compiled_query
+from server.leaderboards import compared
+from server.leaderboards.models import Entry, EntryQuerySet
+from server.submissions.models import Score, Status, Submission
+
+
+def entries_of(board: int, at: datetime | None) -> EntryQuerySet:
+    entries = Entry.objects.filter(board=board)
+    return entries.present() if at is None else entries.at(at)
+
+
+def with_columns(entries: EntryQuerySet, at: datetime | None) -> Any:
+    """Return entries in ranking order, with all columns that a page of the leaderboard displays.
+
+    Entries of an earlier time have no comparison columns.
+    """
+    shown = {"team_name": F("team__name"), "submission_id": F("evaluation__submission")}
+    return entries.in_order().annotate(**shown, **({} if at else compared.COLUMNS))
+
+
+@compiled_query
+def listed(*, board: int, at: datetime | None, rows: range, with_baselines: bool) -> QuerySet[Any]:
+    """Return the entries in a range of positions. For speed, only these entries are joined with other tables."""
+    entries = entries_of(board, at) if with_baselines else entries_of(board, at).filter(is_baseline=False)
+    keys = entries.in_order().values("pk")[rows.start : rows.stop]
+    return with_columns(Entry.objects.filter(pk__in=keys), at)
+
+
+@compiled_query
+def of_team(*, board: int, at: datetime | None, team: int) -> QuerySet[Any]:
+    return with_columns(entries_of(board, at).filter(team=team), at)
+
+
+@compiled_query
+def of_team_named(*, board: int, at: datetime | None, name: str) -> QuerySet[Any]:
+    return with_columns(entries_of(board, at).filter(team__name=name), at)
+
+
+@compiled_query
+def with_keys(*, at: datetime | None, keys: list[int]) -> QuerySet[Any]:
+    return with_columns(Entry.objects.filter(pk__in=keys), at)
+
+
+@compiled_query
+def sizes(*, board: int, at: datetime | None) -> QuerySet[Any, Any]:
+    """Return two counts: all entries, and entries that are not baselines. Return no row if there are no entries."""
+    counts = {"listed": Count("*"), "ranked": Count("pk", filter=Q(is_baseline=False))}
+    return entries_of(board, at).order_by().values("board").annotate(**counts).values_list(*counts)
+
+
+@compiled_query
+def numbers_above(
+    *, board: int, at: datetime | None, score: float, submitted_at: datetime, team: int
+) -> QuerySet[Any, Any]:
+    """Count the entries above these values: all entries, those of teams, and those of teams with a higher score.
+
+    Return no row if the entry would be the first one.
+    """
+    above = entries_of(board, at).before(score=score, submitted_at=submitted_at, team=team).order_by()
+    is_team = Q(is_baseline=False)
+    better = Count("pk", filter=is_team & Q(score__gt=score))
+    counts = {"index": Count("*"), "before": Count("pk", filter=is_team), "better": better}
+    return above.values("board").annotate(**counts).values_list(*counts)
+
+
+@compiled_query
+def scores_of(*, evaluations: list[int], split: str) -> QuerySet[Any, Any]:
+    """Return evaluation, metric and value of all scores on a split."""
+    scores = Score.objects.filter(evaluation__in=evaluations, split=split).order_by("pk")
+    return scores.values_list("evaluation_id", "metric", "value")
+
+
+@compiled_query
+def scored_until(*, phase: int, teams: list[int], moment: datetime) -> QuerySet[Any, Any]:
+    """Return how many submissions of each team had been scored by a given time. An index covers this query."""
+    scored = Submission.objects.filter(phase=phase, team__in=teams, status=Status.SCORED, finished_at__lte=moment)
+    return scored.order_by().values_list("team").annotate(count=Count("team"))

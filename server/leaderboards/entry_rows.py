@@ -1,0 +1,70 @@
+"""Reads and writes leaderboard entries with plain SQL for speed, because this happens whenever a score is recorded."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from server.challenges.models import Phase
+from server.leaderboards.models import Board
+from server.sql import execute, in_utc, marks, row_lock, select
+
+Key = tuple[str, int]  # the kind of leaderboard, and the id of the team
+
+
+class Line(NamedTuple):
+    """The content of an entry. If anything except the number of submissions changes, a new version is written."""
+
+    evaluation_id: int | None
+    score: float
+    low: float | None
+    high: float | None
+    submitted_at: datetime
+    is_baseline: bool
+
+
+class Kept(NamedTuple):
+    """A current entry as it is stored."""
+
+    pk: int
+    submissions: int
+    valid_from: datetime
+    line: Line
+
+
+def board_ids(phase: Phase, *, signature: str, lock: str = "") -> dict[str, int]:
+    """Return the ids of a signature's leaderboards by kind. Before the first entry, the dict is empty."""
+    statement = "SELECT kind, id FROM leaderboards_board WHERE phase_id = %s AND signature = %s ORDER BY id"
+    return dict(select(f"{statement} {lock}", (phase.pk, signature)))
+
+
+def lock_boards(phase: Phase, *, signature: str) -> dict[str, int]:
+    """Lock the leaderboards of a signature and return their ids by kind. Missing leaderboards are created."""
+    locked = board_ids(phase, signature=signature, lock=row_lock())
+    if len(locked) < len(Board.Kind):
+        new = [Board(phase=phase, kind=kind, signature=signature) for kind in Board.Kind]
+        Board.objects.bulk_create(new, ignore_conflicts=True)
+        locked = board_ids(phase, signature=signature, lock=row_lock())
+    return locked
+
+
+def present(boards: Mapping[str, int], teams: Collection[int]) -> dict[Key, Kept]:
+    """Return the current entries of teams. `boards` maps the kind of each leaderboard to its id."""
+    kinds = {board: kind for kind, board in boards.items()}
+    statement = f"""
+        SELECT board_id, team_id, id, submissions, valid_from,
+            evaluation_id, score, low, high, submitted_at, is_baseline
+        FROM leaderboards_entry WHERE valid_until IS NULL AND board_id IN ({marks(kinds)}) AND team_id IN ({{}})
+    """
+    return {
+        (kinds[board], team): Kept(pk, count, in_utc(since), Line(evaluation, score, low, high, in_utc(at), baseline))
+        for board, team, pk, count, since, evaluation, score, low, high, at, baseline in select(statement, kinds, teams)
+    }
+
+
+def raise_versions(boards: Collection[int], *, listed: int, ranked: int) -> None:
+    """Increment the version of each leaderboard, and add `listed` and `ranked` to its counts of entries."""
+    statement = """
+        UPDATE leaderboards_board SET version = version + 1, listed = listed + %s, ranked = ranked + %s
+        WHERE id IN ({})
+    """
+    execute(statement, (listed, ranked), boards)

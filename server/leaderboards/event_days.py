@@ -1,0 +1,78 @@
+"""The days on which a leaderboard changed, in UTC."""
+
+from collections.abc import Collection, Sequence
+from datetime import date, datetime
+from itertools import pairwise
+
+from django.core.cache import caches
+from django.db import connection
+
+from server.challenges.models import Phase
+from server.leaderboards.models import Board, Entry
+from server.leaderboards.periods import Period, periods
+from server.leaderboards.validators import fingerprint
+from server.submissions.feedback import ScoreAccess
+
+# Each step of the recursion uses an index to find the first change on a later day. So the query reads one row for each
+# day with a change, and not the whole history.
+CHANGES = """
+WITH RECURSIVE changes(board_id, moment) AS (
+    SELECT id, (SELECT {column} FROM {entries} WHERE board_id = boards.id AND {column} IS NOT NULL
+                ORDER BY {column} LIMIT 1)
+    FROM {boards} AS boards WHERE id IN ({places})
+    UNION ALL
+    SELECT board_id, (SELECT {column} FROM {entries} WHERE board_id = changes.board_id AND {column} >= {next_day}
+                      ORDER BY {column} LIMIT 1)
+    FROM changes WHERE moment IS NOT NULL
+)
+SELECT board_id, moment FROM changes WHERE moment IS NOT NULL
+"""
+NEXT_DAY = {
+    "sqlite": "date(changes.moment, '+1 day')",
+    "postgresql": "date_trunc('day', changes.moment, 'UTC') + interval '1 day'",
+}
+
+
+def event_days(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) -> list[date]:
+    """Return the days before today on which a leaderboard changed, in order.
+
+    The list is cached for the rest of the day, because the history before today never changes.
+    """
+    key = fingerprint("days", phase.pk, phase.closing, split, access, now.date())
+    found: list[date] | None = caches["history"].get(key)
+    if found is None:
+        days = days_of(periods(phase, split=split, access=access, now=now))
+        found = [day for day in days if day < now.date()]
+        caches["history"].set(key, found)
+    return found
+
+
+def days_of(shown: Sequence[Period]) -> list[date]:
+    """Return the days on which shown entries changed, or the leaderboard switched to entries of another board."""
+    changes = changes_of({period.board.pk for period in shown if period.board})
+
+    def days_with_changes(period: Period) -> list[date]:
+        return changes.get(period.board.pk, []) if period.board else []
+
+    found: set[date] = set()
+    for period in shown:
+        until = period.until.date() if period.until else date.max
+        found.update(day for day in days_with_changes(period) if period.since.date() <= day <= until)
+    for before, after in pairwise(shown):
+        turn = after.since.date()
+        if any(first <= turn for one in (before, after) for first in days_with_changes(one)[:1]):
+            found.add(turn)
+    return sorted(found)
+
+
+def changes_of(boards: Collection[int]) -> dict[int, list[date]]:
+    """Return, for each board, the days on which its entries changed, in order."""
+    found: dict[int, set[date]] = {}
+    names = {"entries": Entry._meta.db_table, "boards": Board._meta.db_table, "next_day": NEXT_DAY[connection.vendor]}
+    for column in ("valid_from", "valid_until") if boards else ():
+        with connection.cursor() as cursor:
+            places = ", ".join(["%s"] * len(boards))
+            cursor.execute(CHANGES.format(column=column, places=places, **names), [*boards])
+            for board, moment in cursor.fetchall():
+                found.setdefault(board, set()).add(date.fromisoformat(str(moment)[:10]))  # SQLite returns times as text
+    return {board: sorted(days) for board, days in found.items()}

@@ -1,0 +1,201 @@
+"""Selects a part of a leaderboard: teams by name or country, with or without baselines, in a chosen order.
+
+The rank of an entry is always its rank on the whole leaderboard.
+"""
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate, chain
+from math import inf
+from typing import Any
+
+from django.db import connection
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from evaluator import ranking
+from evaluator.catalog import Track
+from server.challenges.models import Membership, Team
+from server.challenges.search_names import searchable
+from server.leaderboards.metric_order import keys_in_order
+from server.leaderboards.models import Entry, EntryQuerySet, MetricValue
+from server.leaderboards.queries import ROWS_AT_ONCE, BoardRow, ShownBoard
+
+SEARCH_ROWS = 1000  # the maximum number of search results, which limits the cost of a search
+SEARCH_CHARACTERS = 80  # the maximum length of a search text, because no team name is longer
+BASELINES = ("only", "hide")
+
+# For each pair of numbers, counts the teams with a score above the first number and up to the second. The ranges do
+# not overlap, so each entry is read from the index at most once.
+COUNT_IN_RANGES = """
+WITH asked(above, up_to) AS (VALUES {pairs})
+SELECT (
+    SELECT COUNT(*) FROM leaderboards_entry AS entry
+    WHERE entry.board_id = %s AND entry.valid_until IS NULL AND NOT entry.is_baseline
+    AND entry.score > asked.above AND entry.score <= asked.up_to
+) FROM asked
+"""
+PAIR = "(CAST(%s AS double precision), CAST(%s AS double precision))"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The entries of a leaderboard that a request selects, and their order.
+
+    `search` is a part of a team's name, and `baselines` is "only", "hide", or empty for all entries. `sort` is another
+    metric of the track; if it is empty, entries are in the order of their ranks. An earlier leaderboard is always in
+    the order of ranks. `country` is the code of a country, or empty for all entries: see `teams_from`.
+    """
+
+    search: str = ""
+    baselines: str = ""
+    sort: str = ""
+    country: str = ""
+
+    @property
+    def is_everything(self) -> bool:
+        return self == EVERYTHING
+
+    @property
+    def may_be_cached(self) -> bool:
+        """Whether rows stay the same until the leaderboard changes. A country filter also depends on profiles."""
+        return not (self.search or self.country)
+
+
+EVERYTHING = Selection()
+
+
+def sort_metric(track: Track, name: str) -> str:
+    """Return the requested metric if a leaderboard of this track can be sorted by it; otherwise an empty string."""
+    return name if name in {metric.name for metric in track.board_metrics} else ""
+
+
+def teams_from(challenge: int, country: str) -> list[int]:
+    """Return the teams with a member from a country. Only members whose names the team's page shows count.
+
+    If other members counted, a filter would reveal their country.
+    """
+    shown = Membership.objects.filter(challenge=challenge, is_shown=True, user__country=country)
+    return sorted(shown.order_by().values_list("team", flat=True).distinct())
+
+
+def listing_of(board: ShownBoard, selection: Selection) -> "Listing":
+    """Return the requested entries. A leaderboard of an earlier time is always in the order of ranks."""
+    return Listing(board, replace(selection, sort="") if board.past else selection)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The requested entries of a leaderboard."""
+
+    board: ShownBoard
+    selection: Selection
+
+    @cached_property
+    def count(self) -> int:
+        if self.selection.search:
+            return len(self._found)
+        if self.selection.country:
+            return self._entries.count()
+        listed, ranked = self.board.size
+        return {"only": listed - ranked, "hide": ranked}.get(self.selection.baselines, listed)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the search may have found more entries than are listed."""
+        return bool(self.selection.search) and self.count == SEARCH_ROWS
+
+    def page(self, start: int, stop: int) -> list[BoardRow]:
+        """Return the rows from `start` up to, but not including, `stop`.
+
+        Ties are only set if all entries are listed by rank.
+        """
+        if self.selection.is_everything:
+            return self.board.page(start, stop)
+        entries = self._named(self._keys(max(start, 0), stop))  # a paginator passes -1 for an empty page
+        ranks = ranks_of(self.board, {entry.score for entry in entries if not entry.is_baseline})
+        known = [None if entry.is_baseline else ranks[entry.score] for entry in entries]
+        return self.board.rows_of(entries, known, consecutive=False)
+
+    def chunks(self) -> Iterator[list[BoardRow]]:
+        """Yield all rows in chunks."""
+        if self.selection.is_everything:
+            yield from self.board.chunks()
+            return
+        lines = list(self.board.entries.in_order().values_list("pk", "score", "is_baseline"))
+        ranks = ranking.ranks([(score, baseline) for _, score, baseline in lines])
+        known = {key: rank for (key, _, _), rank in zip(lines, ranks, strict=True)}
+        keys = [key for key in self._keys(0, self.count) if key in known]
+        for start in range(0, len(keys), ROWS_AT_ONCE):
+            entries = self._named(keys[start : start + ROWS_AT_ONCE])
+            yield self.board.rows_of(entries, [known[entry.pk] for entry in entries], consecutive=False)
+
+    @cached_property
+    def teams(self) -> list[int]:
+        """The teams from the requested country, or an empty list if no country is requested."""
+        country = self.selection.country
+        return teams_from(self.board.phase.challenge_id, country) if country else []
+
+    @cached_property
+    def _entries(self) -> EntryQuerySet:
+        """The requested kinds of entries (all, baselines, teams or those from a country), before the search."""
+        entries = self.board.entries
+        if self.selection.country:
+            entries = entries.filter(team__in=self.teams)
+        return entries.filter(is_baseline=self.selection.baselines == "only") if self.selection.baselines else entries
+
+    @cached_property
+    def _found(self) -> list[int]:
+        """The keys of the entries whose team name contains the search text, in the order of ranks."""
+        text = searchable(self.selection.search)
+        teams = Team.objects.filter(challenge=self.board.phase.challenge_id, search_name__contains=text).order_by()
+        entries = self._entries
+        if self.board.past is None:  # A unique index finds the entry of each team.
+            present = entries.filter(team=OuterRef("pk")).values("pk")
+            some = list(teams.annotate(entry=Subquery(present)).values_list("entry", flat=True)[: SEARCH_ROWS + 1])
+            few = Entry.objects.filter(pk__in=[key for key in some if key is not None])
+        else:
+            some = list(teams.values_list("pk", flat=True)[: SEARCH_ROWS + 1])
+            few = entries.filter(team__in=some)
+        found = few if len(some) <= SEARCH_ROWS else entries.filter(team__search_name__contains=text)
+        return list(found.in_order().values_list("pk", flat=True)[:SEARCH_ROWS])
+
+    @property
+    def _values(self) -> QuerySet[MetricValue]:
+        """The values of the metric to sort by."""
+        values = MetricValue.objects.filter(board=self.board.kept, metric=self.selection.sort)
+        if self.selection.country:
+            values = values.filter(entry__team__in=self.teams)
+        if self.selection.search:
+            return values.filter(entry__in=self._found)
+        is_baseline = self.selection.baselines == "only"
+        return values.filter(entry__is_baseline=is_baseline) if self.selection.baselines else values
+
+    def _keys(self, start: int, stop: int) -> list[int]:
+        if self.selection.sort:
+            return keys_in_order(self._values, self.board.access, start, stop)
+        if self.selection.search:
+            return self._found[start:stop]
+        return list(self._entries.in_order().values_list("pk", flat=True)[start:stop])
+
+    def _named(self, keys: Sequence[int]) -> list[Any]:
+        """Return the entries with these keys, with the columns of related tables that a page displays."""
+        found = {entry.pk: entry for entry in self.board.with_keys([*keys])}
+        return [found[key] for key in keys if key in found]
+
+
+def ranks_of(board: ShownBoard, scores: Collection[float]) -> dict[float, int]:
+    """Return the rank of each of these scores, which need not be consecutive on the leaderboard."""
+    if not scores:
+        return {}
+    if board.past is not None:  # there is no index of the scores of an earlier time
+        teams = sorted(board.entries.filter(is_baseline=False).values_list("score", flat=True))
+        return {score: len(teams) - bisect_right(teams, score) + 1 for score in scores}
+    assert board.kept is not None
+    distinct = sorted(set(scores), reverse=True)
+    ends = chain.from_iterable(zip(distinct, [inf, *distinct], strict=False))
+    with connection.cursor() as cursor:
+        cursor.execute(COUNT_IN_RANGES.format(pairs=", ".join([PAIR] * len(distinct))), [*ends, board.kept.pk])
+        between = [count for (count,) in cursor.fetchall()]
+    return {score: better + 1 for score, better in zip(distinct, accumulate(between), strict=True)}

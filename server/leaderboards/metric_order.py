@@ -1,0 +1,27 @@
+"""Sorts the current entries of a leaderboard by another metric, with values rounded as the reader sees them."""
+
+from django.db.models import QuerySet
+
+from server.leaderboards.models import MetricValue
+from server.submissions.feedback import ScoreAccess
+
+COLUMNS = ("value", "entry__score", "entry__submitted_at", "entry__team", "entry")
+
+
+def keys_in_order(values: QuerySet[MetricValue], access: ScoreAccess, start: int, stop: int) -> list[int]:
+    """Return the keys of the entries from `start` up to, but not including, `stop`, with undefined values last.
+
+    Entries with the same rounded value are in the order of their ranks, so the order reveals no more than the rounded
+    values. Rounding can only move entries whose values are close to the first or the last value of the page. An index
+    finds these entries.
+    """
+    exact = list(values.order_by("-value").values_list("value", flat=True)[start:stop])
+    if not exact:
+        return []
+    first, last = access.rounded(exact[0]), access.rounded(exact[-1])
+    margin = 0.0 if access.decimals is None else 10.0**-access.decimals
+    near = values.filter(value__gte=last - margin, value__lte=first + margin)
+    lines = [(-access.rounded(value), -score, *more) for value, score, *more in near.values_list(*COLUMNS)]
+    before = values.filter(value__gt=first + margin).count() + sum(-line[0] > first for line in lines)
+    shown = sorted(line for line in lines if last <= -line[0] <= first)
+    return [line[-1] for line in shown[start - before : stop - before]]

@@ -1,0 +1,52 @@
+"""Counts the submissions of a team at an earlier time. Later merges may have moved them to another team."""
+
+from collections import Counter
+from datetime import UTC, datetime
+
+from django.db.models import Count, F, QuerySet
+
+from server.challenges.models import Phase, Team
+from server.compiled_queries import compiled_query
+from server.leaderboards import entry_queries
+from server.submissions.models import Status, Submission
+
+LATEST = datetime.max.replace(tzinfo=UTC)
+
+
+def scored_until(phase: Phase, teams: list[int], moment: datetime) -> Counter[int]:
+    """Return how many submissions of each team, as it was then, had been scored by a given time."""
+    counts = Counter(dict(entry_queries.scored_until(phase=phase.pk, teams=teams, moment=moment)))
+    merged = {team: (into, at) for team, into, at in merges(challenge=phase.challenge_id)}
+    if not merged:
+        return counts
+    present = {team_at(team, LATEST, merged) for team in teams}
+    for team, submitted_by, count in moved_submissions(phase=phase.pk, teams=[*present], moment=moment):
+        counts[team] -= count
+        counts[team_at(submitted_by, moment, merged)] += count
+    return counts
+
+
+def team_at(team: int, moment: datetime, merged: dict[int, tuple[int, datetime]]) -> int:
+    """Return the team to which the members of a team belonged at a time, given the merge of each merged team.
+
+    >>> first, second = datetime(2026, 1, 1), datetime(2026, 1, 3)
+    >>> [team_at(1, datetime(2026, 1, day), {1: (2, first), 2: (3, second)}) for day in (2, 4)]
+    [2, 3]
+    """
+    while team in merged and merged[team][1] <= moment:
+        team = merged[team][0]
+    return team
+
+
+@compiled_query
+def moved_submissions(*, phase: int, teams: list[int], moment: datetime) -> QuerySet[Submission, tuple[int, int, int]]:
+    """Return the current team, the submitting team, and the number of their submissions scored by a given time."""
+    scored = Submission.objects.filter(phase=phase, team__in=teams, status=Status.SCORED, finished_at__lte=moment)
+    groups = scored.filter(submitted_by__isnull=False).order_by().values("team", "submitted_by")
+    return groups.annotate(count=Count("pk")).values_list("team", "submitted_by", "count")
+
+
+@compiled_query
+def merges(*, challenge: int) -> QuerySet[Team, tuple[int, int, datetime]]:
+    merged = Team.objects.filter(challenge=challenge, merged_into__isnull=False)
+    return merged.order_by().values_list("pk", F("merged_into"), "merged_at")

@@ -1,0 +1,152 @@
+"""Jobs that compare the entries of a leaderboard with each other: scheduling, claiming and recording.
+
+The sweeper finds leaderboards that have changed and wakes a worker, which computes tie groups and rank intervals
+(`worker.comparisons`). So several changes within a few seconds cause only one comparison, and recording a score is not
+delayed.
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+from server.challenges.models import Phase
+from server.clock import database_now, midnight
+from server.leaderboards.models import Board, ComparedEntry, Comparison
+from server.submissions import queue
+from server.submissions.queue import QUEUES, Queue
+from server.submissions.services import leases
+
+log = logging.getLogger(__name__)
+
+COMPARE = "worker.compare"
+QUEUES[Comparison] = Queue(COMPARE, 6)  # higher priority than reruns, which may take hours after a rescoring
+
+# Leaderboards under ladder feedback are not compared, because ladder feedback hides small differences.
+KINDS = (Board.Kind.PUBLIC, Board.Kind.PRIVATE, Board.Kind.ALL)
+LATE = timedelta(minutes=1)  # after this time, a comparison gets the priority of submissions
+# After a comparison, the same leaderboard is not compared again for PAUSE, or for PAUSES times as long as the
+# comparison took, whichever is longer.
+PAUSE, PAUSES = timedelta(seconds=20), 9
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The result of a comparison: the entries whose stored values have changed, and whether all entries were
+    compared.
+
+    `day` is the day (UTC) on which it was computed.
+    """
+
+    content: str
+    day: date
+    changed: list[ComparedEntry]
+    is_complete: bool
+
+
+def wake() -> None:
+    """Queue a message to a worker if a comparison is due and no message is queued.
+
+    If a comparison is late, the message is urgent.
+    """
+    add_missing()
+    now = database_now()
+    first = in_turn(now).first()
+    if first is None:
+        return
+    is_late = first.enqueued_at is not None and first.enqueued_at < now - LATE
+    if not is_late and queue.waiting(Comparison) != 0:
+        return
+    if is_late or first.enqueued_at is None:
+        Comparison.objects.filter(pk=first.pk, enqueued_at=first.enqueued_at).update(enqueued_at=now)
+    queue.enqueue(Comparison, first.pk, urgent=is_late)
+
+
+def add_missing() -> None:
+    """Create the comparison of each shown leaderboard that has entries."""
+    shown = Board.objects.filter(signature=F("phase__signature"), kind__in=KINDS, listed__gt=0, comparison=None)
+    Comparison.objects.bulk_create([Comparison(board=board) for board in shown], ignore_conflicts=True)
+
+
+def in_turn(now: datetime) -> QuerySet[Comparison]:
+    """Return the comparisons that are due, in the order in which workers claim them."""
+    return Comparison.objects.due(now).order_by(F("enqueued_at").asc(nulls_last=True), "pk")
+
+
+def claim_next() -> Comparison | None:
+    """Claim the next comparison for this process, or return None if none is due. Only one process can claim it."""
+    now = database_now()
+    for one in in_turn(now):
+        if one.attempts >= settings.EVALUATION_ATTEMPTS:  # the worker died in every attempt
+            give_up(one, f"its worker stopped {one.attempts} times")
+            continue
+        lease, unclaimed = leases.new_lease(now), Comparison.objects.filter(pk=one.pk, lease_token=one.lease_token)
+        if unclaimed.filter(attempts=one.attempts).update(**lease, attempts=one.attempts + 1):
+            # The phase must be read after the claim. If its settings change later, `forget` revokes the claim.
+            claimed = Comparison.objects.select_related("board__phase").filter(pk=one.pk)
+            return claimed.filter(lease_token=lease["lease_token"]).first()
+    return None
+
+
+@transaction.atomic
+def record(comparison: Comparison, found: Found, *, seconds: float) -> bool:
+    """Store the result, and increment the leaderboard's version if stored values change.
+
+    Return False and write nothing if the lease is lost. The comparison stays due if the leaderboard has changed in
+    the meantime, or if some entries have not been compared.
+    """
+    pause = max(PAUSE, timedelta(seconds=PAUSES * seconds))
+    ended = {"content": found.content, "enqueued_at": None, "not_before": database_now() + pause}
+    if not leases.finish(comparison, attempts=0, failure="", **ended):
+        return False
+    names = [field.name for field in ComparedEntry._meta.concrete_fields if not field.primary_key]
+    ComparedEntry.objects.bulk_create(
+        found.changed, batch_size=1000, update_conflicts=True, unique_fields=["entry"], update_fields=names
+    )
+    ComparedEntry.objects.filter(entry__board=comparison.pk, entry__valid_until__isnull=False).delete()
+    board = Board.objects.select_for_update(no_key=True).get(pk=comparison.pk)
+    is_current = board.version == comparison.board.version
+    if found.changed:
+        board.version += 1
+        board.save(update_fields=["version"])
+    if is_current and found.is_complete:
+        Comparison.objects.filter(pk=comparison.pk).update(version=board.version, day=found.day)
+    return True
+
+
+def fail(comparison: Comparison, *, sentence: str, final: bool) -> bool:
+    """End a failed attempt. Return False and write nothing if the lease is lost.
+
+    The comparison stays due if attempts are left and the failure is not `final`.
+    """
+    if final or comparison.attempts >= settings.EVALUATION_ATTEMPTS:
+        return give_up(comparison, sentence)
+    return leases.finish(comparison, not_before=database_now() + PAUSE)
+
+
+def give_up(comparison: Comparison, sentence: str) -> bool:
+    """Give up and log an alarm. The leaderboard is not compared again until it changes or the day ends."""
+    compared = {"version": comparison.board.version, "day": midnight(database_now()).date()}
+    given_up = leases.finish(comparison, **compared, attempts=0, enqueued_at=None, failure=sentence[:300])
+    if given_up:
+        log.error("alarm: the entries of %s are not compared: %s", comparison.board, sentence)
+    return given_up
+
+
+def release(comparison: Comparison) -> bool:
+    """Give up the claim because this worker is being stopped. The attempt does not count."""
+    return leases.finish(comparison, attempts=comparison.attempts - 1)
+
+
+@transaction.atomic
+def forget(phase: Phase) -> None:
+    """Remove the comparisons of a phase, so that they are computed again, for example when the decimals change.
+
+    A worker that has already begun loses its lease.
+    """
+    Comparison.objects.filter(board__phase=phase).update(version=0, content="", failure="", **leases.NO_LEASE)
+    ComparedEntry.objects.filter(entry__board__phase=phase).delete()
+    Board.objects.filter(phase=phase, comparison__isnull=False).update(version=F("version") + 1)

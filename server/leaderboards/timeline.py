@@ -1,0 +1,122 @@
+"""Scores and ranks of some teams over time."""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import accumulate
+
+from django.core.cache import caches
+
+from server.leaderboards.periods import Span, periods, spans
+from server.leaderboards.queries import ShownBoard
+from server.leaderboards.validators import content_key, fingerprint
+
+# the maximum number of points in time in a chart; if there were more, they would be less than 6 pixels apart
+MOMENTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The shown score and the rank of a team at one moment. The rank of a baseline is None."""
+
+    score: float
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The moments at which a score or rank changed, and the score and rank of each team at each of these moments.
+
+    A point is None if the team was not listed at that moment.
+    """
+
+    moments: list[datetime]
+    points: dict[int, list[Point | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """The scores of all teams over time, highest first, without baselines.
+
+    A score is listed from the moment with index `begins` up to, but not including, the moment with index `ends`. Arrays
+    save memory, because there can be 100,000 scores.
+    """
+
+    moments: list[datetime]
+    scores: "array[float]"
+    begins: "array[int]"
+    ends: "array[int]"
+
+
+def timeline_of(board: ShownBoard, teams: Collection[int], *, with_ranks: bool) -> Timeline:
+    """Return the history of some teams on a leaderboard.
+
+    With ranks, the history of all teams is read, because a rank depends on all of them. Otherwise ranks are None.
+    """
+    shown = periods(board.phase, split=board.split, access=board.access, now=board.now)
+    own = list(spans(shown, teams=teams))
+    if not with_ranks:
+        moments = moments_of(own)
+        return Timeline(moments, points_of(own, moments, teams))
+    key = fingerprint("field", board.phase.pk, board.split, board.access, board.phase.closing)
+    state, minute = content_key(board), board.now.replace(second=0, microsecond=0)
+    found: tuple[object, datetime, Field] | None = caches["history"].get(key)
+    if found is None or (found[0] != state and found[1] != minute):
+        found = state, minute, field_of(list(spans(shown)))
+        caches["history"].set(key, found)
+    return Timeline(found[2].moments, points_of(own, found[2].moments, teams, field=found[2]))
+
+
+def moments_of(parts: Iterable[Span], *, count: int = MOMENTS) -> list[datetime]:
+    """Return the times at which a score began or ceased to be shown, in order.
+
+    If there are more than `count` changes, the whole period is divided into `count` equal parts, and only the last
+    change in each part is returned.
+    """
+    changes = sorted({moment for span in parts for moment in (span.since, span.until) if moment is not None})
+    if len(changes) <= count:
+        return changes
+    first, length = changes[0], changes[-1] - changes[0]
+    return list({int(count * ((change - first) / length)): change for change in changes}.values())
+
+
+def field_of(parts: Sequence[Span], *, count: int = MOMENTS) -> Field:
+    moments = moments_of(parts, count=count)
+    found = sorted((-span.score, *indices(span, moments)) for span in parts if not span.is_baseline)
+    listed = [line for line in found if line[1] < line[2]]
+    return Field(
+        moments,
+        array("d", (-line[0] for line in listed)),
+        array("H", (line[1] for line in listed)),
+        array("H", (line[2] for line in listed)),
+    )
+
+
+def indices(span: Span, moments: Sequence[datetime]) -> tuple[int, int]:
+    """Return the index of the first moment in a span, and of the first moment after it."""
+    end = len(moments) if span.until is None else bisect_left(moments, span.until)
+    return bisect_left(moments, span.since), end
+
+
+def points_of(
+    own: Iterable[Span], moments: Sequence[datetime], teams: Collection[int], *, field: Field | None = None
+) -> dict[int, list[Point | None]]:
+    """Return the points of some teams, given their spans, with ranks if `field` has the scores of all teams.
+
+    Spans are visited in descending order of score. For each moment, `differences` holds how much the number of higher
+    scores differs from that of the moment before.
+    """
+    found: dict[int, list[Point | None]] = {team: [None] * len(moments) for team in teams}
+    differences, position = [0] * (len(moments) + 1), 0
+    for span in sorted(own, key=lambda span: -span.score):
+        while field is not None and position < len(field.scores) and field.scores[position] > span.score:
+            differences[field.begins[position]] += 1
+            differences[field.ends[position]] -= 1
+            position += 1
+        first, end = indices(span, moments)
+        higher = list(accumulate(differences[:end]))[first:]
+        is_ranked = field is not None and not span.is_baseline
+        found[span.team_id][first:end] = [Point(span.shown_score, one + 1 if is_ranked else None) for one in higher]
+    return found

@@ -1,0 +1,1 @@
+"""Services for notices: create them from recent events, and send their emails."""

@@ -1,0 +1,37 @@
+"""Publishes announcements by organizers."""
+
+from typing import Any
+
+from django.db import transaction
+
+from evaluator.texts import one_line
+from server.audit import services as audit
+from server.challenges.models import Challenge
+from server.clock import database_now
+from server.errors import Refused
+from server.notices.models import Announcement
+
+TITLE_CHARACTERS, TEXT_CHARACTERS = 120, 5000
+
+
+def refuse_others(challenge: Challenge, by: Any) -> None:
+    """Raise Refused unless the person organizes the challenge."""
+    if not challenge.is_organized_by(by):
+        raise Refused("forbidden", "Only organizers of the challenge can publish announcements.")
+
+
+@transaction.atomic
+def announce(*, challenge: Challenge, by: Any, title: str, text: str) -> Announcement:
+    """Publish an announcement. Everybody who takes part gets a notice at the next sweep."""
+    refuse_others(challenge, by)
+    try:
+        title = one_line(title, TITLE_CHARACTERS)
+    except ValueError as error:
+        raise Refused("invalid", f"title: {error}.") from None
+    if not 1 <= len(text) <= TEXT_CHARACTERS:
+        raise Refused("invalid", f"The text must have 1 to {TEXT_CHARACTERS} characters.")
+    found = Announcement.objects.create(
+        challenge=challenge, title=title, text=text, announced_at=database_now(), announced_by=by
+    )
+    audit.record(actor=by, action="challenge.announced", subject=f"challenge {challenge.slug}", detail={"id": found.pk})
+    return found

@@ -1,0 +1,20 @@
+"""The task that sends emails. It runs in a separate process, so that a slow mail server does not delay scoring."""
+
+import logging
+
+from celery import shared_task
+
+from server.notices.services import mails
+
+log = logging.getLogger(__name__)
+
+
+@shared_task(name=mails.DELIVER)
+def deliver() -> None:
+    """Send the emails that are due. If the mail server does not respond, the sweeper queues this task again later."""
+    try:
+        sent = mails.deliver_due()
+    except OSError as error:
+        log.warning("the mail server does not respond: %s", type(error).__name__)
+    else:
+        log.info("sent %d emails", sent)

@@ -1,0 +1,82 @@
+"""Imports bundles that organizers upload. Organizers may create challenges and change their own challenges."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import Permission
+from django.db.models import Exists, Q, QuerySet
+
+from evaluator.bundle import InvalidBundle
+from evaluator.problems import Problem
+from server.accounts.models import User
+from server.challenges.models import Challenge
+from server.compiled_queries import compiled_query
+from server.errors import Refused
+from server.organize.services.consent import NO_CONSENT, Consent
+from server.organize.services.importing import import_bundle
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """An imported challenge.
+
+    Attributes
+    ----------
+    messages : list of str
+        One sentence for each change, and for each baseline that could not be submitted.
+    warnings : list of Problem
+    """
+
+    challenge: Challenge
+    messages: list[str]
+    warnings: list[Problem]
+
+
+def may_import(user: Any) -> bool:
+    """Return whether a person may import bundles: staff, organizers, and users who may add challenges in the admin."""
+    return user.is_authenticated and (user.is_staff or bool(importers(user=user.pk)))
+
+
+@compiled_query
+def importers(*, user: int) -> QuerySet[User, tuple[int]]:
+    """Return the key of a person who organizes a challenge or may add challenges in the admin."""
+    add = Permission.objects.filter(content_type__app_label="challenges", codename="add_challenge").order_by()
+    granted = Exists(add.filter(user=user)) | Exists(add.filter(group__user=user)) | Q(is_superuser=True)
+    organizes = Exists(Challenge.objects.order_by().filter(organizers=user))
+    return User.objects.filter(organizes | (granted & Q(is_active=True)), pk=user).values_list("pk")
+
+
+def require_may_import(user: Any) -> None:
+    """Raise Refused if a person may not import bundles."""
+    if not may_import(user):
+        raise Refused("forbidden", "Only organizers and staff can import challenges. Ask the staff for permission.")
+
+
+def import_upload(*, path: Path, name: str, by: User, strict: bool = False, consent: Consent = NO_CONSENT) -> Imported:
+    """Import an uploaded zip file. `name` is its name on the person's computer. The person becomes an organizer.
+
+    Raises InvalidBundle with every error, and Refused if the person may not import bundles.
+    """
+    require_may_import(by)
+    messages: list[str] = []
+    warnings: list[Problem] = []
+    try:
+        challenge = import_bundle(
+            path=path,
+            by=by,
+            report=messages.append,
+            warn=warnings.append,
+            strict=strict,
+            consent=consent,
+            own_only=True,
+        )
+    except InvalidBundle as error:
+        raise InvalidBundle(named(error.problems, path, name), named(error.warnings, path, name)) from error
+    return Imported(challenge, messages, warnings)
+
+
+def named(problems: Iterable[Problem], path: Path, name: str) -> list[Problem]:
+    """Return the problems, with the name of the uploaded file in place of its temporary file."""
+    return [replace(each, file=name) if each.file == path.name else each for each in problems]

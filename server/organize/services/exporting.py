@@ -1,0 +1,197 @@
+"""Exports a challenge as a bundle: a zip file from which another server can import the challenge.
+
+Importing an exported bundle on an empty server and exporting it again gives the same bytes, unless a phase has no salt:
+the import then draws one.
+"""
+
+import shutil
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from io import BytesIO
+from pathlib import PurePosixPath
+from tempfile import TemporaryFile
+from typing import IO, Any
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
+
+import yaml
+from django.conf import settings
+from django.http import FileResponse
+
+from evaluator.bundle import SHEET
+from evaluator.dates import in_utc
+from server.accounts.models import User
+from server.audit import services as audit
+from server.challenges.models import Challenge, Phase
+from server.errors import Refused
+from server.submissions.models import Status, Submission
+
+SECRETS = (
+    "The bundle contains the ground truth, the salt and the baselines of every phase. Anybody who has them can "
+    "compute private scores, so keep the file secret."
+)
+PAGES = ("description", "rules", "data")
+USAGES = ("usage.csv", "usage.csv.gz")
+CHUNK_BYTES = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedPhase:
+    """A phase with its files: the names in the zip file of its ground truth, and its baselines by file name."""
+
+    phase: Phase
+    truth: list[str]
+    baselines: dict[str, Submission]
+
+
+def export_challenge(*, challenge: Challenge, by: User | None, target: IO[bytes]) -> None:
+    """Write the bundle of a challenge as a zip file, with the active ground truth of each phase.
+
+    Raises Refused if a phase has no truth, or if a stored file is missing.
+    """
+    try:
+        phases = [exported(phase) for phase in challenge.phases.order_by("position", "slug")]
+        with ZipFile(target, "w", ZIP_DEFLATED) as archive:
+            write_file(archive, SHEET, BytesIO(sheet_text(challenge, phases).encode()))
+            for name in PAGES:
+                if text := getattr(challenge, name):
+                    write_file(archive, f"{name}.md", BytesIO(text.encode()))
+            for one in phases:
+                write_phase(archive, one)
+    except (FileNotFoundError, BadZipFile, zlib.error) as error:
+        detail = "A stored file of this challenge is missing or damaged, so it cannot be exported."
+        raise Refused("invalid", detail) from error
+    audit.record(actor=by, action="challenge.exported", subject=f"challenge {challenge.slug}", detail={})
+
+
+def export_response(*, challenge: Challenge, by: User) -> FileResponse:
+    """Return a response that downloads the bundle of a challenge, and that nobody may cache."""
+    target = TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115 - the response closes it
+    try:
+        export_challenge(challenge=challenge, by=by, target=target)
+    except BaseException:
+        target.close()
+        raise
+    target.seek(0)
+    name = f"{challenge.slug}.zip"
+    response = FileResponse(target, as_attachment=True, filename=name, content_type="application/zip")
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def exported(phase: Phase) -> ExportedPhase:
+    """Return a phase with its files. Raises Refused if it has no truth."""
+    truth = phase.truth
+    if truth is None:
+        raise Refused("invalid", f"Phase {phase.slug} has no ground truth, so this challenge cannot be exported.")
+    with truth.source.open("rb") as source, ZipFile(source) as archive:
+        names = sorted(archive.namelist())
+    return ExportedPhase(phase, names, baselines_of(phase))
+
+
+def baselines_of(phase: Phase) -> dict[str, Submission]:
+    """Return the latest usable submission of each baseline, by its file name in the bundle, sorted by name."""
+    left_out = (Status.REJECTED, Status.FAILED, Status.CANCELLED)
+    usable = phase.submissions.filter(team__is_baseline=True).exclude(status__in=left_out).select_related("team")
+    latest = {submission.team.name: submission for submission in usable.order_by("received_at")}
+    files: dict[str, Submission] = {}
+    for name in sorted(latest):
+        file = PurePosixPath(latest[name].file_name).name or "baseline.csv"
+        files[file if file not in files else f"{len(files) + 1}-{file}"] = latest[name]
+    return files
+
+
+def write_phase(archive: ZipFile, one: ExportedPhase) -> None:
+    """Write the truth, the sample and the baselines of a phase."""
+    folder, truth = f"phases/{one.phase.slug}", one.phase.truth
+    assert truth is not None
+    with truth.source.open("rb") as source, ZipFile(source) as files:
+        for name in one.truth:
+            with files.open(name) as file:
+                write_file(archive, f"{folder}/truth/{name}", file)
+    if sample := one.phase.sample_submission:
+        with sample.open("rb") as file:
+            write_file(archive, f"{folder}/sample_submission.{one.phase.declared_track.form.suffix}", file)
+    for name, submission in one.baselines.items():
+        with submission.file.open("rb") as file:
+            write_file(archive, f"{folder}/baselines/{name}", file)
+
+
+def write_file(archive: ZipFile, name: str, source: IO[bytes]) -> None:
+    """Add a file without a date, so that equal challenges give equal bytes."""
+    entry = ZipInfo(name)
+    entry.compress_type = ZIP_DEFLATED
+    with archive.open(entry, "w", force_zip64=True) as copy:
+        shutil.copyfileobj(source, copy, CHUNK_BYTES)
+
+
+def sheet_text(challenge: Challenge, phases: list[ExportedPhase]) -> str:
+    """Return the content of challenge.yaml, with every value that is set."""
+    values = {
+        "slug": challenge.slug,
+        "title": challenge.title,
+        "summary": challenge.summary,
+        "visibility": challenge.visibility,
+        "opens_at": challenge.opens_at,
+        "closes_at": challenge.closes_at,
+        "join_until": challenge.join_until,
+        "registration": challenge.registration,
+        "allow": challenge.allowed_domains.split(),
+        "contact": challenge.contact,
+        "teams": {"max_size": challenge.team_max_size, "merge_until": challenge.merge_until},
+        "phases": [phase_values(one) for one in phases],
+    }
+    return f"# {SECRETS}\n" + yaml.safe_dump(plain(values), sort_keys=False, allow_unicode=True, width=100)
+
+
+def phase_values(one: ExportedPhase) -> dict[str, Any]:
+    """Return the values of a phase by their keys in challenge.yaml."""
+    phase = one.phase
+    is_split = phase.public_share < 1 and not any(name in one.truth for name in USAGES)
+    return {
+        "slug": phase.slug,
+        "title": phase.title,
+        "track": phase.track,
+        "parameters": dict(changed_parameters(phase)),
+        "split": {"public": phase.public_share, "seed": phase.split_seed or None} if is_split else {},
+        "opens_at": phase.opens_at,
+        "closes_at": phase.closes_at,
+        "freeze_at": phase.freeze_at,
+        "quota": {
+            "per_day": phase.quota_per_day,
+            "total": phase.quota_total,
+            "attempts_per_day": phase.attempts_per_day,
+        },
+        "finals": phase.finals,
+        "feedback": {
+            "scores": phase.feedback,
+            "decimals": phase.feedback_decimals,
+            "classes": phase.feedback_classes,
+        },
+        "ladder": {"standard_errors": phase.ladder_standard_errors} if phase.is_ladder else {},
+        "baselines": [
+            {"name": submission.team.name, "file": f"baselines/{name}"} for name, submission in one.baselines.items()
+        ],
+    }
+
+
+def changed_parameters(phase: Phase) -> Iterator[tuple[str, Any]]:
+    """Yield the parameters of a phase that differ from the defaults of its track."""
+    defaults = phase.declared_track.resolve({})
+    for name, value in phase.parameters.items():
+        default = defaults.get(name)
+        if value != (list(default) if isinstance(default, tuple) else default):
+            yield name, value
+
+
+def plain(value: Any) -> Any:
+    """Return values for YAML: dates as text in UTC, and mappings without empty values."""
+    if isinstance(value, Mapping):
+        converted = {name: plain(one) for name, one in value.items()}
+        return {name: one for name, one in converted.items() if one not in (None, "", {}, [])}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    if isinstance(value, datetime):
+        return in_utc(value).isoformat().replace("+00:00", "Z")
+    return value

@@ -1,0 +1,68 @@
+"""Check kits. With the kit of an active ground truth, participants can find every defect of a submission.
+
+An import makes a kit together with the truth. If a truth has no kit, or if the settings in its kit have changed, the
+sweeper wakes a worker to make a new kit.
+"""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.dispatch import receiver
+
+from evaluator import __version__
+from server.challenges.models import Phase, Truth
+from server.organize.services.new_files import NewFiles
+from server.submissions import queue
+from server.submissions.limits import file_limits
+from server.submissions.queue import QUEUES, Queue
+from server.submissions.signals import swept
+
+MAKE_KIT = "worker.make_kit"
+QUEUES[Truth] = Queue(MAKE_KIT, 3)
+NAME = "kit.json"
+# version of the kit format, raised when the same truth and settings give a different kit; in version 2, labels are
+# sorted
+REVISION = 2
+
+
+def kit_settings(phase: Phase) -> dict[str, Any]:
+    """Return the settings that a kit contains in addition to the ids and labels of the ground truth, as JSON data."""
+    resolved = phase.declared_track.resolve(phase.parameters)
+    parameters = {name: list(value) if isinstance(value, tuple) else value for name, value in resolved.items()}
+    made = {"evaluator": __version__, "revision": REVISION}
+    return {**made, "parameters": parameters, "limits": asdict(file_limits())}
+
+
+def limit_options() -> list[str]:
+    """Return the limits of submitted files as command-line options."""
+    return [word for name, value in asdict(file_limits()).items() for word in ("--limit", f"{name}={value}")]
+
+
+def is_outdated(truth: Truth) -> bool:
+    """Return whether the kit of a truth is missing or outdated."""
+    return bool(truth.kit_made_with != kit_settings(truth.phase))
+
+
+@receiver(swept)
+def wake(**signal: Any) -> None:
+    """Queue a message to a worker if an active truth needs a kit and no such message is queued."""
+    active = Truth.objects.filter(active=True).select_related("phase").order_by("pk")
+    outdated = next(filter(is_outdated, active), None)
+    if outdated is not None and queue.waiting(Truth) == 0:
+        queue.enqueue(Truth, outdated.pk)
+
+
+@transaction.atomic
+def store(truth: Truth, made: Path | None, made_with: dict[str, Any]) -> None:
+    """Store the kit of a truth. If `made` is None, record that no kit can be made with these settings."""
+    locked = Truth.objects.select_for_update(no_key=True).get(pk=truth.pk)
+    old = str(locked.kit.name)
+    locked.kit_made_with = made_with
+    with NewFiles() as files:
+        if made is not None:
+            files.store(locked.kit, made, name=NAME)
+            if old:
+                transaction.on_commit(lambda: locked.kit.storage.delete(old))
+        locked.save(update_fields=["kit", "kit_made_with"])

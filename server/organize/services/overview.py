@@ -1,0 +1,108 @@
+"""Reads the overview for organizers: all their challenges, with the state, submissions and next date of each phase."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from django.db.models import Count, F, QuerySet
+
+from server.challenges.models import Challenge, Phase, Team
+from server.clock import midnight
+from server.submissions.models import Status, Submission
+
+
+class PhaseState(StrEnum):
+    """Whether a phase accepts submissions, by its dates."""
+
+    UPCOMING = "opens later"
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class NextDate:
+    """A date of a phase that has not passed, and what happens on that date."""
+
+    text: str
+    moment: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizedPhase:
+    """A phase with the numbers of its submissions. `today` counts those received since midnight (UTC)."""
+
+    phase: Phase
+    state: PhaseState
+    today: int
+    waiting: int
+    failed: int
+    next_date: NextDate | None
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizedChallenge:
+    """A challenge with the number of its teams, without baselines and merged teams."""
+
+    challenge: Challenge
+    teams: int
+    phases: list[OrganizedPhase]
+
+
+def organized_challenges(user: Any) -> QuerySet[Challenge]:
+    """Return the challenges in which a person may act as an organizer, ordered by their closing dates."""
+    found = Challenge.objects.organized_by(user).defer("description", "rules", "data")
+    return found.order_by(F("closes_at").asc(nulls_last=True), "slug")
+
+
+def locked_challenges(user: Any) -> QuerySet[Challenge]:
+    """Return the challenges whose organizers need two-factor authentication, which this organizer has not turned on."""
+    own = Challenge.objects.filter(organizers=user.pk)
+    return own.exclude(pk__in=Challenge.objects.organized_by(user).order_by().values("pk"))
+
+
+def with_phases(challenges: Sequence[Challenge], *, now: datetime) -> list[OrganizedChallenge]:
+    """Return challenges with their phases. The number of queries does not depend on the number of challenges."""
+    keys = [one.pk for one in challenges]
+    playing = Team.objects.filter(challenge__in=keys, is_baseline=False, merged_into=None).order_by()
+    teams = dict(playing.values_list("challenge").annotate(Count("pk")))
+    phases = {key: list[OrganizedPhase]() for key in keys}
+    for one in described(Phase.objects.filter(challenge__in=keys), {one.pk: one for one in challenges}, now=now):
+        phases[one.phase.challenge_id].append(one)
+    return [OrganizedChallenge(one, teams.get(one.pk, 0), phases[one.pk]) for one in challenges]
+
+
+def described(phases: QuerySet[Phase], challenges: dict[int, Challenge], *, now: datetime) -> list[OrganizedPhase]:
+    """Return phases with the numbers of their submissions. `challenges` has the challenge of each phase."""
+    submissions = Submission.objects.filter(phase__in=phases.order_by().values("pk")).order_by()
+    unfinished = submissions.filter(status__in=(Status.QUEUED, Status.RUNNING))
+    waiting = dict(unfinished.values_list("phase").annotate(Count("pk")))
+    failed = dict(submissions.filter(status=Status.FAILED).values_list("phase").annotate(Count("pk")))
+    today = dict(submissions.filter(received_at__gte=midnight(now)).values_list("phase").annotate(Count("pk")))
+    found = []
+    for phase in phases:
+        phase.challenge = challenges[phase.challenge_id]
+        numbers = {"today": today.get(phase.pk, 0), "waiting": waiting.get(phase.pk, 0)}
+        state, date = state_of(phase, now), next_date(phase, now)
+        found.append(OrganizedPhase(phase, state, failed=failed.get(phase.pk, 0), next_date=date, **numbers))
+    return found
+
+
+def state_of(phase: Phase, now: datetime) -> PhaseState:
+    if not phase.has_opened(now):
+        return PhaseState.UPCOMING
+    return PhaseState.CLOSED if phase.has_closed(now) else PhaseState.OPEN
+
+
+def next_date(phase: Phase, now: datetime) -> NextDate | None:
+    """Return the next date of a phase or its challenge, or None if all have passed."""
+    challenge = phase.challenge
+    dates = (
+        ("opens", phase.opening),
+        ("registration ends", challenge.join_until),
+        ("merging of teams ends", challenge.merge_until),
+        ("closes", phase.closing),
+    )
+    coming = [NextDate(text, moment) for text, moment in dates if moment is not None and moment > now]
+    return min(coming, key=lambda one: one.moment, default=None)

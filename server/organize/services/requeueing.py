@@ -1,0 +1,47 @@
+"""Queues the failed submissions of a phase again, for organizers."""
+
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from server.accounts.models import User
+from server.challenges.models import Phase
+from server.errors import Refused
+from server.organize.services.submission_table import SubmissionFilter
+from server.submissions.models import Status, Submission
+from server.submissions.services import recovery
+
+MOST_AT_ONCE = 500  # Each submission takes a transaction, and a request must not take long.
+MOST_LISTED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Requeued:
+    """How many submissions were queued again, of how many that match, and why others were not."""
+
+    queued: int
+    matching: int
+    refusals: list[str]
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.queued:,} of {self.matching:,} failed submissions were queued again."
+
+
+def failed(phase: Phase, chosen: SubmissionFilter) -> QuerySet[Submission]:
+    """Return the failed submissions that match a filter and whose file is still stored."""
+    return chosen.submissions(phase).filter(status=Status.FAILED).exclude(file="")
+
+
+def requeue_failed(*, phase: Phase, chosen: SubmissionFilter, by: User) -> Requeued:
+    """Queue the failed submissions that match again, oldest first, at most MOST_AT_ONCE. Each is in the audit log."""
+    matching = failed(phase, chosen)
+    found = matching.select_related("phase__challenge", "team").order_by("received_at")
+    count, queued, refusals = matching.count(), 0, list[str]()
+    for one in found[:MOST_AT_ONCE]:
+        try:
+            recovery.requeue(submission=one, by=by)
+            queued += 1
+        except Refused as refusal:
+            refusals.append(f"{one.file_name}: {refusal.detail}")
+    return Requeued(queued, count, refusals[:MOST_LISTED])

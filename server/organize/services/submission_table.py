@@ -1,0 +1,155 @@
+"""The submissions of all teams of a phase for its organizers: filters, order, and pages."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime, time
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.utils.http import urlencode
+
+from server.challenges.models import Phase
+from server.challenges.search_names import searchable
+from server.submissions.feedback import load_scores
+from server.submissions.models import Failure, Fault, Score, Status, Submission
+from server.submissions.services import recovery
+
+TEXT_CHARACTERS = 200
+ROWS_AT_ONCE = 500
+NEWEST_FIRST = "-received"
+SORTS = {
+    "received": "received_at",
+    "file": "file_name",
+    "team": "team__search_name",
+    "user": "user__username",
+    "status": "status",
+    "score": "score",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionFilter:
+    """The submissions that a query string selects, and their order. Empty fields select all submissions.
+
+    `team` and `user` are parts of names. `q` is a part of a file name, the id of a submission, or the beginning of a
+    SHA-256. `since` and `until` are days (UTC), both included. `sort` is a key of SORTS, with "-" for descending order.
+    """
+
+    status: str = ""
+    fault: str = ""
+    code: str = ""
+    team: str = ""
+    user: str = ""
+    q: str = ""
+    since: date | None = None
+    until: date | None = None
+    without_interval: bool = False
+    sort: str = NEWEST_FIRST
+
+    @property
+    def is_active(self) -> bool:
+        return replace(self, sort=NEWEST_FIRST) != SubmissionFilter()
+
+    def query(self, **changes: Any) -> str:
+        """Return the query string of this filter with some fields changed, without the question mark."""
+        given = asdict(self) | changes
+        values = {name: "yes" if value is True else value for name, value in given.items() if value}
+        return urlencode({name: value for name, value in values.items() if value != NEWEST_FIRST})
+
+    def conditions(self) -> Iterator[Q]:
+        for name, value in (("status", self.status), ("fault", self.fault), ("failure_code", self.code)):
+            if value:
+                yield Q(**{name: value})
+        if self.team:
+            yield Q(team__search_name__contains=searchable(self.team))
+        if self.user:
+            yield Q(user__username__icontains=self.user)
+        if self.q:
+            yield Q(file_name__icontains=self.q) | Q(sha256__istartswith=self.q) | Q(pk__in=ids_in(self.q))
+        if self.since:
+            yield Q(received_at__gte=datetime.combine(self.since, time.min, UTC))
+        if self.until:
+            yield Q(received_at__lte=datetime.combine(self.until, time.max, UTC))
+
+    def submissions(self, phase: Phase) -> QuerySet[Submission]:
+        """Return the submissions of the phase that match, without an order."""
+        found = Submission.objects.filter(*self.conditions(), phase=phase).order_by()
+        if self.without_interval:
+            found = found.filter(pk__in=recovery.without_interval().filter(phase=phase).order_by().values("pk"))
+        return found
+
+    def keys(self, phase: Phase) -> QuerySet[Any, UUID]:
+        """Return the ids of the submissions that match, in the chosen order. Missing values are last."""
+        found, name = self.submissions(phase), self.sort.removeprefix("-")
+        if name == "score":
+            found = found.annotate(score=Subquery(public_scores(phase)))
+        order = F(SORTS[name])
+        by = order.desc(nulls_last=True) if self.sort.startswith("-") else order.asc(nulls_last=True)
+        return found.order_by(by, "-received_at", "pk").values_list("pk", flat=True)
+
+
+def submission_filter(parameters: Mapping[str, str]) -> SubmissionFilter:
+    """Return the filter of a query string. Unknown values are ignored."""
+
+    def one_of(name: str, values: Any, default: str = "") -> str:
+        given = parameters.get(name, default)
+        return given if given in values else default
+
+    def text(name: str) -> str:
+        return " ".join(parameters.get(name, "").replace("\0", " ").split())[:TEXT_CHARACTERS]
+
+    return SubmissionFilter(
+        status=one_of("status", Status.values),
+        fault=one_of("fault", Fault.values),
+        code=one_of("code", Failure.values),
+        team=text("team"),
+        user=text("user"),
+        q=text("q"),
+        since=day(parameters.get("since", "")),
+        until=day(parameters.get("until", "")),
+        without_interval=parameters.get("without_interval") == "yes",
+        sort=one_of("sort", {*SORTS, *(f"-{name}" for name in SORTS)}, NEWEST_FIRST),
+    )
+
+
+def day(text: str) -> date | None:
+    """Return the day of an ISO date, or None if the text is not a date.
+
+    >>> day("2026-03-01"), day("yesterday")
+    (datetime.date(2026, 3, 1), None)
+    """
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def ids_in(text: str) -> list[UUID]:
+    try:
+        return [UUID(text)]
+    except ValueError:
+        return []
+
+
+def public_scores(phase: Phase) -> QuerySet[Score, Any]:
+    """Return the public headline score of the submission of an outer query, as the leaderboard shows it."""
+    scores = Score.objects.filter(evaluation__submission=OuterRef("pk"), evaluation__signature=phase.signature)
+    return scores.filter(split="public", metric=phase.declared_track.headline).order_by().values("value")[:1]
+
+
+def read(phase: Phase, keys: list[UUID]) -> list[Submission]:
+    """Return submissions with team, user and scores, in the order of their ids. Removed submissions are left out."""
+    rows = Submission.objects.select_related("team", "user").defer("problems", "note").in_bulk(keys)
+    found = [rows[key] for key in keys if key in rows]
+    for one in found:
+        one.phase = phase
+    load_scores(found)
+    return found
+
+
+def chunks(phase: Phase, chosen: SubmissionFilter) -> Iterator[list[Submission]]:
+    """Yield all submissions that match, in chunks. The selection is made once, before the first chunk."""
+    keys = list(chosen.keys(phase))
+    for start in range(0, len(keys), ROWS_AT_ONCE):
+        yield read(phase, keys[start : start + ROWS_AT_ONCE])

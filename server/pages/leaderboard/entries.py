@@ -1,0 +1,198 @@
+"""The entries of a leaderboard as its page shows them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import caches
+from django.core.paginator import Page
+from django.urls import reverse
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from evaluator.catalog import Metric
+from evaluator.digits import Interval
+from server.leaderboards.earlier_ranks import compared_since, with_changes
+from server.leaderboards.listing import Listing
+from server.leaderboards.queries import BoardRow
+from server.leaderboards.validators import content_key, fingerprint
+from server.pages.formatting.inline import (
+    digits_html,
+    interval_html,
+    medal_html,
+    rank_interval_html,
+    share_html,
+    time_html,
+)
+from server.pages.formatting.score_digits import score_digits
+from server.pages.formatting.svg import field_range, is_beyond
+from server.pages.formatting.units import date
+from server.pages.leaderboard.rank_changes import change_html
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEntry:
+    """A leaderboard entry with its CSS classes, its label, and the note that screen readers read out after its
+    rank.
+    """
+
+    row: BoardRow
+    classes: str
+    tag: str
+    note: str
+    metrics: list[tuple[Metric, float | None]]
+    # The URL of the page that contains the entry. Only a pinned entry has this URL, because other pages show it too.
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRows:
+    """The rows of one page of a leaderboard, and their HTML for viewers whose team is not among them."""
+
+    rows: list[BoardRow]
+    html: list[SafeString]
+    terms: "RowTerms"
+    has_ties: bool
+    has_untested: bool
+    has_cut: bool
+    has_intervals: bool
+    has_individual: bool
+    has_changes: bool
+
+    def html_for(self, team_id: int | None) -> list[SafeString]:
+        """Return the HTML of the rows, with the row of the viewer's team marked."""
+        own = next((index for index, row in enumerate(self.rows) if row.team_id == team_id), None)
+        if own is None:
+            return self.html
+        entry = shown_entry(self.rows[own], self.terms, team_id=team_id)
+        return [*self.html[:own], entry_html(entry, self.terms), *self.html[own + 1 :]]
+
+
+@dataclass(frozen=True, slots=True)
+class RowTerms:
+    """The properties that are the same for all rows of a page.
+
+    `axis` is the axis of the intervals, `metrics` are the shown metrics in addition to the headline, `compared` says
+    whether ties are tested, `has_leading` whether several teams could have the first rank. `since` is the time of the
+    ranks to compare with, and `team_url` is the beginning of the URL of a team's public page.
+    """
+
+    axis: Interval | None
+    decimals: int | None
+    metrics: list[Metric]
+    compared: bool
+    has_leading: bool
+    since: datetime | None
+    team_url: str
+
+
+def shown_entry(row: BoardRow, terms: RowTerms, *, team_id: int | None = None, link: str = "") -> ShownEntry:
+    """Return an entry as the page shows it, with a link if it is pinned."""
+    untested = terms.compared and not link and row.tied is None and not row.baseline
+    mine = row.team_id == team_id and not row.baseline
+    # Brackets connect adjacent entries, and a pinned entry has none.
+    bracket = "" if link else "tied" if row.joined else "untested" if untested else ""
+    first = "leading" if terms.has_leading and is_leading(row) and not link else ""
+    note = "not compared yet" if untested else ""
+    return ShownEntry(
+        row=row,
+        classes=" ".join(filter(None, ("baseline" if row.baseline else "mine" if mine else "", bracket, first))),
+        tag="baseline" if row.baseline else "you" if mine else "",
+        note="not significantly different from the first team of its group" if row.tied else note,
+        metrics=[(metric, row.scores.get(metric.name)) for metric in terms.metrics],
+        link=link,
+    )
+
+
+def is_leading(row: BoardRow) -> bool:
+    """Return whether a team could have the first rank."""
+    return row.rank_interval is not None and row.rank_interval.low == 1
+
+
+def listed_rows(listing: Listing, page: "Page[Any]", metrics: list[Metric]) -> ListedRows:
+    """Return the rows of a page. Depending on the selection, they are cached until the leaderboard changes."""
+    board, selection = listing.board, listing.selection
+    address = team_url(board.phase.challenge.slug)
+    key = fingerprint("rows", content_key(board), page.number, selection, metrics, address, rendered_by())
+    found: ListedRows | None = caches["boards"].get(key) if selection.may_be_cached else None
+    if found is None:
+        rows = with_changes(board, listing.page(page.start_index() - 1, page.end_index()))
+        found = rendered_rows(listing, rows, metrics)
+        if selection.may_be_cached:
+            caches["boards"].set(key, found)
+    return found
+
+
+def rendered_rows(listing: Listing, rows: list[BoardRow], metrics: list[Metric]) -> ListedRows:
+    axis = field_range(row.interval for row in rows if not row.baseline)
+    ranges = [row.rank_interval for row in rows if row.rank_interval]
+    board = listing.board
+    terms = RowTerms(
+        axis,
+        board.access.decimals,
+        metrics,
+        compared=axis is not None and has_ties(listing),
+        has_leading=sum(map(is_leading, rows)) > 1,
+        since=compared_since(board),
+        team_url=team_url(board.phase.challenge.slug),
+    )
+    return ListedRows(
+        rows=rows,
+        html=[entry_html(shown_entry(row, terms), terms) for row in rows],
+        terms=terms,
+        has_ties=any(row.tied for row in rows),
+        has_untested=terms.compared and any(row.tied is None for row in rows if not row.baseline),
+        has_cut=any(is_beyond(row.interval, axis) for row in rows),
+        has_intervals=bool(ranges),
+        has_individual=any(found.individual for found in ranges),
+        has_changes=any(change_html(row, terms.since, terms.decimals) for row in rows),
+    )
+
+
+def has_ties(listing: Listing) -> bool:
+    """Return whether the rows of a listing show ties with the rows above. Rows of an earlier time never show ties."""
+    board = listing.board
+    return listing.selection.is_everything and board.past is None and not board.access.ladder
+
+
+def entry_html(entry: ShownEntry, terms: RowTerms) -> SafeString:
+    """Return an entry as the HTML of a table row. For speed, it uses no template (see `formatting.inline`)."""
+    row = entry.row
+    note = f'<span class="reader-only">({entry.note})</span>' if entry.note else ""
+    anchor = ' id="mine"' if entry.tag == "you" and not entry.link else ""
+    tag = f'<span class="tag">{entry.tag}</span>' if entry.tag else ""
+    link = f'<a class="small nowrap" href="{escape(entry.link)}">Go to entry</a>' if entry.link else ""
+    rank = medal_html(row.rank) + rank_interval_html(row.rank_interval)
+    score = digits_html(score_digits(row.score, row.interval, decimals=terms.decimals), row.interval)
+    bar = f'<td class="interval-cell">{interval_html(row.score, row.interval, terms.axis)}</td>' if terms.axis else ""
+    others = "".join(
+        f'<td class="number other" data-label="{escape(metric.brief)}">'
+        f"{'' if value is None else share_html(value, terms.decimals)}</td>"
+        for metric, value in entry.metrics
+    )
+    submitted = row.submitted_at.replace(microsecond=0)
+    name = f'<a class="quiet-link" href="{escape(terms.team_url)}{row.team_id}"><bdi>{escape(row.team)}</bdi></a>'
+    change = change_html(row, terms.since, terms.decimals)
+    return mark_safe(
+        f'<tr class="{entry.classes}"{anchor}><td class="rank">{rank}{note}</td>\n'
+        f'<th scope="row" class="team">{name}{tag}{change} {link}</th>'
+        f'<td class="number score">{score}</td>{bar}{others}'
+        f'<td class="number" data-label="Submissions:">{row.entries:,}</td>'
+        f'<td class="number" data-label="Submitted">{time_html(submitted, date(submitted), "since")}</td></tr>\n'
+    )
+
+
+@cache
+def team_url(slug: str) -> str:
+    """Return the URL of the public page of a team, without the id at its end."""
+    return reverse("public_team", args=[slug, 0]).removesuffix("0")
+
+
+@cache
+def rendered_by() -> str:
+    """Return a fingerprint of the pages' code, for cache keys: another version may render these rows differently."""
+    folders = (settings.BASE_DIR / "server" / name for name in ("templates", "pages", "static"))
+    files = sorted(file for folder in folders for file in folder.rglob("*.*") if file.suffix != ".pyc")
+    return fingerprint(*(file.read_bytes() for file in files if file.is_file()))

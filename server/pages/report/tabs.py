@@ -1,0 +1,56 @@
+"""The tabs of a submission's page: which parts of a report each one shows, and their addresses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.urls import reverse
+
+from evaluator.catalog import Track
+
+METRICS, CURVES, CLASSES = "metrics", "curves", "classes"
+# The title of each tab, and the tables of a report that it shows.
+TABLES = {
+    METRICS: ("Metrics", ()),
+    CURVES: ("Curves", ()),
+    "errors": ("Errors", ("errors", "error_sums")),
+    "confusions": ("Confusions", ("class_errors", "confusion")),
+    "breakdown": ("Breakdown", ("averages", "slices", "controls", "spreads")),
+    "settings": ("Other settings", ("ablation",)),
+    CLASSES: ("By class", ()),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A tab, with the address that opens it."""
+
+    name: str
+    title: str
+    address: str
+    is_current: bool
+
+
+def tab_names(track: Track, *, withheld: bool) -> list[str]:
+    """Return the names of the tabs that a track declares. If reports are withheld, only the metrics have a tab."""
+    if withheld:
+        return [METRICS]
+    declared = {table.name for table in (*track.tables, *track.explained_tables)}
+    special = {METRICS: True, CURVES: bool(track.curves), CLASSES: bool(track.class_columns)}
+    return [name for name, (_, tables) in TABLES.items() if special.get(name) or not declared.isdisjoint(tables)]
+
+
+def tabs_of(names: Sequence[str], submission: UUID, track: Track, *, current: str) -> list[Tab]:
+    """Return the tabs with these names."""
+    return [Tab(name, tab_title(name, track), tab_address(submission, name), name == current) for name in names]
+
+
+def tab_title(name: str, track: Track) -> str:
+    return f"By {track.class_word}" if name == CLASSES else TABLES[name][0]
+
+
+def tab_address(submission: UUID, name: str) -> str:
+    """Return the address of a tab. The metrics tab has the address of the submission's page."""
+    if name == METRICS:
+        return reverse("submission", args=[submission])
+    return reverse("submission_tab", args=[submission, name])

@@ -1,0 +1,83 @@
+"""Compares a submission's headline score with the best other submission of the same team."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import F, QuerySet
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from server.compiled_queries import compiled_query
+from server.pages.submission.comparison import Difference, Side, Verdict, difference_of
+from server.pages.submission.results import Result
+from server.submissions.feedback import ScoreAccess, current_evaluation
+from server.submissions.models import Score, Submission
+
+Other = tuple[float, int, UUID, str]  # (score, key of the evaluation, key of the submission, name of its file)
+
+
+@dataclass(frozen=True, slots=True)
+class Improvement:
+    """The difference between a submission and the team's best other submission, and the page that compares them."""
+
+    difference: Difference
+    file_name: str
+    compare_url: str
+
+    @property
+    def could_be_luck(self) -> bool:
+        """Whether the 95% interval of the difference includes 0."""
+        return self.difference.verdict == Verdict.TIED
+
+
+def improvement_of(submission: Submission, result: Result, access: ScoreAccess) -> Improvement | None:
+    """Compare a submission with the team's best other submission.
+
+    Return None if there is no other submission. Also return None under ladder feedback: it shows the score of an
+    earlier submission if the new one is not clearly better, so a comparison would be meaningless or reveal the
+    hidden score.
+    """
+    evaluation, best = current_evaluation(submission), None if access.ladder else best_other(submission, result)
+    if evaluation is None or best is None or result.headline.value is None:
+        return None
+    value, other_evaluation, other, file_name = best
+    track, split = submission.phase.declared_track, result.headline_split
+    sides = (
+        Side(access.number(value), None, other_evaluation),
+        Side(result.headline.value, None, evaluation.pk),
+    )
+    pair = urlencode({"phase": submission.phase.slug, "a": str(other), "b": str(submission.pk)})
+    address = f"{reverse('compare', args=[submission.phase.challenge.slug])}?{pair}"
+    return Improvement(difference_of(*sides, split, track, access), file_name, address)
+
+
+def best_other(submission: Submission, result: Result) -> Other | None:
+    """Return the other submission of the team with the highest headline score and the same signature."""
+    found = best_others(
+        submission=submission.pk,
+        team=submission.team_id,
+        phase=submission.phase_id,
+        signature=result.signature,
+        split=result.headline_split,
+        metric=result.metric.name,
+    )
+    return next(iter(found), None)
+
+
+@compiled_query
+def best_others(
+    *, submission: UUID, team: int, phase: int, signature: str, split: str, metric: str
+) -> QuerySet[Score, Other]:
+    others = Score.objects.filter(
+        evaluation__submission__team=team,
+        evaluation__submission__phase=phase,
+        evaluation__signature=signature,
+        split=split,
+        metric=metric,
+        value__isnull=False,
+    ).exclude(evaluation__submission=submission)
+    # The expression prevents the use of an index. If the rows were ordered by the plain value, the database would use
+    # an index and read the scores of all teams.
+    best_first = others.order_by((F("value") + 0.0).desc(), "evaluation__submission__received_at")
+    columns = ("value", "evaluation_id", "evaluation__submission_id", "evaluation__submission__file_name")
+    return best_first.values_list(*columns)[:1]

@@ -1,0 +1,45 @@
+"""Links from a refused file to the cause: the earlier submission, the quota history, or the limits."""
+
+from typing import Any
+from uuid import UUID
+
+from django.urls import reverse
+
+from server.errors import Refused
+from server.pages.challenge_context import ChallengeContext
+from server.pages.formatting.score_digits import score_digits
+from server.pages.formatting.units import date
+from server.submissions.feedback import scores_in
+from server.submissions.reading import read_submission
+
+Link = tuple[str, str]  # text and URL
+
+
+def refusal_link(refusal: Refused | None, current: ChallengeContext, *, user: Any) -> Link | None:
+    """Return the link to show with a refusal, or None if its message needs no link."""
+    if refusal is None:
+        return None
+    if refusal.code == "duplicate_file":
+        return earlier_submission(UUID(refusal.extra["submission"]), user)
+    pages = {
+        "quota_exhausted": ("Quota history", f"{current.url('team')}#statement"),
+        "storage_exhausted": ("Files of your team", current.url("submissions")),
+        "file_too_large": ("Limits for files", f"{current.url('challenge_data')}#limits"),
+        "phase_closed": ("Leaderboard", current.url("leaderboard")),
+        "rules_not_accepted": ("Rules", current.url("challenge_rules")),
+    }
+    return pages.get(refusal.code)
+
+
+def earlier_submission(pk: UUID, user: Any) -> Link | None:
+    """Return a link to the team's earlier submission of the same file, with its date and its public score."""
+    read = read_submission(user, pk)
+    if read is None:
+        return None
+    one, scores = read.submission, scores_in(read.submission, read.access).get("public", {})
+    value = scores.get(one.phase.declared_track.headline)
+    text = f"This file was submitted on {date(one.received_at)}: {one.status}"
+    if value is not None and one.finished_at is not None:
+        digits = score_digits(value, decimals=read.access.decimals)
+        text = f"This file was scored on {date(one.finished_at)}: {digits.supported}{digits.unsupported}"
+    return text, reverse("submission", args=[pk])

@@ -1,0 +1,86 @@
+"""The pages of organizers: the import and export of a challenge as a zip file."""
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from evaluator.bundle import InvalidBundle
+from server.accounts.requests import FORM_METHODS, PersonRequest
+from server.challenges.gate import may_open
+from server.errors import Refused
+from server.organize.services import bundle_uploads, exporting
+from server.organize.services.consent import Consent
+from server.pages.challenge_context import ChallengeContext, find_context
+from server.pages.forms import BundleForm
+from server.pages.rendering import render_page
+from server.submissions.services import admission
+
+
+@require_http_methods(FORM_METHODS)
+@csrf_exempt  # `accept_bundle` runs the CSRF check after the upload was allowed, because the check reads the form.
+@login_required
+def import_challenge(request: PersonRequest) -> HttpResponse:
+    """Show the form for a bundle, or import an uploaded bundle and list its errors and warnings."""
+    bundle_uploads.require_may_import(request.user)
+    if request.method != "POST":
+        return show_import(request, BundleForm())
+    admission.take_account_slot(request.user)
+    return accept_bundle(request)
+
+
+@csrf_protect
+def accept_bundle(request: PersonRequest) -> HttpResponse:
+    form = BundleForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return show_import(request, form, Refused("invalid", "Fix the problems below and submit again."))
+    given = form.cleaned_data
+    try:
+        imported = bundle_uploads.import_upload(
+            path=Path(given["file"].temporary_file_path()),
+            name=given["file"].name,
+            by=request.user,
+            strict=given["strict"],
+            consent=Consent(reveal=given["reveal"], force=given["force"]),
+        )
+    except InvalidBundle as error:
+        refusal = Refused("invalid", f"{error}. Nothing was imported. Fix the errors and import the bundle again.")
+        return show_import(request, form, refusal, mistakes=error.problems, warnings=error.warnings)
+    except Refused as refusal:
+        return show_import(request, form, refusal)
+    return show_import(request, BundleForm(), imported=imported, warnings=imported.warnings)
+
+
+@require_safe
+@login_required
+def overview(request: PersonRequest, slug: str) -> HttpResponse:
+    """Show an organizer the phases of a challenge with their ground truths, and the form to export it."""
+    current = organized_context(request, slug)
+    closed = [phase.slug for phase in current.phases if not may_open(phase)]
+    context = {"current": current, "now": current.now, "secrets": exporting.SECRETS, "closed_by_gate": closed}
+    return render_page(request, "organize/overview.html", context)
+
+
+@require_POST
+@login_required
+def export(request: PersonRequest, slug: str) -> FileResponse:
+    """Download a challenge as a bundle. This is a POST request, because it is recorded in the audit log."""
+    current = organized_context(request, slug)
+    return exporting.export_response(challenge=current.challenge, by=request.user)
+
+
+def organized_context(request: HttpRequest, slug: str) -> ChallengeContext:
+    """Return the context of a challenge. Raises Refused for viewers who do not organize it."""
+    current = find_context(request, slug)
+    if not current.is_organizer:
+        raise Refused("forbidden", "Only organizers of the challenge may see this page.")
+    return current
+
+
+def show_import(request: PersonRequest, form: BundleForm, refusal: Refused | None = None, **found: Any) -> HttpResponse:
+    context = {"form": form, "refusal": refusal, "max_bytes": settings.UPLOAD_MAX_BYTES, **found}
+    return render_page(request, "organize/import.html", context)

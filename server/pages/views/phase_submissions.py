@@ -1,0 +1,145 @@
+"""The submissions of all teams of a phase, for its organizers: a table, a CSV file, and acts on submissions."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Page, Paginator
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from server.accounts.models import User
+from server.accounts.requests import PersonRequest
+from server.errors import Refused
+from server.organize.services import requeueing, submission_table
+from server.organize.services.submission_table import SORTS, submission_filter
+from server.pages.challenge_context import ChallengeContext
+from server.pages.console.rows import csv_chunks, table_row
+from server.pages.rendering import render_page
+from server.pages.submission.listing import ANY_KEY
+from server.pages.views.phase_live import organized_phase
+from server.submissions.models import Fault, Status, Submission
+from server.submissions.services import recovery
+
+PER_PAGE = 25
+FAULTS = [(value, label) for value, label in Fault.choices if value]
+HEADINGS = {
+    "received": "Received",
+    "team": "Team",
+    "user": "User",
+    "file": "File",
+    "status": "Status",
+    "score": "Public score",
+}
+
+
+@require_safe
+@login_required
+def table(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    return show(request, organized_phase(request, slug, phase))
+
+
+def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | None = None) -> HttpResponse:
+    phase, chosen, access = current.required_phase(), submission_filter(request.GET), current.score_access
+    count = chosen.submissions(phase).count()
+    pages: Page[Any] = Paginator(range(count), PER_PAGE).get_page(request.GET.get("page"))
+    keys = list(chosen.keys(phase)[max(0, pages.start_index() - 1) : pages.end_index()])
+    query = chosen.query()
+    context = {
+        "current": current,
+        "route": "organize_submissions",
+        "now": current.now,
+        "refusal": refusal,
+        "filter": chosen,
+        "query": query,
+        "page_query": f"?{query}&" if query else "?",
+        "headings": [heading(name, title, chosen) for name, title in HEADINGS.items()],
+        "statuses": Status.values,
+        "faults": FAULTS,
+        "pages": pages,
+        "team_page": address_with("organize_team", current, 0)[:-1],
+        "requeue_page": address_with("organize_requeue", current, ANY_KEY).partition(str(ANY_KEY))[0],
+        "rows": [table_row(one, access) for one in submission_table.read(phase, keys)],
+        "failed": requeueing.failed(phase, chosen).count(),
+        "metric": phase.declared_track.metrics[0].title,
+        "decimals": access.decimals,
+    }
+    return render_page(request, "console/submissions.html", context)
+
+
+def heading(name: str, title: str, chosen: submission_table.SubmissionFilter) -> tuple[str, str, str]:
+    """Return the title of a column, the query string that sorts by it, and its `aria-sort` if it is the order now."""
+    assert name in SORTS
+    is_descending = chosen.sort == f"-{name}"
+    order = "descending" if is_descending else "ascending" if chosen.sort == name else ""
+    return title, chosen.query(sort=name if is_descending else f"-{name}"), order
+
+
+@require_safe
+@login_required
+def table_csv(request: PersonRequest, slug: str, phase: str) -> StreamingHttpResponse:
+    """Download all submissions that match the filter, as CSV."""
+    current = organized_phase(request, slug, phase)
+    access, chosen, found = current.score_access, submission_filter(request.GET), current.required_phase()
+    rows = ([table_row(one, access) for one in chunk] for chunk in submission_table.chunks(found, chosen))
+    return StreamingHttpResponse(
+        csv_chunks(rows),
+        content_type="text/csv; charset=utf-8",
+        headers={
+            "Content-Disposition": f'attachment; filename="{slug}-{found.slug}-submissions.csv"',
+            "Cache-Control": "private, no-store",
+        },
+    )
+
+
+@require_POST
+@login_required
+def requeue_failed(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """Queue the failed submissions that match the filter again."""
+    current = organized_phase(request, slug, phase)
+    chosen = submission_filter(request.GET)
+    done = requeueing.requeue_failed(phase=current.required_phase(), chosen=chosen, by=request.user)
+    messages.success(request, done.sentence)
+    for refusal in done.refusals:
+        messages.warning(request, refusal)
+    return redirect(address(current, chosen.query()))
+
+
+@require_POST
+@login_required
+def requeue(request: PersonRequest, slug: str, phase: str, pk: UUID) -> HttpResponse:
+    """Queue a failed submission again, or a scored one to have it rescored."""
+    current = organized_phase(request, slug, phase)
+    found = Submission.objects.select_related("phase__challenge", "team").filter(phase=current.required_phase())
+    submission = get_object_or_404(found, pk=pk)
+    try:
+        queue_again(submission, request.user)
+    except Refused as refusal:
+        return show(request, current, refusal)
+    messages.success(request, f"{submission.file_name} of {submission.team.name} was queued again.")
+    return redirect(address(current, submission_filter(request.GET).query()))
+
+
+def queue_again(submission: Submission, by: User) -> None:
+    """Queue a failed or scored submission again. Raises Refused for other submissions."""
+    if submission.status == Status.FAILED:
+        recovery.requeue(submission=submission, by=by)
+    elif submission.status == Status.SCORED:
+        recovery.requeue_interval(submission=submission, by=by)
+    else:
+        detail = f"This submission is {submission.status}. Only failed and scored submissions are queued again."
+        raise Refused("invalid", detail)
+
+
+def address_with(name: str, current: ChallengeContext, key: UUID | int) -> str:
+    """Return the address of a page about a team or a submission of the phase."""
+    return reverse(name, args=[current.challenge.slug, current.required_phase().slug, key])
+
+
+def address(current: ChallengeContext, query: str) -> str:
+    """Return the address of the table with a query string."""
+    path = reverse("organize_submissions", args=[current.challenge.slug, current.required_phase().slug])
+    return f"{path}?{query}" if query else path

@@ -1,0 +1,82 @@
+"""Plain SQL for frequent queries, because Django takes longer to compile them than databases take to run them."""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from django.db import connection
+from django.db.models import Model
+
+ROWS_AT_ONCE = 50  # SQLite may limit a statement to 999 parameters
+
+
+def select(statement: str, words: Collection[Any], keys: Collection[Any] = ()) -> list[tuple[Any, ...]]:
+    """Return the rows of a statement, in which placeholders for `keys` replace `{}`.
+
+    The parameters of the statement are `words`, followed by `keys`.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(statement.format(marks(keys)), [*words, *keys])
+        return list(cursor.fetchall())
+
+
+def execute(statement: str, words: Collection[Any], keys: Collection[Any] = ()) -> None:
+    """Run a statement that returns no rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement.format(marks(keys)), [*words, *keys])
+
+
+def insert(rows: Iterable[Model], *, unique: Sequence[str] = (), renewed: Sequence[str] = ()) -> None:
+    """Insert rows of one model, and set their ids.
+
+    If a stored row has the same values of the fields `unique`, only the fields `renewed` of that row are updated.
+    """
+    found = list(rows)
+    for start in range(0, len(found), ROWS_AT_ONCE):
+        some = found[start : start + ROWS_AT_ONCE]
+        statement, words = insertion(some, unique=unique, renewed=renewed)
+        for row, (key,) in zip(some, select(statement, words), strict=True):
+            row.pk = key
+            row._state.adding, row._state.db = False, connection.alias
+
+
+def insertion(rows: Sequence[Model], *, unique: Sequence[str], renewed: Sequence[str]) -> tuple[str, list[Any]]:
+    """Return an INSERT statement for the rows, and its parameters."""
+    meta: Any = rows[0]._meta
+    fields = [field for field in meta.concrete_fields if field is not meta.pk]
+    words = [field.get_db_prep_save(getattr(row, field.attname), connection) for row in rows for field in fields]
+    columns = ", ".join(field.column for field in fields)
+    values = ", ".join([f"({marks(fields)})"] * len(rows))
+    statement = f"INSERT INTO {meta.db_table} ({columns}) VALUES {values}"
+    if unique:
+        keys = ", ".join(meta.get_field(name).column for name in unique)
+        changes = ", ".join(f"{name} = excluded.{name}" for name in renewed)
+        statement += f" ON CONFLICT ({keys}) DO UPDATE SET {changes}"
+    return f"{statement} RETURNING id", words
+
+
+def update(model: type[Model], keys: Collection[Any], **values: Any) -> None:
+    """Write these values to the rows with the given ids."""
+    fields = [(cast(Any, model._meta.get_field(name)), value) for name, value in values.items()]
+    changes = ", ".join(f"{field.column} = %s" for field, _ in fields)
+    words = [field.get_db_prep_save(value, connection) for field, value in fields]
+    if keys:
+        execute(f"UPDATE {model._meta.db_table} SET {changes} WHERE id IN ({{}})", words, keys)
+
+
+def row_lock() -> str:
+    """Return the end of a SELECT that locks its rows; empty on SQLite, which locks the whole database."""
+    return connection.ops.for_update_sql(no_key=True) if connection.features.has_select_for_update else ""
+
+
+def in_utc(moment: datetime) -> datetime:
+    """Return a time from the database with a time zone, which SQLite does not store."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def marks(words: Collection[Any]) -> str:
+    """Return a placeholder for each parameter.
+
+    Without parameters, return NULL, because no value is in the list (NULL), and an empty list is not valid SQL.
+    """
+    return ", ".join(["%s"] * len(words)) or "NULL"

@@ -1,0 +1,154 @@
+"""Partial uploads: files that arrive in several requests, with the tus 1.0.0 protocol.
+
+Each partial upload is a subfolder of this machine's folder of uploads in progress. It contains `about.json` and the
+bytes received so far. The sweeper removes the folder when nothing has arrived for a day. Other machines cannot access
+the upload.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from fcntl import LOCK_EX, LOCK_NB, flock
+from hashlib import file_digest
+from pathlib import Path
+from uuid import UUID
+
+from django.core.files.uploadedfile import UploadedFile
+
+from server.submissions.upload_handler import HashedFile, upload_folder
+
+PREFIX, ABOUT, CONTENT, DIGEST = "upload-", "about.json", "content", "sha256"
+VALID = timedelta(days=1)  # how long an upload is kept after its last byte has arrived
+# uploads that have been idle for this long are removed if another upload needs their space
+IDLE = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class PartialUpload:
+    """One upload of a file by a user to a phase. `length` is the size of the complete file."""
+
+    id: UUID
+    user: int
+    phase: int
+    length: int
+    file_name: str
+    note: str
+    key: str  # the idempotency key of the submission
+    force: bool = False  # whether the file is scored even if no prediction in it can score
+
+    @property
+    def folder(self) -> Path:
+        return upload_folder() / f"{PREFIX}{self.id.hex}"
+
+    @property
+    def content(self) -> Path:
+        return self.folder / CONTENT
+
+    @property
+    def offset(self) -> int:
+        """The number of bytes received. A submitted file has been moved away, so all its bytes were received."""
+        return self.content.stat().st_size if self.content.exists() else self.length
+
+    @property
+    def changed_at(self) -> datetime:
+        """The time at which the last byte arrived, by the file system's clock."""
+        changed = self.content if self.content.exists() else self.folder
+        return datetime.fromtimestamp(changed.stat().st_mtime, UTC)
+
+    @property
+    def expires_at(self) -> datetime:
+        return self.changed_at + VALID
+
+    @property
+    def is_idle(self) -> bool:
+        return self.changed_at + IDLE < datetime.now(UTC)
+
+    def sha256(self) -> str:
+        """Return the digest of the complete file. It is stored, so that it is computed once for all requests."""
+        stored = self.folder / DIGEST
+        if not stored.exists():
+            with self.content.open("rb") as content:
+                digest = file_digest(content, "sha256").hexdigest()
+            hidden = stored.with_suffix(".new")
+            hidden.write_text(digest)
+            hidden.rename(stored)
+        return stored.read_text()
+
+
+class ReceivedFile(HashedFile):
+    """The complete file of a partial upload. The storage moves it, as it moves any other upload."""
+
+    def __init__(self, path: Path, name: str, sha256: str) -> None:
+        self.path, self.opened, self.sha256 = path, path.open("rb+"), sha256
+        # the method of the base class would create another file
+        UploadedFile.__init__(self, self.opened, name, "", path.stat().st_size)
+
+    def temporary_file_path(self) -> str:
+        return str(self.path)
+
+    def close(self) -> None:
+        self.opened.close()
+
+
+def create(upload: PartialUpload) -> None:
+    """Create the folder of an upload atomically."""
+    hidden = upload_folder() / f".{upload.id.hex}"
+    hidden.mkdir(mode=0o700)
+    (hidden / ABOUT).write_text(json.dumps({**asdict(upload), "id": upload.id.hex}))
+    (hidden / CONTENT).touch(mode=0o600)
+    hidden.rename(upload.folder)
+
+
+def find(identifier: UUID, *, user: int) -> PartialUpload | None:
+    """Return an upload of this user, or None if it is not on this machine or has expired."""
+    found = read(upload_folder() / f"{PREFIX}{identifier.hex}")
+    with suppress(FileNotFoundError):
+        return found if found and found.user == user and found.expires_at > datetime.now(UTC) else None
+    return None
+
+
+def read(folder: Path) -> PartialUpload | None:
+    with suppress(FileNotFoundError):
+        about = json.loads((folder / ABOUT).read_text())
+        return PartialUpload(**{**about, "id": UUID(about["id"])})
+    return None
+
+
+def unfinished() -> list[PartialUpload]:
+    """Return the uploads of this machine whose file is not submitted yet."""
+    found = [read(folder) for folder in upload_folder().glob(f"{PREFIX}*") if (folder / CONTENT).exists()]
+    return [upload for upload in found if upload]
+
+
+def discard(upload: PartialUpload) -> None:
+    shutil.rmtree(upload.folder, ignore_errors=True)
+
+
+def discard_unless_used(upload: PartialUpload) -> bool:
+    """Remove an upload to which no request is writing. Return whether it was removed."""
+    try:
+        with locked(upload.folder, wait=False):
+            discard(upload)
+    except (FileNotFoundError, BlockingIOError):
+        return False
+    return True
+
+
+@contextmanager
+def locked(path: Path, *, wait: bool) -> Iterator[None]:
+    """Lock a file or folder for this request.
+
+    Raises BlockingIOError if another request has locked it and `wait` is false.
+
+    The kernel releases the lock of a process that dies.
+    """
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        flock(descriptor, LOCK_EX | (0 if wait else LOCK_NB))
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,193 @@
+"""The rules for changes to teams, in one pure function: `reasons_against`. Pages and the API show the same reasons."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from server.clock import is_over, utc_text
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A team's submissions in a phase: how many count against its quota, and how many are final."""
+
+    submissions: int = 0
+    finals: int = 0
+    has_files: bool = False  # this is also true if the team got back the quota of all its files
+
+
+@dataclass(frozen=True, slots=True)
+class TeamFacts:
+    """The facts about a team on which the rules depend. The keys of `use` are phase slugs."""
+
+    name: str
+    size: int = 1
+    is_baseline: bool = False
+    is_merged: bool = False
+    is_disqualified: bool = False
+    use: Mapping[str, Use] = field(default_factory=dict)
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether members can no longer move to another team, because this team has submitted or is disqualified."""
+        return self.is_disqualified or any(one.has_files for one in self.use.values())
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseTerms:
+    """The limits of a phase. `days` is the number of days (UTC) since it opened, including today."""
+
+    title: str
+    per_day: int
+    days: int
+    total: int | None = None
+    finals: int = 2
+    is_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The limits of a challenge. The keys of `phases` are phase slugs."""
+
+    max_size: int
+    now: datetime
+    merge_until: datetime | None = None
+    closes_at: datetime | None = None
+    phases: Mapping[str, PhaseTerms] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Invite:
+    """A team invites a person, or accepts a person's request to join."""
+
+    team: TeamFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """A person enters a team. `own` is their current team; `former` is the team that they must return to, if any."""
+
+    team: TeamFacts
+    own: TeamFacts | None = None
+    former: TeamFacts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """A member leaves a team."""
+
+    team: TeamFacts
+    is_captain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """A captain removes a member from a team."""
+
+    team: TeamFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Two teams are merged into one."""
+
+    team: TeamFacts
+    other: TeamFacts
+
+
+Change = Invite | Enter | Leave | Remove | Merge
+
+
+def reasons_against(change: Change, terms: Terms) -> Iterator[str]:
+    """Yield a sentence for each rule that does not allow a change. If the change is allowed, yield nothing.
+
+    >>> from datetime import UTC
+    >>> terms = Terms(max_size=2, now=datetime(2026, 1, 1, tzinfo=UTC))
+    >>> list(reasons_against(Invite(TeamFacts("Owls", size=2)), terms))
+    ['Owls is full: a team has at most 2 members in this challenge.']
+    """
+    match change:
+        case Invite(team):
+            yield from against_growth(terms)
+            yield from against_member(team, terms)
+        case Enter(team, own, former):
+            yield from against_growth(terms)
+            yield from against_member(team, terms)
+            yield from against_change_of_team(team, own, former)
+        case Leave(team, is_captain):
+            yield from against_leaving(team, is_captain=is_captain)
+        case Remove(team):
+            if team.is_bound:
+                yield f"{team.name} has submitted, so the captain cannot remove members. Members can still leave."
+        case Merge(team, other):
+            yield from against_growth(terms)
+            yield from against_merge(team, other, terms)
+
+
+def against_growth(terms: Terms) -> Iterator[str]:
+    """Yield the reasons why no team of the challenge can get more members."""
+    if terms.merge_until and is_over(terms.merge_until, terms.now):
+        yield f"The deadline for changes to teams was {utc_text(terms.merge_until)}."
+    elif terms.closes_at and is_over(terms.closes_at, terms.now):
+        yield f"The challenge closed at {utc_text(terms.closes_at)}."
+
+
+def against_member(team: TeamFacts, terms: Terms) -> Iterator[str]:
+    if team.is_baseline or team.is_merged or not team.size:
+        yield f"{team.name} has no members, so nobody can join."
+    if team.is_disqualified:
+        yield f"{team.name} is disqualified."
+    if team.size >= terms.max_size:
+        yield f"{team.name} is full: a team has at most {terms.max_size} members in this challenge."
+
+
+def against_change_of_team(team: TeamFacts, own: TeamFacts | None, former: TeamFacts | None) -> Iterator[str]:
+    if former is not None and former != team:
+        yield f"A person who left {former.name} after it had submitted can only return to {former.name}."
+    if own is None:
+        return
+    if own.is_bound:
+        yield f"Team {own.name} has submitted, so it can only be merged with {team.name} as a whole."
+    elif own.size > 1:
+        yield f"Team {own.name} has other members. Leave it first."
+
+
+def against_leaving(team: TeamFacts, *, is_captain: bool) -> Iterator[str]:
+    if team.size == 1 and team.is_bound:
+        yield f"{team.name} has submitted, and you are its only member."
+    elif team.size > 1 and is_captain:
+        yield "You are the captain. Make another member the captain first."
+
+
+def against_merge(team: TeamFacts, other: TeamFacts, terms: Terms) -> Iterator[str]:
+    """Yield the reasons why two teams cannot be merged, apart from the date."""
+    for one in (team, other):
+        if one.is_baseline or one.is_merged or not one.size:
+            yield f"{one.name} has no members, so it cannot be merged."
+        if one.is_disqualified:
+            yield f"{one.name} is disqualified."
+    size = team.size + other.size
+    if size > terms.max_size:
+        yield f"Together the teams have {size} members; a team has at most {terms.max_size} in this challenge."
+    for slug, phase in terms.phases.items():
+        yield from against_joint_use(team.use.get(slug, Use()), other.use.get(slug, Use()), phase)
+
+
+def against_joint_use(one: Use, other: Use, phase: PhaseTerms) -> Iterator[str]:
+    """Yield the reasons why two teams together exceed the limits of one team in a phase."""
+    joint, allowed = one.submissions + other.submissions, phase.days * phase.per_day
+    if joint > allowed:
+        yield (
+            f"{phase.title}: together the teams have made {joint} submissions. One team could have made {allowed} so "
+            f"far: {phase.days} days with {phase.per_day} each."
+        )
+    if phase.total is not None and joint > phase.total:
+        yield f"{phase.title}: together the teams have made {joint} submissions; {phase.total} are allowed in total."
+    if phase.is_over:
+        if one.has_files and other.has_files:
+            yield f"{phase.title} is over, and both teams have a rank in it."
+    elif one.finals + other.finals > phase.finals:
+        yield (
+            f"{phase.title}: together the teams have chosen {one.finals + other.finals} final submissions; "
+            f"{phase.finals} are allowed. Deselect some first."
+        )

@@ -1,0 +1,1 @@
+"""Services for changes to teams: invitations, members and merges."""

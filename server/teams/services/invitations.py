@@ -1,0 +1,159 @@
+"""Invitations to teams, by link or username, and requests to join a team."""
+
+import secrets
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+from django.dispatch import Signal
+
+from server.accounts.models import ApiToken, User
+from server.challenges.models import Challenge, Membership, Team
+from server.challenges.reading import membership_of
+from server.challenges.services import refuse_organizer
+from server.clock import database_now
+from server.errors import Refused
+from server.teams.facts import facts_of
+from server.teams.models import Invitation
+from server.teams.rules import Invite
+from server.teams.services import members
+from server.teams.services.changes import captain_of, lock, present_terms, record, refuse, refuse_others
+from server.teams.services.contacts import note_contact
+
+Kind = Invitation.Kind
+
+VALID = timedelta(days=14)
+# the maximum number of open invitations and requests of one team, and of requests by one person in a challenge
+WAITING_MAX = 20
+# a signal that is sent with `invitation`, within the transaction, when a person is invited by username
+invited = Signal()
+UNKNOWN = "This invitation is no longer valid: it was used, withdrawn or has expired. Ask the captain for a new one."
+
+
+@transaction.atomic
+def invite(*, team: Team, by: User, username: str) -> Invitation:
+    """Invite the person with this username."""
+    (team,) = lock(team)
+    now = prepare(team, by)
+    user = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
+    if user is None or not Challenge.objects.readable_by(user).filter(pk=team.challenge_id).exists():
+        raise Refused("invalid", "No user with this name can see this challenge.")
+    if team.challenge.is_organized_by(user):
+        raise Refused("invalid", f"{user} is an organizer of this challenge or staff, so they cannot take part.")
+    if Membership.objects.filter(team=team, user=user).exists():
+        raise Refused("invalid", f"{user} is already in your team.")
+    if waiting := Invitation.objects.filter(team=team, user=user).first():
+        if waiting.kind == Kind.REQUEST:
+            raise Refused("invalid", f"{user} has requested to join your team. Accept that request.")
+        raise Refused("invalid", f"{user} is already invited.")
+    note_contact(sender=by, recipient=user, challenge=team.challenge, now=now)
+    found = Invitation.objects.create(team=team, kind=Kind.PERSON, user=user, created_at=now, expires_at=now + VALID)
+    invited.send(Invitation, invitation=found)
+    record(by, team, action="team.invited", user=user.pk)
+    return found
+
+
+@transaction.atomic
+def invite_by_link(*, team: Team, by: User) -> tuple[Invitation, str]:
+    """Create an invitation for one person. Return it with the token for its link, which is not stored."""
+    (team,) = lock(team)
+    now = prepare(team, by)
+    token = secrets.token_urlsafe(32)
+    found = Invitation.objects.create(
+        team=team,
+        kind=Kind.LINK,
+        token_sha256=ApiToken.digest(token),
+        created_at=now,
+        expires_at=now + VALID,
+    )
+    record(by, team, action="team.invited", invitation=found.pk)
+    return found, token
+
+
+def prepare(team: Team, by: User) -> datetime:
+    """Check that this person may invite people to the team now, and return the time."""
+    refuse_others(by, team)
+    terms = present_terms(team.challenge)
+    refuse(Invite(facts_of(team)), terms)
+    refuse_too_many(Q(team=team), terms.now)
+    return terms.now
+
+
+def refuse_too_many(whose: Q, now: datetime) -> None:
+    """Delete those of these invitations that have expired. Raise Refused if too many are left."""
+    Invitation.objects.filter(whose, expires_at__lte=now).delete()
+    if Invitation.objects.filter(whose).count() >= WAITING_MAX:
+        raise Refused(
+            "invalid",
+            f"{WAITING_MAX} invitations and requests are open. Withdraw an invitation or decide on a request first.",
+        )
+
+
+@transaction.atomic
+def ask(*, user: User, team: Team, accept_rules: bool) -> Invitation:
+    """Request to join a team. The captain of the team decides."""
+    (team,) = lock(team)
+    terms = present_terms(team.challenge)
+    refuse_organizer(user, team.challenge)
+    refuse(Invite(facts_of(team)), terms)
+    own = membership_of(user, team.challenge)
+    if own is not None and own.team_id == team.pk:
+        raise Refused("invalid", "You are already in this team.")
+    if own is None and not accept_rules:
+        raise Refused("rules_not_accepted", "To join, read and accept the rules of this challenge.")
+    refuse_too_many(Q(team=team), terms.now)
+    refuse_too_many(Q(user=user, kind=Kind.REQUEST, team__challenge=team.challenge), terms.now)
+    if waiting := Invitation.objects.filter(team=team, user=user).first():
+        if waiting.kind == Kind.PERSON:
+            raise Refused("invalid", f"{team} has invited you. Accept that invitation.")
+        return waiting
+    note_contact(sender=user, recipient=captain_of(team), challenge=team.challenge, now=terms.now)
+    found = Invitation.objects.create(
+        **{"team": team, "kind": Kind.REQUEST, "user": user, "rules_accepted": accept_rules or own is not None},
+        **{"created_at": terms.now, "expires_at": terms.now + VALID},
+    )
+    record(user, team, action="team.requested")
+    return found
+
+
+@transaction.atomic
+def accept_link(*, token: str, user: User, accept_rules: bool) -> Membership:
+    """Accept an invitation by link. The link cannot be used again."""
+    found = Invitation.objects.of_token(token).select_related("team").first()
+    if found is None:
+        raise Refused("not_found", UNKNOWN)
+    return use(found, user=user, accept_rules=accept_rules)
+
+
+@transaction.atomic
+def accept(*, invitation: Invitation, by: User, accept_rules: bool = False) -> Membership:
+    """Accept an invitation as the invited person, or a request as the captain."""
+    if invitation.kind == Kind.REQUEST:
+        # the team is locked, so that its captain does not change in the meantime
+        refuse_others(by, lock(invitation.team)[0])
+    elif invitation.kind != Kind.PERSON or invitation.user != by:
+        raise Refused("not_found", UNKNOWN)
+    user = invitation.user
+    assert user is not None
+    return use(invitation, user=user, accept_rules=accept_rules or invitation.rules_accepted)
+
+
+def use(invitation: Invitation, *, user: User, accept_rules: bool) -> Membership:
+    """Delete the invitation and make the person a member. If the rules refuse the member, the invitation remains."""
+    (team,) = lock(invitation.team)
+    if not Invitation.objects.waiting(database_now()).filter(pk=invitation.pk).delete()[0]:
+        raise Refused("not_found", UNKNOWN)
+    Invitation.objects.filter(team=team, user=user).delete()
+    return members.enter(user=user, team=team, accept_rules=accept_rules)
+
+
+@transaction.atomic
+def close(*, invitation: Invitation, by: User) -> None:
+    """Close an invitation or a request. Both the captain and the invited or requesting person may do this."""
+    (team,) = lock(invitation.team)
+    if invitation.user != by:
+        refuse_others(by, team)
+    if not Invitation.objects.filter(pk=invitation.pk).delete()[0]:
+        raise Refused("not_found", UNKNOWN)
+    detail = {"user": invitation.user_id} if invitation.user_id else {}
+    record(by, team, action="team.invitation_closed", kind=invitation.kind, **detail)

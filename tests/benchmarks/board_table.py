@@ -1,0 +1,96 @@
+"""The rows of the benchmark table about reading leaderboards and recording scores."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tests.benchmarks.earlier import has_postgres, multiples
+from tests.flows.postgres import own_database
+
+# Columns: name, required value, target, measured value, and the seconds from which it was computed.
+Row = tuple[str, str, str, str, str]
+
+ROOT = Path(__file__).parents[2]
+EACH, TEAMS, MANY_TEAMS = 50, 2_000, 20_000
+REACH = {
+    **{"page, uncached": 20, "page, cached": 4, "page, 304": 2},
+    **{"page of a member, 304": 2, "API, 304": 2},
+    **{"page at a time": 30, "page of a member at a time": 30, "last page": 30},
+    **{"search": 30, "search at a time": 30, "sort by another metric": 30, "baselines": 30},
+    **{"overview": 10, "home": 10, "submission": 10, "panel": 10, "submission in the API": 10},
+    **{"submissions of all teams": 30, "failed submissions of all teams": 30, "live page of a phase": 30},
+    **{"own submissions": 30, "own submissions, page": 30},
+}
+PAIRS = 7  # Number of runs of each version; the versions alternate.
+GROWTH = 2  # With ten times as many teams, the cost of a request may grow at most by this factor.
+
+
+def row(name: str, reach: float, aim: float, found: float, behind: str, *, least: bool = False) -> Row:
+    sign = ">=" if least else "<="
+    return name, f"{sign} {reach:,g}", f"{sign} {aim:,g}", f"{found:,.2f}" if found < 100 else f"{found:,.0f}", behind
+
+
+def leaderboards(folder: Path) -> Iterator[Row]:
+    """Read a leaderboard of 2,000 teams on each database.
+
+    With BENCH_MANY_TEAMS=1, a leaderboard of 20,000 teams is also read, by one reader and by 50 readers at the same
+    time. Filling this leaderboard takes 20 minutes. SQLite databases are kept in the folder.
+    """
+    many = os.environ.get("BENCH_MANY_TEAMS") == "1"
+    for vendor in ("SQLite", "PostgreSQL") if has_postgres() else ("SQLite",):
+        with filled(folder, TEAMS, vendor) as database:
+            measured = read("boards", TEAMS, database)
+            readers = {} if many else read("readers", TEAMS, database)
+        yield from costs(vendor, measured)
+        if many:
+            with filled(folder, MANY_TEAMS, vendor) as database:
+                larger, readers = (read(program, MANY_TEAMS, database) for program in ("boards", "readers"))
+            growth = {name: larger[name]["ratio"] / measured[name]["ratio"] for name in REACH}
+            worst = max(growth, key=growth.__getitem__)
+            title = f"{vendor}, cost with {MANY_TEAMS:,} teams / with {TEAMS:,}, largest"
+            yield row(title, GROWTH, GROWTH, growth[worst], worst)
+        teams = MANY_TEAMS if many else TEAMS
+        behind = f"{readers['board']:.2f} s / {readers['bare']:.2f} s, {readers['requests']:,.0f} requests"
+        title = f"{vendor}, {teams:,} teams, 50 readers"
+        yield row(f"{title}: p99 / p99 of a bare JSON view", 20, 20, readers["ratio"], behind)
+        yield row(f"{title}: growth of a web process in MB", 30, 30, readers["grown"], "in 80 s, after 30 s of warm-up")
+
+
+def costs(vendor: str, measured: Any) -> Iterator[Row]:
+    for name, reach in REACH.items():
+        title = f"{vendor}, {TEAMS:,} teams, {name}: CPU / CPU of a bare JSON view"
+        yield row(title, reach, reach, measured[name]["ratio"], f"{measured[name]['milliseconds']:.1f} ms")
+
+
+@contextmanager
+def filled(folder: Path, teams: int, vendor: str) -> Iterator[dict[str, str]]:
+    """Yield the environment variables of a database, which the first program that reads it fills."""
+    if vendor == "SQLite":
+        home = folder / f"boards-{teams}"
+        home.mkdir(exist_ok=True)
+        yield {"PODIUM_HOME": str(home)}
+        return
+    with TemporaryDirectory(prefix="podium-boards-") as empty, own_database() as url:
+        yield {"PODIUM_HOME": empty, "DATABASE_URL": url}
+
+
+def read(program: str, teams: int, database: dict[str, str]) -> Any:
+    """Run one of the programs that read a leaderboard, and return its output."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "PODIUM_HOME")}
+    command = [sys.executable, "-m", f"tests.benchmarks.{program}", str(teams), str(EACH), database["PODIUM_HOME"]]
+    given = kept | {name: value for name, value in database.items() if name != "PODIUM_HOME"}
+    done = subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def recordings(folder: Path) -> Iterator[Row]:
+    """Record scores of teams with 50 earlier submissions in a phase of 2,000 teams."""
+    for name, (multiple, milliseconds) in multiples(folder, PAIRS).items():
+        title = f"recording a score, {name}: CPU / CPU before entries of leaderboards were kept"
+        yield row(title, 1.5, 1.5, multiple, f"{milliseconds:.1f} ms, median of {PAIRS} pairs")

@@ -1,0 +1,56 @@
+"""Tests pages with axe-core, which finds violations of the Web Content Accessibility Guidelines (WCAG 2.2, AA)."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from playwright.sync_api import Page
+
+from tests.browser.conftest import Open
+from tests.browser.every_page import Reader
+
+AXE = Path(settings.BASE_DIR) / "node_modules" / "axe-core" / "axe.min.js"
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+WIDTHS, SCHEMES = (390, 1440), ("light", "dark")
+
+pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
+
+
+def violations(page: Page, addresses: Iterable[str]) -> set[tuple[str, str, str]]:
+    """Return (URL, rule, element) for each violation on these pages, in a narrow and a wide window."""
+    found = set()
+    for address in addresses:
+        page.goto(address)
+        found |= violations_of(page)
+    return found
+
+
+def violations_of(page: Page) -> set[tuple[str, str, str]]:
+    """Return (URL, rule, element) for each violation on the open page, in a narrow and a wide window."""
+    found, size = set(), page.viewport_size
+    page.evaluate(AXE.read_text())
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        result = page.evaluate("tags => axe.run({runOnly: tags})", TAGS)
+        for rule in result["violations"]:
+            found |= {(page.url, rule["id"], node["html"][:200]) for node in rule["nodes"]}
+    if size is not None:
+        page.set_viewport_size(size)
+    return found
+
+
+def test_a_picture_without_alternative_text_is_a_violation(visit: Open, db: None) -> None:
+    page = visit().new_page()
+    page.route("**/broken", lambda route: route.fulfill(body="<html><body><img src='data:,'></body></html>"))
+    assert "image-alt" in {rule for _, rule, _ in violations(page, ["/broken"])}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_no_page_violates_the_guidelines(scheme: str, readers: list[Reader], visit: Open) -> None:
+    found = set()
+    for reader in readers:
+        page = visit(reader.client, color_scheme=scheme).new_page()
+        found |= violations(page, reader.addresses)
+        page.context.close()
+    assert found == set()

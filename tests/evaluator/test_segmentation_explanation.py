@@ -1,0 +1,88 @@
+"""Tests the kinds of errors of masks on an image of 4 × 4 pixels, and invariants of explanations of segmentation."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.report import Report
+from evaluator.request import ReportOptions, ScoringRequest
+from evaluator.scoring import score
+from evaluator.synthesis import synthesize
+from tests.evaluator.test_segmentation_rules import LEFT, TOP, TRACK, WHOLE, Edges, mask, submission, truth
+
+LABELS = "ImageID,LabelName,Confidence\ni,cat,1\ni,dog,0\n"
+HIERARCHY = '{"LabelName": "animal", "Subcategory": [{"LabelName": "cat"}, {"LabelName": "dog"}]}'
+BAND, OTHER_BAND, CORNER, PAIR = (0, 4, 0, 1), (0, 4, 3, 4), (0, 2, 0, 2), (0, 2, 0, 1)
+Found = list[tuple[str, float, Edges]]
+KINDS: list[tuple[Any, Found, str]] = [
+    ([(WHOLE, 0, True)], [("dog", 0.9, WHOLE)], "class"),
+    ([(WHOLE, 0, True)], [("cat", 0.9, PAIR)], "localization"),  # The IoU is 1/8.
+    ([(WHOLE, 0, True)], [("dog", 0.9, CORNER)], "both"),  # The IoU is 1/4.
+    ([(WHOLE, 0, True)], [("cat", 0.9, WHOLE), ("cat", 0.8, WHOLE)], "duplicate"),
+    ([(BAND, 0, True)], [("cat", 0.9, OTHER_BAND)], "background"),
+    ([(LEFT, 1, True)], [("cat", 0.9, (1, 4, 0, 4))], "group_of"),  # One third of the mask is in the group.
+]
+
+
+def explained(tmp_path: Path, objects: Any, found: Found, *, hierarchy: str = "", **parameters: Any) -> Report:
+    path = submission(tmp_path, [f"i,4,4,{label},{confidence},{mask(edges)}" for label, confidence, edges in found])
+    folder = truth(tmp_path, objects, image_labels=LABELS)
+    if hierarchy:
+        (folder / "hierarchy.json").write_text(hierarchy)
+    return score(ScoringRequest(TRACK, folder, path, parameters=parameters, report=ReportOptions(explanation=True)))
+
+
+def wrong(report: Report) -> list[str]:
+    """Return the kinds of errors with false positives."""
+    return [str(row["kind"]) for row in report.splits["all"].tables["errors"] if row["false_positives"]]
+
+
+@pytest.mark.parametrize(("objects", "found", "kind"), KINDS)
+def test_each_kind_of_error_is_recognized(tmp_path: Path, objects: Any, found: Found, kind: str) -> None:
+    assert wrong(explained(tmp_path, objects, found)) == [kind]
+
+
+def test_fixing_the_class_of_a_prediction_makes_it_a_hit(tmp_path: Path) -> None:
+    (row,) = (
+        row
+        for row in explained(tmp_path, [(WHOLE, 0, True)], [("dog", 0.9, WHOLE)]).splits["all"].tables["errors"]
+        if row["kind"] == "class"
+    )
+    assert (row["misses"], row["delta_mAP"]) == (1, 1.0)
+
+
+def test_a_mask_of_an_ancestor_has_the_right_class(tmp_path: Path) -> None:
+    found = [("animal", 0.9, WHOLE), ("cat", 0.9, WHOLE), ("dog", 0.9, WHOLE)]
+    report = explained(tmp_path, [(WHOLE, 0, True)], found, hierarchy=HIERARCHY)
+    assert wrong(report) == ["class"]
+    assert report.splits["all"].tables["class_errors"] == [{"truth": "cat", "prediction": "dog", "count": 1}]
+
+
+def test_masks_on_an_object_with_only_a_box_are_not_errors(tmp_path: Path) -> None:
+    report = explained(tmp_path, [(LEFT, 0, True), (TOP, 0, False)], [("cat", 0.9, TOP)])
+    assert wrong(report) == []
+    assert [row[4:7] for row in report.matches.rows()] == [("absorbed", "", ""), ("missed", "missed", 2)]
+
+
+@pytest.mark.parametrize("parameters", [{}, {"group_of_weight": 0.3}, {"expand_hierarchy": False}])
+def test_every_error_has_one_kind_and_the_explanation_does_not_change_the_score(
+    parameters: dict[str, Any], tmp_path: Path
+) -> None:
+    out = tmp_path / "challenge"
+    synthesize(TRACK, out, images=25, seed=3, qualities=(0.6,))
+    file = min((out / "submissions").iterdir(), key=lambda path: len(path.name))
+    plain = score(ScoringRequest(TRACK, out / "truth", file, parameters=parameters))
+    options = ReportOptions(explanation=True)
+    report = score(ScoringRequest(TRACK, out / "truth", file, parameters=parameters, report=options))
+    rows = list(report.matches.rows())
+    for name, split in report.splits.items():
+        assert split.metrics == plain.splits[name].metrics
+        mine = [row for row in rows if name in ("all", row[0])]
+        false = Counter(row[5] for row in mine if row[4] == "false_positive")
+        errors = {row["kind"]: row for row in split.tables["errors"]}
+        assert {kind: row["false_positives"] for kind, row in errors.items()} == {kind: false[kind] for kind in errors}
+        for row in split.classes:
+            assert sum(row[f"fp_{kind}"] for kind in errors if kind != "missed") == row["false_positives"]
+            assert row["truths"] - row["true_positives"] == pytest.approx(row["missed"])

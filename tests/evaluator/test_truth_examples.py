@@ -1,0 +1,28 @@
+"""The truth folders that the handbook shows are valid, and show every file that a track declares."""
+
+from pathlib import Path
+
+import pytest
+
+from evaluator.catalog import TRACKS
+from evaluator.catalog.truth_examples import EXAMPLES
+from evaluator.scoring import prepare
+
+# These files have no example: a salt must be secret, and the others contain published annotations in their own
+# formats.
+WITHOUT_EXAMPLE = {"salt.txt", "Sentences/", "Annotations/", "split.txt"}
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_every_declared_file_has_an_example(track: str) -> None:
+    declared = {file.name for file in TRACKS[track].truth_files}
+    assert declared - WITHOUT_EXAMPLE == set(EXAMPLES[track])
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_the_examples_of_a_track_are_a_truth_without_faults(track: str, tmp_path: Path) -> None:
+    (tmp_path / "truth").mkdir()
+    for name, text in EXAMPLES[track].items():
+        (tmp_path / "truth" / name).write_text(text)
+    made = prepare(track, tmp_path / "truth", tmp_path / "t.podium")
+    assert set(made["splits"]) == {"all", "public", "private"}

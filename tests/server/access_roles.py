@@ -1,0 +1,49 @@
+"""The roles of users for which `access_table.py` lists the expected HTTP statuses."""
+
+ROLES = ("nobody", "stranger", "member", "mate", "rival", "organizer", "foreign", "staff", "superuser")
+GROUPS = {
+    **{role: (role,) for role in ROLES},
+    "team": ("member", "mate"),  # Users with these roles belong to the team of the submission.
+    "teams": ("member", "mate", "rival"),  # Users with these roles take part in the challenge.
+    "organizers": (
+        "organizer",
+        "staff",
+        "superuser",
+        # The role "foreign" organizes a different challenge and has no rights in this one.
+    ),
+    "employees": ("staff", "superuser"),  # The role "staff" has no permissions in the admin.
+}
+Answers = dict[str, int]
+Methods = dict[str, Answers]
+
+
+def who(rest: int, **groups: int) -> Answers:
+    """Return the expected status for each role: `who(404, nobody=302, team=200)`.
+
+    The first argument is for the roles that belong to none of the named groups. If a role is in several groups, the
+    last one determines its status.
+    """
+    named = {role: status for group, status in groups.items() for role in GROUPS[group]}
+    return {role: named.get(role, rest) for role in ROLES}
+
+
+OTHERS = ("PUT", "PATCH", "DELETE")
+
+
+def door(staff: int, superuser: int | None = None) -> Methods:
+    """Return the statuses of an admin page. Users who are not staff are redirected to the login page."""
+    answers = who(302, staff=staff, superuser=staff if superuser is None else superuser)
+    return dict.fromkeys(("GET", "POST", "PUT", "PATCH", "DELETE"), answers)
+
+
+def model(name: str, *, add: int = 403, change: int = 403) -> dict[str, Methods]:
+    """Return the statuses of all admin pages of a model: superusers may read, staff without permissions are refused."""
+    read = door(403, 200)
+    return {
+        f"admin/{name}/": read,
+        f"admin/{name}/add/": door(403, add),
+        f"admin/{name}/<path:object_id>/history/": read,
+        f"admin/{name}/<path:object_id>/delete/": door(403),
+        f"admin/{name}/<path:object_id>/change/": {**read, "POST": door(403, change)["POST"]},
+        f"admin/{name}/<path:object_id>/": door(302),
+    }

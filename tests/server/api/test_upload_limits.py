@@ -1,0 +1,176 @@
+"""Partial uploads have limits for each account and for the disk, and expire after a day."""
+
+import os
+import time
+from collections import namedtuple
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from fcntl import LOCK_EX, flock
+from uuid import UUID
+
+import pytest
+from pytest_django import Settings
+
+from server.accounts.models import User
+from server.challenges.models import Phase
+from server.submissions import upload_slots
+from server.submissions.services import resumable, sweeping
+from server.submissions.upload_handler import upload_folder
+from tests.conftest import Make
+from tests.server.api.conftest import FILE, Tus, folders, refused
+from tests.server.documented import Api
+
+Disk = namedtuple("Disk", "free")
+NOW = datetime.now(UTC)
+DAY = timedelta(days=1)
+
+pytestmark = [
+    pytest.mark.phase(challenge={"slug": "detection"}, slug="main", closes_at=NOW + DAY),
+    pytest.mark.usefixtures("inline_queue", "team"),
+]
+
+
+def age(tus: Tus, minutes: int) -> None:
+    """Make the latest upload look as if nothing had arrived for some minutes."""
+    folder = upload_folder() / f"upload-{tus.path.rpartition('/')[2].replace('-', '')}"
+    for path in (folder / "content", folder):
+        os.utime(path, (0, time.time() - 60 * minutes))
+
+
+def only_id() -> UUID:
+    (folder,) = folders()
+    return UUID(folder.name.removeprefix("upload-"))
+
+
+class TestLimits:
+    def test_the_number_of_unfinished_uploads_of_an_account_is_limited(self, tus: Tus, settings: Settings) -> None:
+        settings.ACCOUNT_MAX_UPLOADS = 2
+        statuses = [tus.begin().status_code for _ in range(3)]
+        assert statuses == [201, 201, 429]
+
+    def test_finished_uploads_do_not_count(self, tus: Tus, settings: Settings) -> None:
+        settings.ACCOUNT_MAX_UPLOADS = 1
+        tus.begin()
+        tus.patch(0, FILE)
+        assert tus.begin(length=3).status_code == 201
+
+    def test_a_chunk_that_is_being_received_needs_an_upload_slot(
+        self, tus: Tus, member: User, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        taken: list[str] = []
+        monkeypatch.setattr(upload_slots, "take", lambda name, most: bool(taken.append(name)))
+        tus.begin()
+        answer = tus.patch(0, FILE)
+        assert refused(answer) == (429, "rate_limited")
+        assert taken[0].startswith("team ")
+        assert tus.state()["offset"] == 0
+
+    def test_announced_bytes_count_against_the_disk_space(
+        self, tus: Tus, api: Api, make: Make, settings: Settings
+    ) -> None:
+        settings.UPLOAD_MAX_BYTES = 1000
+        assert [tus.begin(length=1000).status_code for _ in range(3)] == [201, 201, 429]
+        phase = Phase.objects.get()
+        others = [Tus(api, make.team(phase.challenge).memberships.get().user) for _ in range(3)]
+        assert [other.begin(length=900).status_code for other in others] == [201, 507, 507]
+        assert others[2].begin(length=100).status_code == 201
+
+    def test_without_disk_space_the_status_is_507(self, tus: Tus, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(resumable.shutil, "disk_usage", lambda path: Disk(free=len(FILE) - 1))
+        assert refused(tus.begin()) == (507, "no_space")
+
+    def test_two_requests_do_not_write_at_the_same_time(self, tus: Tus) -> None:
+        tus.begin()
+        (folder,) = folders()
+        held = os.open(folder, os.O_RDONLY)
+        flock(held, LOCK_EX)
+        answer = tus.patch(0, FILE)
+        os.close(held)
+        assert refused(answer) == (429, "rate_limited")
+        assert answer.headers["Retry-After"] == "1"
+        assert tus.patch(0, FILE).status_code == 204
+
+
+class TestIdleUploads:
+    """An upload that has received nothing for 15 minutes is removed if another upload needs its space."""
+
+    def test_the_oldest_idle_upload_of_an_account_is_replaced(self, tus: Tus, settings: Settings) -> None:
+        settings.ACCOUNT_MAX_UPLOADS = 2
+        paths = []
+        for minutes in (20, 30):
+            tus.begin()
+            paths.append(tus.path)
+            age(tus, minutes)
+        assert tus.begin().status_code == 201
+        assert [tus.api.ask("HEAD", path, user=tus.user).status_code for path in paths] == [200, 404]
+
+    def test_an_upload_that_grows_is_not_replaced(self, tus: Tus, settings: Settings) -> None:
+        settings.ACCOUNT_MAX_UPLOADS = 1
+        tus.begin()
+        age(tus, 20)
+        tus.patch(0, FILE[:1])
+        answer = tus.begin()
+        assert refused(answer) == (429, "rate_limited")
+        assert 0 < int(answer.headers["Retry-After"]) <= 15 * 60
+
+    def test_idle_uploads_of_others_are_replaced_if_the_space_is_needed(
+        self, tus: Tus, api: Api, make: Make, settings: Settings
+    ) -> None:
+        settings.UPLOAD_MAX_BYTES = 1000
+        for _ in range(2):
+            tus.begin(length=1000)
+            age(tus, 20)
+        phase = Phase.objects.get()
+        other = Tus(api, make.team(phase.challenge).memberships.get().user)
+        assert [other.begin(length=1000).status_code for _ in range(2)] == [201, 201]
+        assert len(folders()) == 2
+
+    def test_nothing_is_removed_if_it_would_not_free_enough_space(
+        self, tus: Tus, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        tus.begin()
+        age(tus, 20)
+        monkeypatch.setattr(resumable.shutil, "disk_usage", lambda path: Disk(free=0))
+        assert refused(tus.begin()) == (507, "no_space")
+        assert tus.api.ask("HEAD", f"uploads/{only_id()}", user=tus.user).status_code == 200
+
+    def test_an_upload_to_which_a_request_is_writing_is_not_removed(self, tus: Tus, settings: Settings) -> None:
+        settings.ACCOUNT_MAX_UPLOADS = 1
+        tus.begin()
+        age(tus, 20)
+        (folder,) = folders()
+        held = os.open(folder, os.O_RDONLY)
+        flock(held, LOCK_EX)
+        assert refused(tus.begin()) == (429, "rate_limited")
+        os.close(held)
+        assert tus.begin().status_code == 201
+
+
+class TestExpiry:
+    @pytest.fixture
+    def expired(self, tus: Tus) -> Callable[[], None]:
+        def age() -> None:
+            for path in [*upload_folder().rglob("*")][::-1]:
+                os.utime(path, (0, time.time() - 25 * 3600))
+
+        return age
+
+    def test_an_upload_expires_after_a_day(self, tus: Tus, expired: Callable[[], None]) -> None:
+        tus.begin()
+        expired()
+        assert tus.head().status_code == 404
+        assert tus.patch(0, FILE).status_code == 404
+
+    def test_the_sweeper_removes_expired_uploads_only(self, tus: Tus, expired: Callable[[], None]) -> None:
+        tus.begin()
+        expired()
+        tus.begin()
+        assert sweeping.sweep().removed == 1
+        assert [folder.name for folder in folders()] == [f"upload-{tus.path.rpartition('/')[2].replace('-', '')}"]
+
+    def test_every_byte_extends_the_lifetime_of_an_upload(self, tus: Tus, expired: Callable[[], None]) -> None:
+        tus.begin()
+        for path in upload_folder().rglob("*"):
+            os.utime(path, (0, time.time() - 23 * 3600))
+        tus.patch(0, FILE[:1])
+        assert datetime.fromisoformat(tus.state()["expires_at"]) > datetime.now(UTC) + timedelta(hours=23)

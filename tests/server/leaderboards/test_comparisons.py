@@ -1,0 +1,299 @@
+"""Tests comparisons of leaderboards: when they are due, which worker claims them, and what happens if it dies."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+
+import pytest
+from celery import current_app
+from django.contrib.auth.models import AnonymousUser
+from django.db import connection
+from django.db.models import F
+from django.test.utils import CaptureQueriesContext
+
+from server.challenges.models import Phase
+from server.clock import database_now
+from server.leaderboards.models import Board, ComparedEntry, Comparison, Entry
+from server.leaderboards.queries import board
+from server.leaderboards.services import comparisons
+from server.leaderboards.services.comparisons import Found
+from server.leaderboards.validators import entity_tag
+from server.submissions import queue
+from server.submissions.models import Submission
+from server.submissions.services.sweeping import sweep
+from server.submissions.signals import announce
+from tests.conftest import InlineQueue, Make, compare_boards
+from tests.server.conftest import Scored
+from worker import tasks
+from worker.comparisons.comparing import compared
+
+pytestmark = pytest.mark.django_db
+VALUES = [0.25, 0.5, 0.75] * 10
+
+
+@pytest.fixture
+def broker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> InlineQueue:
+    """Replace the broker with one that has lost all messages; `.sent_for_boards` collects new messages."""
+    monkeypatch.setattr(queue, "waiting", lambda kind: 0)
+    return inline_queue
+
+
+@pytest.fixture
+def changed(phase: Phase, replicated: Callable[..., Submission]) -> Board:
+    """Return a leaderboard of two teams that is due for a comparison."""
+    for _ in range(2):
+        replicated(phase, VALUES)
+    comparisons.add_missing()
+    others = Comparison.objects.exclude(board__kind="public")
+    # The tests use only the comparison of the public leaderboard.
+    others.update(not_before=database_now() + timedelta(days=1))
+    return Board.objects.get(phase=phase, kind="public")
+
+
+def job() -> Comparison:
+    """Return the comparison of the public leaderboard."""
+    return Comparison.objects.get(board__kind="public")
+
+
+def let_lease_expire() -> None:
+    expired = {"lease_until": database_now() - timedelta(seconds=1)}
+    assert Comparison.objects.filter(lease_token__isnull=False).update(**expired) == 1
+
+
+def is_due() -> bool:
+    return Comparison.objects.due(database_now() + timedelta(hours=1)).exists()
+
+
+def claimed() -> Comparison:
+    one = comparisons.claim_next()
+    assert one is not None
+    return one
+
+
+def test_the_sweeper_wakes_a_worker_for_a_leaderboard_that_has_changed(
+    scored: Scored, phase: Phase, broker: InlineQueue
+) -> None:
+    sweep()
+    assert broker.sent_for_boards == []
+    scored(phase, 0.5)
+    sweep()
+    assert broker.sent_for_boards == [Board.objects.get(kind="public").pk]
+
+
+def test_many_changes_are_followed_by_one_comparison(changed: Board, broker: InlineQueue, scored: Scored) -> None:
+    """Each sweep sends at most one message, and after the first comparison, the leaderboard is up to date."""
+    for number in range(3):
+        scored(changed.phase, number / 10)
+        sweep()
+    assert broker.sent_for_boards == [changed.pk] * 3
+    for message in broker.sent_for_boards[:]:
+        tasks.compare(message)
+    assert ComparedEntry.objects.filter(entry__board=changed).count() == 5
+    assert Board.objects.get(pk=changed.pk).version == 6, "5 scores were recorded, and one comparison"
+
+
+def test_no_second_message_is_sent_while_one_waits(
+    changed: Board, broker: InlineQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "waiting", lambda kind: 1)
+    comparisons.wake()
+    assert broker.sent_for_boards == []
+
+
+def test_a_late_comparison_gets_one_urgent_message(
+    changed: Board, broker: InlineQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = []
+    monkeypatch.setattr(queue, "enqueue", lambda kind, key, urgent=False: sent.append((key, urgent)))
+    comparisons.wake()
+    monkeypatch.setattr(queue, "waiting", lambda kind: 1)  # A message is still waiting in the queue.
+    Comparison.objects.update(enqueued_at=F("enqueued_at") - comparisons.LATE - timedelta(seconds=1))
+    comparisons.wake()
+    comparisons.wake()
+    assert sent == [(changed.pk, False), (changed.pk, True)]
+
+
+def test_only_one_worker_gets_a_comparison(changed: Board) -> None:
+    assert claimed().board == changed
+    assert comparisons.claim_next() is None
+
+
+def test_a_comparison_is_not_due_again_until_the_leaderboard_changes(changed: Board, scored: Scored) -> None:
+    one = claimed()
+    assert comparisons.record(one, compared(one), seconds=0.0)
+    assert not is_due()
+    scored(changed.phase, 0.5)
+    assert is_due()
+
+
+def test_a_leaderboard_is_not_compared_again_at_once(changed: Board, scored: Scored) -> None:
+    one = claimed()
+    comparisons.record(one, compared(one), seconds=10.0)
+    scored(changed.phase, 0.5)
+    assert comparisons.claim_next() is None
+    pause = job().not_before - database_now()
+    assert timedelta(seconds=85) < pause <= timedelta(seconds=90)
+
+
+def test_after_a_worker_is_lost_another_one_makes_the_comparison(changed: Board) -> None:
+    lost = claimed()
+    let_lease_expire()
+    second = claimed()
+    assert second.attempts == 2
+    assert not comparisons.record(lost, compared(lost), seconds=0.0)
+    assert not ComparedEntry.objects.exists()
+    assert comparisons.record(second, compared(second), seconds=0.0)
+    assert ComparedEntry.objects.count() == 2
+    assert job().attempts == 0
+
+
+def test_a_comparison_that_loses_its_workers_is_given_up_until_the_next_change(
+    changed: Board, scored: Scored, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(3):
+        claimed()
+        let_lease_expire()
+    assert comparisons.claim_next() is None
+    assert not is_due()
+    assert job().failure == "its worker stopped 3 times"
+    assert "alarm" in caplog.text
+    scored(changed.phase, 0.5)
+    assert is_due()
+
+
+def test_a_change_during_a_comparison_is_compared_afterwards(changed: Board, scored: Scored) -> None:
+    one = claimed()
+    found = compared(one)
+    scored(changed.phase, 0.1)
+    comparisons.record(one, found, seconds=0.0)
+    assert ComparedEntry.objects.count() == 2
+    assert is_due()
+
+
+def test_a_row_that_was_replaced_during_a_comparison_is_not_kept(
+    changed: Board, replicated: Callable[..., Submission]
+) -> None:
+    one = claimed()
+    found = compared(one)
+    replicated(changed.phase, [value + 0.1 for value in VALUES], team=Entry.objects.first().team)
+    comparisons.record(one, found, seconds=0.0)
+    assert ComparedEntry.objects.filter(entry__valid_until=None).count() == ComparedEntry.objects.count() == 1
+
+
+def test_a_comparison_raises_the_version_only_if_it_finds_something_new(changed: Board) -> None:
+    before = Board.objects.get(pk=changed.pk).version
+    compare_boards()
+    assert Board.objects.get(pk=changed.pk).version == before + 1
+    # This simulates a change that does not affect the comparison, such as a new team name.
+    Board.objects.filter(pk=changed.pk).update(version=F("version") + 1)
+    compare_boards()
+    assert Board.objects.get(pk=changed.pk).version == before + 2
+    assert not is_due()
+
+
+def test_a_new_comparison_alone_changes_the_entity_tag(changed: Board, phase: Phase) -> None:
+    shown = partial(board, phase, split="public", viewer=AnonymousUser())
+    before = entity_tag(shown())
+    Comparison.objects.filter(board=changed).update(version=changed.version, day=database_now().date())
+    compare_boards()
+    assert set(ComparedEntry.objects.values_list("entry__board__kind", flat=True)) == {"all"}
+    assert entity_tag(shown()) == before
+    Comparison.objects.filter(board=changed).update(version=0)
+    compare_boards()
+    assert entity_tag(shown()) != before
+
+
+def test_a_leaderboard_under_ladder_feedback_is_never_compared(
+    make: Make, replicated: Callable[..., Submission]
+) -> None:
+    phase = make.phase(feedback="ladder")
+    submission = replicated(phase, VALUES)
+    submission.evaluations.update(published=F("pk"))
+    announce(phase, [submission.team_id])
+    assert Entry.objects.filter(board__kind="published").exists()
+    compare_boards()
+    assert set(ComparedEntry.objects.values_list("entry__board__kind", flat=True)) == {"public", "all"}
+
+
+def test_a_leaderboard_with_another_signature_is_not_compared(phase: Phase, scored: Scored) -> None:
+    scored(phase, 0.5, signature="of the next truth")
+    compare_boards()
+    assert not ComparedEntry.objects.exists()
+
+
+def test_after_a_change_of_decimals_the_entries_are_compared_again(changed: Board, phase: Phase) -> None:
+    compare_boards()
+    assert job().content != ""
+    phase.feedback, phase.feedback_decimals = Phase.Feedback.ROUNDED, 2
+    phase.save()
+    assert not ComparedEntry.objects.exists()
+    assert job().content == ""
+    assert is_due()
+
+
+def test_a_worker_that_compares_with_the_previous_decimals_writes_nothing(changed: Board, phase: Phase) -> None:
+    one = claimed()
+    phase.feedback, phase.feedback_decimals = Phase.Feedback.ROUNDED, 2
+    phase.save()
+    assert not comparisons.record(one, compared(one), seconds=0.0)
+
+
+def test_recording_a_score_does_not_write_to_the_comparison(changed: Board, scored: Scored) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        scored(changed.phase, 0.5)
+    assert not [query for query in queries if "leaderboards_comparison" in query["sql"]]
+
+
+@pytest.fixture
+def comparing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
+    """Return a function that makes each comparison raise an error."""
+
+    def make_raise(error: BaseException) -> None:
+        def failing(comparison: Comparison) -> Found:
+            raise error
+
+        monkeypatch.setattr(tasks, "compared", failing)
+
+    return make_raise
+
+
+def test_the_message_names_a_task_of_the_worker() -> None:
+    assert current_app.tasks[queue.QUEUES[Comparison].task] == tasks.compare
+
+
+def test_the_task_stores_what_it_found(changed: Board, broker: InlineQueue) -> None:
+    tasks.compare(changed.pk)
+    assert ComparedEntry.objects.count() == 2
+    assert Comparison.objects.filter(board=changed, lease_token=None, attempts=0).exists()
+
+
+def test_an_unexpected_error_is_tried_again_and_then_given_up(
+    changed: Board, broker: InlineQueue, comparing: Callable[[BaseException], None]
+) -> None:
+    comparing(RuntimeError("a bug"))
+    for attempt in (1, 2, 3):
+        assert is_due()
+        Comparison.objects.filter(board=changed).update(not_before=None)
+        with pytest.raises(RuntimeError):
+            tasks.compare(changed.pk)
+        assert job().attempts == attempt % 3
+    assert not is_due()
+    assert job().failure == "RuntimeError while comparing"
+
+
+def test_without_enough_memory_a_comparison_is_given_up_at_once(
+    changed: Board, broker: InlineQueue, comparing: Callable[[BaseException], None]
+) -> None:
+    comparing(MemoryError())
+    tasks.compare(changed.pk)
+    assert not is_due()
+
+
+def test_a_worker_that_is_stopped_releases_its_comparison(
+    changed: Board, broker: InlineQueue, comparing: Callable[[BaseException], None]
+) -> None:
+    comparing(SystemExit())
+    with pytest.raises(SystemExit):
+        tasks.compare(changed.pk)
+    assert Comparison.objects.filter(board=changed, lease_token=None, attempts=0, not_before=None).exists()
+    assert claimed().attempts == 1

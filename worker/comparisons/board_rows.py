@@ -1,0 +1,109 @@
+"""Reads the entries of a leaderboard, and the bootstrap replicates of some of them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluator import ranking
+from evaluator.metrics.bootstrap import Numbers
+from evaluator.metrics.known_rows import Flags
+from server.leaderboards.models import Board, Entry
+from server.leaderboards.scored_entries import SPLITS
+from server.submissions.models import Replicates
+
+RULES = 2  # Version of the rules. If it is raised, all stored comparisons are computed again.
+NORMAL_WIDTH = 3.92  # Width of the 95% interval of a normal distribution, in standard errors.
+
+Draws = tuple[int, int]  # Seed and number of bootstrap draws.
+
+
+class Line(NamedTuple):
+    """A current entry of a leaderboard."""
+
+    key: int
+    evaluation: int | None
+    score: float
+    low: float | None
+    high: float | None
+    is_baseline: bool
+    team: int
+
+
+@dataclass(frozen=True)
+class BoardRows:
+    """The entries of a leaderboard in order. The arrays do not contain baselines, which are not compared.
+
+    `draws` maps each evaluation that has replicates to its bootstrap draws. `decimals` is the number of decimals that
+    the phase shows; None if it shows all digits.
+    """
+
+    split: str
+    decimals: int | None
+    lines: list[Line]
+    draws: dict[int, Draws]
+
+    @cached_property
+    def teams(self) -> list[Line]:
+        return [line for line in self.lines if not line.is_baseline]
+
+    @cached_property
+    def scores(self) -> Numbers:
+        return np.array([line.score for line in self.teams])
+
+    @cached_property
+    def ranks(self) -> list[int]:
+        return ranking.competition_ranks([line.score for line in self.teams])
+
+    @cached_property
+    def known(self) -> Flags:
+        """Whether each team is known, which means that it has an interval, and replicates from the same draws as
+        most teams.
+        """
+        usual = Counter(self.draws.values()).most_common(1)
+        draws = [self.draws.get(line.evaluation or 0) for line in self.teams]
+        flags = [one in dict(usual) and line.low is not None for one, line in zip(draws, self.teams, strict=True)]
+        return np.array(flags, bool)
+
+    @cached_property
+    def errors(self) -> Numbers:
+        """The standard error of each score, from its interval; NaN for a team that is not known."""
+        widths = [(line.high or 0.0) - (line.low or 0.0) for line in self.teams]
+        return np.where(self.known, np.array(widths) / NORMAL_WIDTH, np.nan)
+
+    @property
+    def margin(self) -> float:
+        """Scores that differ by at most this margin, one unit of the last shown digit, are never distinguished."""
+        return 0.0 if self.decimals is None else 10.0**-self.decimals
+
+    @property
+    def content(self) -> str:
+        """A hash of everything on which the comparison depends."""
+        lines = [(line.key, self.draws.get(line.evaluation or 0)) for line in self.lines]
+        return sha256(repr((RULES, self.decimals, lines)).encode()).hexdigest()
+
+    def replicates(self, teams: Sequence[int]) -> Numbers:
+        """Return the replicates of the known teams with these indices, shape (teams, replicates)."""
+        wanted = [self.teams[index].evaluation or 0 for index in teams]
+        found = np.full((len(wanted), self.draws[wanted[0]][1] if wanted else 0), np.nan)
+        row_of = {evaluation: row for row, evaluation in enumerate(wanted)}
+        for start in range(0, len(wanted), 500):
+            rows = Replicates.objects.filter(evaluation__in=wanted[start : start + 500], split=self.split)
+            for evaluation, values in rows.values_list("evaluation", "values"):
+                found[row_of[evaluation]] = np.frombuffer(values, "<f8")
+        return found
+
+
+def read_rows(board: Board) -> BoardRows:
+    """Read the current entries of a leaderboard. Replicates are read later, for the teams that need them."""
+    entries = Entry.objects.present().filter(board=board)
+    columns = ("pk", "evaluation", "score", "low", "high", "is_baseline", "team")
+    lines = [Line(*values) for values in entries.in_order().values_list(*columns)]
+    split = SPLITS[Board.Kind(board.kind)]
+    kept = Replicates.objects.filter(split=split, evaluation__in=entries.values("evaluation"))
+    draws = {evaluation: (seed, count) for evaluation, seed, count in kept.values_list("evaluation", "seed", "count")}
+    return BoardRows(split, board.phase.feedback_decimals, lines, draws)

@@ -1,0 +1,53 @@
+"""Compares the current scores of teams with their scores a week ago."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from server.leaderboards.differences import difference_between, vectors_of
+from server.leaderboards.earlier_ranks import evaluations_week_ago
+from server.leaderboards.models import Board
+from worker.comparisons.board_rows import BoardRows
+
+AT_ONCE = 500  # The largest number of differences that one comparison computes.
+READ_AT_ONCE = 100
+
+
+class Gain(NamedTuple):
+    """The evaluation of the entry that a team had a week ago, and the 95% interval of the gain since."""
+
+    earlier: int | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class Gains(NamedTuple):
+    """Gains by the key of the entry, and whether all of them have been computed."""
+
+    found: dict[int, Gain]
+    is_complete: bool
+
+
+def gains(board: Board, rows: BoardRows, *, now: datetime, kept: Mapping[int, Gain]) -> Gains:
+    """Return the gains of teams whose entry has changed within a week. Only public leaderboards show them.
+
+    `kept` are the gains of the last comparison. These gains are not computed again, because the scores of an entry
+    never change.
+    """
+    if board.kind != Board.Kind.PUBLIC:
+        return Gains({}, is_complete=True)
+    earlier = evaluations_week_ago(board.phase, now=now)
+    changed = {
+        line.key: (line.evaluation, earlier[line.team])
+        for line in rows.teams
+        if line.evaluation and earlier.get(line.team, line.evaluation) != line.evaluation
+    }
+    found = {key: kept[key] for key, (_, old) in changed.items() if key in kept and kept[key].earlier == old}
+    left = [(key, *pair) for key, pair in changed.items() if key not in found]
+    for start in range(0, min(len(left), AT_ONCE), READ_AT_ONCE):
+        some = left[start : start + READ_AT_ONCE]
+        vectors = vectors_of({one for _, *pair in some for one in pair}, split=rows.split)
+        for key, new, old in some:
+            ends = difference_between(vectors.get(new), vectors.get(old))
+            found[key] = Gain(old, *ends) if ends else Gain(old)
+    return Gains(found, is_complete=len(left) <= AT_ONCE)

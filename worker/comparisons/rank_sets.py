@@ -1,0 +1,92 @@
+"""Computes rank intervals. Replicates are read only for teams whose scores are close enough to affect the result."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evaluator.metrics.known_rows import FAR, Flags
+from evaluator.metrics.rank_intervals import (
+    TOP,
+    FarRowsMatter,
+    RankInterval,
+    individual_rank_intervals,
+    top_rank_intervals,
+)
+from worker.comparisons.board_rows import BoardRows
+
+AT_ONCE = 100  # Maximum number of individual intervals that one comparison computes.
+
+
+def top_intervals(rows: BoardRows) -> list[RankInterval | None]:
+    """Return simultaneous rank intervals of the first teams of a leaderboard; None where replicates are missing."""
+    near, known = near_the_top(rows), np.flatnonzero(rows.known)
+    try:
+        found = top_rank_intervals(
+            rows.scores[near], rows.replicates(near.tolist()), margin=rows.margin, complete=len(near) == len(known)
+        )
+    except FarRowsMatter:
+        near = known
+        found = top_rank_intervals(rows.scores[near], rows.replicates(near.tolist()), margin=rows.margin)
+    of_team = dict(zip(near.tolist(), found, strict=False))
+    return [with_unknown(rows, of_team.get(team)) for team in range(min(TOP, len(rows.teams)))]
+
+
+def near_the_top(rows: BoardRows) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
+    """Return the known teams, except teams that are far worse than every team that could be among the first `TOP`."""
+    known = np.flatnonzero(rows.known)
+    if len(known) <= TOP:
+        return known
+    lowest, highest = (rows.scores + sign * FAR * rows.errors for sign in (-1, 1))
+    least = np.partition(lowest[known], -TOP)[-TOP]
+    could_be_first = known[highest[known] + rows.margin >= least]
+    return known[highest[known] + rows.margin >= lowest[could_be_first].min()]
+
+
+def individual_intervals(rows: BoardRows, due: Sequence[int]) -> dict[int, RankInterval | None]:
+    """Return individual rank intervals by team, for at most AT_ONCE `due` teams whose scores are close together."""
+    if not due:
+        return {}
+    near_first = near(rows, due[0])
+    some = [team for team in due if near_first[team]][:AT_ONCE]
+    chosen = np.logical_or.reduce([near(rows, team) for team in some])
+    try:
+        return individual_among(rows, some, chosen)
+    except FarRowsMatter:
+        return individual_among(rows, some, rows.known)
+
+
+def individual_among(rows: BoardRows, some: Sequence[int], chosen: Flags) -> dict[int, RankInterval | None]:
+    """Return the individual rank intervals of some teams. `chosen` selects the known teams near any of these teams."""
+    indices = np.flatnonzero(chosen)
+    wanted = np.searchsorted(indices, some).tolist()
+    found = individual_rank_intervals(
+        rows.scores[indices],
+        rows.replicates(indices.tolist()),
+        wanted,
+        margin=rows.margin,
+        complete=len(indices) == np.count_nonzero(rows.known),
+    )
+    far_above = np.cumsum(rows.known & ~chosen)
+    return {
+        team: with_unknown(rows, interval, far_above=int(far_above[team]))
+        for team, interval in zip(some, found, strict=True)
+    }
+
+
+def near(rows: BoardRows, team: int) -> Flags:
+    """Return which of the known teams are near a team.
+
+    Two teams are near each other if their scores differ by at most `FAR` times the sum of their standard errors, plus
+    the margin.
+    """
+    gaps, reach = np.abs(rows.scores - rows.scores[team]), FAR * (rows.errors + rows.errors[team])
+    flags: Flags = rows.known & (gaps <= reach + rows.margin)
+    return flags
+
+
+def with_unknown(rows: BoardRows, interval: RankInterval | None, *, far_above: int = 0) -> RankInterval | None:
+    """Extend an interval by the omitted teams: `far_above` of them are better, and unknown teams may have any rank."""
+    if interval is None:
+        return None
+    low, high = interval
+    return low + far_above, high + far_above + int(np.count_nonzero(~rows.known))

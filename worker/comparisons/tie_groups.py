@@ -1,0 +1,92 @@
+"""Finds the tie groups of a leaderboard by a paired test on the bootstrap replicates of two teams."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from evaluator.digits import published
+from evaluator.metrics.bootstrap import Numbers, paired_interval
+from evaluator.metrics.known_rows import ROUNDING
+from server.leaderboards import ranking
+from worker.comparisons.board_rows import BoardRows
+
+READ_AT_ONCE = 200
+
+
+class Tie(NamedTuple):
+    """The entry with which an entry was compared, and whether the two are tied; None if this is unknown.
+
+    The other entry is the first entry of the tie group that contains the entry or, if there is none, of the nearest
+    group above it.
+    """
+
+    compared_with: int | None = None
+    tied: bool | None = False
+
+
+class Vectors:
+    """Reads the replicates of known teams in the order of the leaderboard, `ahead` teams at a time."""
+
+    def __init__(self, rows: BoardRows, ahead: int) -> None:
+        self.rows, self.ahead = rows, ahead
+        self.held: dict[int, Numbers] = {}
+
+    def of(self, team: int) -> Numbers:
+        if team not in self.held:
+            some = range(team, min(team + self.ahead, len(self.rows.teams)))
+            known = [index for index in some if self.rows.known[index]]
+            self.held = dict(zip(known, self.rows.replicates(known), strict=True))
+        return self.held[team]
+
+
+def tie_groups(rows: BoardRows, kept: Mapping[int, Tie]) -> dict[int, Tie]:
+    """Return the tie of each entry, by its key.
+
+    A group ends before the first team that is not tied with the first team of the group. `kept` contains the ties of
+    the last comparison, which are reused for the same pairs of entries, because the scores of an entry never change.
+    """
+    firsts, others = Vectors(rows, 1), Vectors(rows, READ_AT_ONCE)
+
+    def tied(first: int, team: int) -> bool | None:
+        before = kept.get(rows.teams[team].key, Tie())
+        is_known = before.compared_with == rows.teams[first].key and before.tied is not None
+        return before.tied if is_known else are_tied(rows, first, team, firsts, others)
+
+    found: dict[int, Tie] = {}
+    first: int | None = None
+    for line, is_tied in zip(rows.teams, ranking.in_tie_groups(range(len(rows.teams)), tied), strict=True):
+        found[line.key] = Tie(first, is_tied)
+        first = first if is_tied else line.key
+    return through_baselines(rows, found)
+
+
+def are_tied(rows: BoardRows, first: int, team: int, firsts: Vectors, others: Vectors) -> bool | None:
+    """Return whether the published 95% interval of the difference contains zero; None if replicates are missing.
+
+    Equal scores are tied.
+    """
+    if not (rows.known[first] and rows.known[team]):
+        return None
+    return may_be_equal(rows, first, team, firsts.of(first) - others.of(team))
+
+
+def may_be_equal(rows: BoardRows, first: int, team: int, differences: Numbers) -> bool | None:
+    """Return whether two known teams are tied, given the differences of their replicates."""
+    interval = paired_interval(differences)
+    if interval is None:
+        return None
+    low, high = published(interval, decimals=rows.decimals)
+    return low <= 0 <= high or bool(abs(rows.scores[first] - rows.scores[team]) <= ROUNDING)
+
+
+def through_baselines(rows: BoardRows, found: dict[int, Tie]) -> dict[int, Tie]:
+    """Add the baselines to the ties.
+
+    A baseline between two teams of a tie group belongs to the group, so that the line that marks the group has no gap.
+    """
+    below = Tie()
+    for line in reversed(rows.lines):
+        if line.is_baseline:
+            found[line.key] = below if below.tied else Tie()
+        else:
+            below = found[line.key]
+    return found

@@ -1,0 +1,50 @@
+"""Writes the check kit of a ground truth."""
+
+import logging
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from celery import shared_task
+from django.conf import settings
+
+from evaluator import scoring
+from evaluator.problems import DamagedTruth, InvalidParameters, InvalidTruth
+from evaluator.request import TruthOptions
+from server.challenges.models import Truth
+from server.organize.services import kits
+from server.organize.services.kits import MAKE_KIT
+from server.organize.services.truths import Unrestorable
+from server.submissions.limits import file_limits
+from worker import storage_check
+from worker.truths import with_usable_truth
+
+log = logging.getLogger(__name__)
+
+
+@shared_task(name=MAKE_KIT)
+def make_kit(truth_id: int) -> None:
+    """Write the check kit of a truth unless the kit is up to date, and wake a worker for the next kit.
+
+    If the storage is the reason for a failure, the sweeper sends another message. A truth that cannot be used gets
+    no kit.
+    """
+    truth = Truth.objects.select_related("phase").filter(pk=truth_id).first()
+    if truth is None or not storage_check.can_work() or not kits.is_outdated(truth):
+        return
+    made_with = kits.kit_settings(truth.phase)
+    with TemporaryDirectory(prefix="kit-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace:
+        made: Path | None = Path(workspace) / kits.NAME
+        try:
+            with_usable_truth(truth, partial(write, truth, Path(workspace) / kits.NAME))
+        except (InvalidTruth, InvalidParameters, DamagedTruth, Unrestorable) as error:
+            log.error("alarm: no check kit could be made for %s: %s", truth, type(error).__name__)
+            made = None
+        kits.store(truth, made, made_with)
+    kits.wake()
+
+
+def write(truth: Truth, out: Path) -> None:
+    phase, prepared = truth.phase, Path(truth.prepared.path)
+    opening = TruthOptions(verify=True, expected=truth.sha256)
+    scoring.write_kit(phase.track, prepared, out, parameters=phase.parameters, limits=file_limits(), opening=opening)
