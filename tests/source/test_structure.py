@@ -10,6 +10,7 @@ from tests.source.tree import ROOT, files, functions, lines_of, tree_of
 SHORT_LINES = 15
 SHORT_FILES_LIMIT = 10
 ENTRIES_LIMIT = 12
+SCROLLS = re.compile(r"<div class=\"table-scroll[^>]*>")
 BAGS = {"arrays", "texts", "flags"}
 LEASES = "server/submissions/services/leases.py"
 
@@ -85,3 +86,10 @@ def test_each_lease_function_is_defined_once() -> None:
         names.setdefault(path.name, set()).add(function.name)
     assert {"claim", "prolong", "finish", "release"} <= names["leases.py"]
     assert names["leases.py"] & (names["lifecycle.py"] | names["reruns.py"]) == set()
+
+
+def test_each_table_that_scrolls_is_reached_with_the_keyboard() -> None:
+    """Whether a table is wider than its page depends on its texts and on the fonts of the reader."""
+    regions = [tag for path in files("server/templates/*.html") for tag in SCROLLS.findall((ROOT / path).read_text())]
+    assert regions
+    assert [tag for tag in regions if 'tabindex="0" role="region" aria-label' not in tag] == []

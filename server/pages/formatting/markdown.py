@@ -9,6 +9,7 @@ TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "a", "ul", "ol", "li"),
     *("table", "thead", "tbody", "tr", "th", "td", "h2", "h3", "h4", "h5", "h6"),
 }
+SCROLLS = {name: {"tabindex": "0"} for name in ("pre", "table")}  # wide ones scroll, with the keyboard as well
 LOWEST_HEADING = 6
 HEADINGS = ("heading_open", "heading_close")
 
@@ -30,7 +31,7 @@ def render_markdown(text: str, top: int = 2) -> SafeString:
         html,
         tags=TAGS,
         attributes={"a": {"href", "title"}, "ol": {"start"}},
-        set_tag_attribute_values={"pre": {"tabindex": "0"}},  # this lets users scroll wide code with the keyboard
+        set_tag_attribute_values=SCROLLS,
         url_schemes={"http", "https", "mailto"},
         link_rel="nofollow noopener noreferrer",
     )

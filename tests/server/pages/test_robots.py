@@ -50,7 +50,7 @@ def test_a_page_has_a_title_and_a_description(
 
 
 def test_headings_of_organizers_follow_those_of_the_page(make: Make, client: Client) -> None:
-    text = "## First\n\n#### Second\n\n```\nlong line\n```\n"
+    text = "## First\n\n#### Second\n\n```\nlong line\n```\n\n| a |\n|---|\n| 1 |\n"
     make.phase(make.challenge(slug="c", description=text, data=text))
     levels = {
         address: [tag for tag, _ in Page(client.get(address)).elements if tag in ("h2", "h3", "h4")][-20:]
@@ -59,3 +59,4 @@ def test_headings_of_organizers_follow_those_of_the_page(make: Make, client: Cli
     assert levels["/challenges/c/"][-2:] == ["h2", "h3"]
     assert "h4" in levels["/challenges/c/data"]
     assert Page(client.get("/challenges/c/")).all("pre", tabindex="0")
+    assert Page(client.get("/challenges/c/")).all("table", tabindex="0")
