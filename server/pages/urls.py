@@ -78,6 +78,13 @@ urlpatterns: list[URLPattern] = [
     path("challenges/<slug:slug>/join", membership.join, name="join"),
     path("challenges/<slug:slug>/announcements", notices.announcements, name="announcements"),
     path("challenges/<slug:slug>/organizers", organizers.organizers, name="organizers"),
+    path("challenges/<slug:slug>/organizers/add", organizers.add_organizer, name="organizer_add"),
+    path(
+        "challenges/<slug:slug>/organizers/<int:organizer>/role", organizers.change_organizer, name="organizer_change"
+    ),
+    path(
+        "challenges/<slug:slug>/organizers/<int:organizer>/remove", organizers.remove_organizer, name="organizer_remove"
+    ),
     path("challenges/<slug:slug>/team", team.team, name="team"),
     path("challenges/<slug:slug>/team/rename", team.rename, name="team_rename"),
     path("challenges/<slug:slug>/team/profile", team.describe, name="team_profile"),

@@ -19,6 +19,7 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.feedback_leakage import PER_CLASS
 from server.challenges.models import Challenge, Phase
+from server.challenges.roles import Right, refuse_without
 from server.challenges.services import competing
 from server.clock import database_now
 from server.organize import podium
@@ -59,7 +60,8 @@ def import_bundle(
 
     `by` becomes an organizer; the caller checks that they may. `report` is called with one sentence for each change,
     `warn` with each warning. With `strict`, warnings are errors. `consent` allows changes that are refused otherwise.
-    With `own_only`, the bundle of a challenge that `by` does not organize is an error.
+    With `own_only`, the bundle of a challenge that `by` does not organize is an error, `by` must be an editor of an
+    existing challenge, and only an owner may give the consent `reveal`.
 
     Raises InvalidBundle with every error, and changes nothing in this case. Raises Refused if a baseline could not be
     submitted, for example because the disk is full; the challenge is imported, and a second import submits the
@@ -72,7 +74,7 @@ def import_bundle(
         mistakes = Mistakes(strict=strict)
         read = bundles.read_with_mistakes(folder, mistakes)
         if own_only:
-            refuse_foreign(read.slug, by, mistakes)
+            refuse_foreign(read.slug, by, consent)
         bundle = salts.salted(read, mistakes)
         report_salts(bundle, mistakes)
         prepared = check_files(
@@ -83,7 +85,7 @@ def import_bundle(
         with transaction.atomic(), NewFiles() as files:
             before = read_state(bundle.slug)
             if own_only:  # this is checked again, because another import may have created the challenge in the meantime
-                refuse_foreign(bundle.slug, by, mistakes)
+                refuse_foreign(bundle.slug, by, consent)
             challenge, changes, notes = write(bundle, prepared, mistakes, files=files, by=by)
             check_consent(challenge, before, consent, mistakes)
         for warning in mistakes.warnings:
@@ -97,13 +99,18 @@ def import_bundle(
     return challenge
 
 
-def refuse_foreign(slug: str, by: User | None, mistakes: Mistakes) -> None:
-    """Raise InvalidBundle if a challenge that this person does not organize has the slug.
+def refuse_foreign(slug: str, by: User | None, consent: Consent) -> None:
+    """Raise InvalidBundle if a challenge that this person does not organize has the slug, and Refused if the person's
+    role does not allow the import.
 
     No other errors are reported in this case, because they could reveal details of that challenge.
     """
     found = Challenge.objects.filter(slug=slug).first()
-    if found is not None and not found.is_organized_by(by or AnonymousUser()):
+    if found is None:
+        return
+    if found.is_organized_by(by or AnonymousUser()):
+        refuse_without(Right.OWN if consent.reveal else Right.EDIT, by=by, challenge=found)
+    else:
         taken = Mistakes()
         taken.add("slug_taken", f"another challenge has the slug {slug!r}; choose another slug", line=1, key="slug")
         raise taken.error()

@@ -15,6 +15,7 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.locks import lock_teams
 from server.challenges.models import Phase, Truth
+from server.challenges.roles import Right, refuse_without
 from server.challenges.shaping import signature_of
 from server.clock import database_now
 from server.errors import Refused
@@ -37,6 +38,8 @@ def start(
     cannot be prepared, or if private images would become public without `reveal`. With `retry`, reruns that have used
     up their attempts or have unreadable files are tried again.
     """
+    if reveal:
+        refuse_without(Right.OWN, by=by, challenge=phase.challenge)
     truth = truth or default_truth(phase, open_rescoring(phase))
     bring_up_to_date(truth)
     gates.ensure(truth, by=by)
@@ -223,6 +226,8 @@ def apply(
     If scores are missing, queue their reruns and raise Refused. Also raise Refused if private images would become
     public without `reveal`.
     """
+    if reveal:
+        refuse_without(Right.OWN, by=by, challenge=rescoring.phase.challenge)
     catch_up(rescoring)
     compared = Truth.objects.filter(phase=rescoring.phase_id, active=True).first()
     if not reveal:

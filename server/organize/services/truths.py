@@ -27,6 +27,7 @@ from evaluator.texts import counted
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Phase, Truth
+from server.challenges.roles import Right, refuse_without
 from server.challenges.shaping import is_outdated, shaping_settings
 from server.clock import database_now
 from server.errors import Refused, full_disk
@@ -71,8 +72,10 @@ def add(
     """Store a truth folder, or a zip file of one, as the phase's newest version.
 
     A known truth keeps its version number. `warn` is called with every warning. Raises InvalidBundle with every fault,
-    and Refused if private images would become public without `reveal`.
+    and Refused if private images would become public without `reveal`, which only owners may set.
     """
+    if reveal:
+        refuse_without(Right.OWN, by=by, challenge=phase.challenge)
     with (
         bundles.opened(path) as folder,
         TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,

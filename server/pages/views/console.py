@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from server.accounts.requests import PersonRequest
+from server.challenges.models import Organizer
 from server.clock import database_now
 from server.errors import Refused
 from server.organize.services import bundle_uploads, overview
@@ -19,12 +20,14 @@ PER_PAGE = 50
 @login_required
 def console(request: PersonRequest) -> HttpResponse:
     """List the challenges that a person organizes, with their phases. Staff see all challenges."""
-    if not bundle_uploads.may_import(request.user):
+    may_import = bundle_uploads.may_import(request.user)
+    if not (may_import or Organizer.objects.filter(user=request.user).exists()):
         raise Refused("forbidden", "Only organizers can see this page.")
     now = database_now()
     pages = Paginator(overview.organized_challenges(request.user), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "now": now,
+        "may_import": may_import,
         "pages": pages,
         "organized": overview.with_phases(list(pages), now=now),
         "locked": [] if request.user.is_staff else overview.locked_challenges(request.user),

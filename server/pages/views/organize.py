@@ -10,8 +10,9 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from evaluator.bundle import InvalidBundle
-from server.accounts.requests import FORM_METHODS, PersonRequest
+from server.accounts.requests import FORM_METHODS, SAFE_METHODS, PersonRequest
 from server.challenges.gate import may_open
+from server.challenges.roles import Right, refuse_without
 from server.errors import Refused
 from server.organize.services import bundle_uploads, exporting
 from server.organize.services.consent import Consent
@@ -73,11 +74,16 @@ def export(request: PersonRequest, slug: str) -> FileResponse:
     return exporting.export_response(challenge=current.challenge, by=request.user)
 
 
-def organized_context(request: HttpRequest, slug: str) -> ChallengeContext:
-    """Return the context of a challenge. Raises Refused for viewers who do not organize it."""
+def organized_context(request: HttpRequest, slug: str, right: Right | None = None) -> ChallengeContext:
+    """Return the context of a challenge. Raises Refused for people who do not have this right in it.
+
+    By default, a GET request needs the right to read, and any other request the right to edit.
+    """
     current = find_context(request, slug)
     if not current.is_organizer:
         raise Refused("forbidden", "Only organizers of the challenge may see this page.")
+    if right or request.method not in SAFE_METHODS:
+        refuse_without(right or Right.EDIT, by=request.user, challenge=current.challenge)
     return current
 
 
