@@ -206,7 +206,7 @@ API: dict[str, Methods] = {
     API_CHALLENGE + "/join": {"POST": who(201, nobody=401, teams=200, organizers=403)},
     API_CHALLENGE + "/join-requests": {"GET": who(403, nobody=401, organizers=200)},
     # The submitted form is empty.
-    API_CHALLENGE + "/join-requests/<int:request_id>": {"POST": who(403, nobody=401, organizers=422)},
+    API_CHALLENGE + "/join-requests/<int:request_id>": {"POST": who(403, nobody=401, editors=422)},
     API_CHALLENGE + "/team": {
         "GET": who(403, nobody=401, teams=200),
         "PATCH": who(403, nobody=401, teams=422),  # The body has an unknown field.

@@ -18,6 +18,8 @@ from tests.server.notices.conftest import kinds_of
 
 Given = Callable[[str], User]
 
+pytestmark = pytest.mark.phase(challenge={"slug": "detection"})
+
 
 @pytest.fixture
 def given(make: Make, phase: Phase) -> Given:
@@ -43,9 +45,7 @@ def code(call: Callable[..., Any], **arguments: Any) -> str:
 
 @pytest.mark.parametrize("right", Right)
 @pytest.mark.parametrize("role", Role)
-def test_a_person_has_the_rights_of_the_role_and_no_others(
-    given: Given, phase: Phase, role: Role, right: Right
-) -> None:
+def test_a_person_has_only_the_rights_of_the_role(given: Given, phase: Phase, role: Role, right: Right) -> None:
     user = given(role)
     assert phase.challenge.is_organized_by(user, right) == (role in ROLES_WITH[right])
 
