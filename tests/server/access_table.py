@@ -3,15 +3,13 @@
 A method that is not listed for a route must be refused for every role.
 """
 
+from tests.server.access_console import CONSOLE
 from tests.server.access_roles import GROUPS, OTHERS, ROLES, Answers, Methods, door, model, who
 
 __all__ = ["GROUPS", "ROLES", "Answers"]
 
 ALL = ("GET", "POST", "PUT", "PATCH", "DELETE")
 CHALLENGE = "challenges/<slug:slug>/"
-ORGANIZED = "organize/challenges/<slug:slug>"
-ORGANIZED_PAGES = ("", "/live", "/submissions", "/submissions.csv", "/truths/<int:version>")
-REQUEUE = ("submissions/requeue", "submissions/<uuid:pk>/requeue")
 SUBMISSION = "submissions/<uuid:pk>/"
 PAGES: dict[str, Methods] = {
     "healthz": {"GET": who(200)},
@@ -21,33 +19,8 @@ PAGES: dict[str, Methods] = {
     "help/": {"GET": who(200)},
     "help/<slug:name>": {"GET": who(200)},
     "help/schema/challenge.json": {"GET": who(200)},
-    # Owners and editors of any challenge may import others. The submitted form has no file.
-    "organize/import": {
-        "GET": who(403, nobody=302, editors=200, foreign=200),
-        "POST": who(403, nobody=302, editors=422, foreign=422),
-    },
-    "organize/": {"GET": who(403, nobody=302, organizers=200, foreign=200)},
     "robots.txt": {"GET": who(200)},
     "sitemap.xml": {"GET": who(200)},
-    # The requests contain neither a version nor a file, and no rescoring has been started. The submission is scored.
-    **{
-        f"{ORGANIZED}/phases/<slug:phase>/{action}": {"POST": who(403, nobody=302, editors=status)}
-        for status, actions in ((302, REQUEUE), (404, ("apply", "discard")), (422, ("truth", "rescore")))
-        for action in actions
-    },
-    **{
-        f"{ORGANIZED}{page}": {"GET": who(403, nobody=302, organizers=200)}
-        for page in ("", *(f"/phases/<slug:phase>{one}" for one in ORGANIZED_PAGES))
-    },
-    ORGANIZED + "/phases/<slug:phase>/live/panel": {"GET": who(403, nobody=401, organizers=200)},
-    # The form has no reason.
-    ORGANIZED + "/phases/<slug:phase>/teams/<int:team>": {
-        "GET": who(403, nobody=302, organizers=200),
-        "POST": who(403, nobody=302, editors=422),
-    },
-    ORGANIZED + "/phases/<slug:phase>/preview": {"GET": who(403, nobody=302, organizers=404)},
-    # The stored ground truth of this challenge is an empty file.
-    ORGANIZED + "/export": {"POST": who(403, nobody=302, editors=422)},
     CHALLENGE: {"GET": who(200)},
     CHALLENGE + "data": {"GET": who(200)},
     CHALLENGE + "data/sample": {"GET": who(200)},
@@ -57,14 +30,6 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "rules": {"GET": who(200)},
     CHALLENGE + "join": {"POST": who(302, organizers=403)},
     CHALLENGE + "announcements": {"GET": who(200), "POST": who(403, editors=422)},  # The form is empty.
-    CHALLENGE + "organizers": {
-        "GET": who(403, nobody=302, organizers=200),
-        "POST": who(403, nobody=302, owners=302),
-    },
-    # The forms are empty. The organizer of these addresses is the user with the role "editor".
-    CHALLENGE + "organizers/add": {"POST": who(403, nobody=302, owners=422)},
-    CHALLENGE + "organizers/<int:organizer>/role": {"POST": who(403, nobody=302, owners=422)},
-    CHALLENGE + "organizers/<int:organizer>/remove": {"POST": who(403, nobody=302, owners=302)},
     CHALLENGE + "team": {"GET": who(200, nobody=302, organizers=403)},
     # The captains are the users with the roles "member" and "rival". The submitted forms of these routes are empty.
     CHALLENGE + "team/rename": {"POST": who(403, nobody=302, member=422, rival=422)},
@@ -300,4 +265,5 @@ ADMIN: dict[str, Methods] = {
     **model("challenges/team", change=200),
 }
 
+PAGES |= CONSOLE
 TABLE = PAGES | API | ADMIN
