@@ -38,11 +38,13 @@ class ConfirmedForm(AuditedForm):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
+    consequences: tuple[str, ...] = ()  # what the change would end or reveal
+
     def check_terms(self, before: Mapping[str, Terms], after: Mapping[str, Terms], *, name: str) -> None:
         now = database_now()
         for sentence in refusals(before, after, now):
             self.add_error(None, ValidationError(f"{sentence}.", code="revealed"))
-        found = list(consequences(before, after, now))
+        found = self.consequences = tuple(consequences(before, after, now))
         if found and self.cleaned_data.get("confirm", "").strip() != name:
             sentences = "; ".join(found)
             self.add_error(

@@ -124,10 +124,21 @@ def organizer(make: Make) -> Reader:
     organized = "/organize/challenges/own"
     of_phase = [
         f"{organized}/phases/main{page}"
-        for page in ("", "/live", "/submissions", f"/teams/{team.pk}", "/truths/1", "/truths/2", "/preview?show=all")
+        for page in (
+            "",
+            "/live",
+            "/submissions",
+            "/edit",
+            f"/teams/{team.pk}",
+            "/truths/1",
+            "/truths/2",
+            "/preview?show=all",
+        )
     ]
     own = [f"/challenges/own/{page}" for page in ("", "leaderboard", "organizers", "announcements")]
-    return Reader("organizer", client, ["/organize/", "/organize/import", organized, *of_phase, *own])
+    return Reader(
+        "organizer", client, ["/organize/", "/organize/import", organized, f"{organized}/edit", *of_phase, *own]
+    )
 
 
 def with_passwords(make: Make) -> Iterator[Reader]:

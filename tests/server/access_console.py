@@ -24,6 +24,12 @@ CONSOLE: dict[str, Methods] = {
         f"{ORGANIZED}{page}": {"GET": who(403, nobody=302, organizers=200)}
         for page in ("", *(f"/phases/<slug:phase>{one}" for one in PHASE_PAGES))
     },
+    "organize/preview": {"POST": who(403, nobody=302, organizers=200, foreign=200)},
+    # The forms are empty.
+    **{
+        page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
+        for page in (ORGANIZED + "/edit", PHASE + "/edit")
+    },
     PHASE + "/live/panel": {"GET": who(403, nobody=401, organizers=200)},
     # The form has no reason.
     PHASE + "/teams/<int:team>": {
