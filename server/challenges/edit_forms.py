@@ -29,7 +29,7 @@ class EditChallengeForm(ChallengeForm):
     contact = of_challenge("contact", "Contact")
     description = TextField(label="Description")
     rules = TextField(label="Rules")
-    data = TextField(label="Data")
+    data = TextField(label="Data")  # type: ignore[assignment]  # the metaclass moves the fields out of the class
     visibility = of_challenge("visibility", "Visibility", required=True)
     opens_at = of_challenge("opens_at", "Opens", required=True)
     closes_at = of_challenge("closes_at", "Closes")

@@ -67,7 +67,7 @@ class TextField(forms.CharField):
         super().__init__(label=label, required=False, strip=False, widget=forms.Textarea(attrs={"rows": 12}))
 
     def to_python(self, value: Any) -> str:
-        text: str = super().to_python(value)
+        text = super().to_python(value) or ""
         return text.replace("\r\n", "\n")
 
     def has_changed(self, initial: Any, data: Any) -> bool:
