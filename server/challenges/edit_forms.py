@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar
 
+import yaml
+from django import forms
 from django.core.exceptions import ValidationError
 
 from evaluator.bundle.keys import CHALLENGE, PHASE
@@ -50,7 +52,63 @@ class EditChallengeForm(ChallengeForm):
         given = self.cleaned_data
         if violation := check_opening(given.get("opens_at"), given.get("closes_at")):
             self.add_error(violation.field, ValidationError(f"Closes: {violation.message}.", code=violation.code))
+        self.check_draft(given.get("visibility"))
         return super().clean()
+
+    def check_draft(self, visibility: str | None) -> None:
+        """Add an error if a draft is published here, or if a challenge that somebody has joined becomes a draft."""
+        draft, before = Challenge.Visibility.DRAFT, self.initial["visibility"]
+        if visibility and (visibility == draft) != (before == draft):
+            message = "Visibility: publish a draft, or take it back, on the page Organize of the challenge."
+            self.add_error("visibility", ValidationError(message, code="draft"))
+
+
+class NewChallengeForm(forms.Form):
+    """The form of a new challenge."""
+
+    slug = of_challenge("slug", "Short name", required=True)
+    title = of_challenge("title", "Title", required=True)
+    summary = of_challenge("summary", "Summary")
+    contact = of_challenge("contact", "Contact")
+
+
+class ClonePhaseForm(forms.Form):
+    """The form to copy a phase."""
+
+    slug = of_phase("slug", "Short name", required=True)
+    title = of_phase("title", "Title")
+    opens_at = of_phase("opens_at", "Opens")
+    closes_at = of_phase("closes_at", "Closes")
+
+
+class NewPhaseForm(ClonePhaseForm):
+    """The form of a new phase with its ground truth."""
+
+    track = of_phase("track", "Track", required=True)
+    parameters = forms.CharField(
+        required=False,
+        max_length=2000,
+        label="Parameters",
+        help_text="One per line, such as group_of_weight: 0.5. If empty: those of the track.",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    public = of_phase("split.public", "Public share")
+    file = forms.FileField(
+        label="Ground truth as a zip file",
+        max_length=255,
+        help_text="The files of the truth folder, at the top level or inside one folder. It may contain usage.csv, "
+        "which assigns each image to a split; then leave the public share empty.",
+        error_messages={"required": "Ground truth: choose a file.", "empty": "Ground truth: this file is empty."},
+    )
+
+    def clean_parameters(self) -> dict[str, Any]:
+        try:
+            found = yaml.safe_load(self.cleaned_data["parameters"]) or {}
+        except yaml.YAMLError:
+            found = None
+        if not isinstance(found, dict):
+            raise ValidationError("Parameters: expected lines of the form name: value.", code="bad_value")
+        return found
 
 
 class EditPhaseForm(PhaseForm):

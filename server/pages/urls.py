@@ -4,6 +4,7 @@ from django.urls import URLPattern, path
 
 from server.pages.views import (
     account_data,
+    adding,
     board_history,
     challenge,
     compare,
@@ -54,9 +55,14 @@ urlpatterns: list[URLPattern] = [
     path("help/<slug:name>", help.chapter, name="help_chapter"),
     path("organize/", console.console, name="console"),
     path("organize/import", organize.import_challenge, name="organize_import"),
+    path("organize/new", adding.new_challenge, name="organize_new"),
     path("organize/preview", editing.preview, name="organize_preview_text"),
     path("organize/challenges/<slug:slug>", organize.overview, name="organize"),
     path("organize/challenges/<slug:slug>/edit", editing.challenge, name="organize_edit"),
+    path("organize/challenges/<slug:slug>/publish", adding.publish, name="organize_publish"),
+    path("organize/challenges/<slug:slug>/delete", adding.delete, name="organize_delete"),
+    path("organize/challenges/<slug:slug>/new-phase", adding.new_phase, name="organize_new_phase"),
+    path(f"{ORGANIZED_PHASE}/clone", adding.clone_phase, name="organize_clone"),
     path(f"{ORGANIZED_PHASE}/edit", editing.phase, name="organize_phase_edit"),
     path("organize/challenges/<slug:slug>/export", organize.export, name="organize_export"),
     path(ORGANIZED_PHASE, truths.versions, name="organize_truths"),

@@ -24,6 +24,18 @@ CONSOLE: dict[str, Methods] = {
         f"{ORGANIZED}{page}": {"GET": who(403, nobody=302, organizers=200)}
         for page in ("", *(f"/phases/<slug:phase>{one}" for one in PHASE_PAGES))
     },
+    # The forms are empty. Owners and editors of any challenge may create others.
+    "organize/new": {
+        "GET": who(403, nobody=302, editors=200, foreign=200),
+        "POST": who(403, nobody=302, editors=422, foreign=422),
+    },
+    **{
+        page: {"GET": who(403, nobody=302, editors=200), "POST": who(403, nobody=302, editors=422)}
+        for page in (ORGANIZED + "/new-phase", PHASE + "/clone")
+    },
+    ORGANIZED + "/publish": {"POST": who(403, nobody=302, editors=422)},  # It is not a draft.
+    # Somebody has joined this challenge.
+    ORGANIZED + "/delete": {"GET": who(403, nobody=302, owners=200), "POST": who(403, nobody=302, owners=409)},
     "organize/preview": {"POST": who(403, nobody=302, organizers=200, foreign=200)},
     # The forms are empty.
     **{

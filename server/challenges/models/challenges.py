@@ -23,6 +23,7 @@ class Challenge(models.Model):
     """A competition with its pages, rules, dates, teams, and one or more phases."""
 
     class Visibility(models.TextChoices):
+        DRAFT = "draft", "draft: organizers only"
         PUBLIC = "public", "public"
         UNLISTED = "unlisted", "unlisted: anybody who knows the URL"
         PRIVATE = "private", "private: members only"

@@ -1,7 +1,6 @@
 """Imports a bundle as a challenge: prepares truths, writes all rows in one transaction, then submits baselines."""
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,7 +25,7 @@ from server.organize import podium
 from server.organize.services import baselines, bundles, salts
 from server.organize.services.consent import NO_CONSENT, Consent, check_consent, check_images, read_state
 from server.organize.services.new_files import NewFiles
-from server.organize.services.phases import assign, clear, has_entries, write_phase
+from server.organize.services.phases import assign, has_entries, remove, write_phase
 from server.organize.services.preparing import Prepared, prepare_and_test
 
 FIELDS = (
@@ -166,13 +165,3 @@ def write_challenge(bundle: Bundle, mistakes: Mistakes) -> tuple[Challenge, list
     if found is None:
         return challenge, [f"challenge {challenge.slug}: created"]
     return challenge, [f"challenge {challenge.slug}: {', '.join(names)} changed"] if names else []
-
-
-def remove(phase: Phase) -> str:
-    """Remove a phase that the bundle no longer contains, with its baselines and files."""
-    fields = [field for truth in phase.truths.all() for field in (truth.prepared, truth.source, truth.kit)]
-    for field in filter(None, [*fields, phase.sample_submission, phase.candidates]):
-        transaction.on_commit(partial(field.storage.delete, str(field.name)))
-    clear(phase)
-    phase.delete()
-    return f"phase {phase.slug}: removed"

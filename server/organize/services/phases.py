@@ -136,6 +136,16 @@ def clear(phase: Phase) -> None:
     announce(phase, teams)
 
 
+def remove(phase: Phase) -> str:
+    """Remove a phase with its baselines and files. Return a message."""
+    fields = [field for truth in phase.truths.all() for field in (truth.prepared, truth.source, truth.kit)]
+    for field in filter(None, [*fields, phase.sample_submission, phase.candidates]):
+        transaction.on_commit(partial(field.storage.delete, str(field.name)))
+    clear(phase)
+    phase.delete()
+    return f"phase {phase.slug}: removed"
+
+
 def replace_downloads(phase: Phase, prepared: Prepared, files: NewFiles) -> list[str]:
     """Replace the sample and the candidates. Return the names of the fields whose content has changed.
 

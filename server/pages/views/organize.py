@@ -60,9 +60,21 @@ def accept_bundle(request: PersonRequest) -> HttpResponse:
 @login_required
 def overview(request: PersonRequest, slug: str) -> HttpResponse:
     """Show an organizer the phases of a challenge with their ground truths, and the form to export it."""
-    current = organized_context(request, slug)
+    return show_overview(request, organized_context(request, slug))
+
+
+def show_overview(request: PersonRequest, current: ChallengeContext, refusal: Refused | None = None) -> HttpResponse:
     closed = [phase.slug for phase in current.phases if not may_open(phase)]
-    context = {"current": current, "now": current.now, "secrets": exporting.SECRETS, "closed_by_gate": closed}
+    context = {
+        "current": current,
+        "now": current.now,
+        "secrets": exporting.SECRETS,
+        "closed_by_gate": closed,
+        "refusal": refusal,
+        "may_edit": current.may_edit,
+        "may_own": current.may_own,
+        "has_joined": current.challenge.memberships.exists(),
+    }
     return render_page(request, "organize/overview.html", context)
 
 
