@@ -48,7 +48,7 @@ def add(
 
     def submit(files: dict[str, str] | None = TRUTH, **values: str) -> Any:
         packed = tmp_path / "truth.zip"
-        packed.write_bytes(zipped({name: text.encode() for name, text in (files or {}).items()}))
+        packed.write_bytes(zipped(files or {}))
         with packed.open("rb") as file, django_capture_on_commit_callbacks(execute=True):
             given = {"file": file} if files is not None else {}
             return client.post("/organize/challenges/owls/new-phase", {**PHASE, **values, **given})
