@@ -1,4 +1,4 @@
-"""An organizer runs a contest in a browser, without a bundle: from the first form to another ground truth and back."""
+"""An organizer runs a challenge in a browser, without a bundle: from the first form to another ground truth and back."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -107,7 +107,7 @@ def public_score(viewer: User) -> float:
     return row.score
 
 
-def test_a_contest_is_run_from_the_first_form_to_a_corrected_truth_and_back(
+def test_a_challenge_is_run_from_the_first_form_to_a_corrected_truth_and_back(
     organizer: User, member: User, visit: Open, inline_queue: InlineQueue, packed: Callable[[dict[str, str]], Path]
 ) -> None:
     console, participant, public = visit().new_page(), visit(member).new_page(), visit().new_page()
