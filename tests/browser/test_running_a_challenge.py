@@ -1,4 +1,4 @@
-"""An organizer runs a challenge in a browser, without a bundle: from the first form to another ground truth and back."""
+"""An organizer runs a challenge in a browser, without a bundle: from the first form to a corrected truth and back."""
 
 from collections.abc import Callable
 from pathlib import Path
