@@ -4,6 +4,7 @@ import gzip
 import http.client
 import json
 import os
+import secrets
 import signal
 import socket
 import sqlite3
@@ -25,6 +26,7 @@ from django.conf import settings
 ENOUGH_SECONDS = 40.0
 START_SECONDS = 120.0  # A service that is not ready after 60 s stops with a message. Tests wait longer than that.
 TRIES = 20
+PORTS = range(20_000, 32_000)
 NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "PODIUM_URL")
 
 
@@ -37,9 +39,12 @@ def wait_for(condition: Callable[[], Any], *, seconds: float = ENOUGH_SECONDS, e
 
 
 def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a free port that the operating system does not give to outgoing connections."""
+    while True:
+        port = secrets.choice(PORTS)
+        with closing(socket.socket()) as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def command_line(process: Path) -> str:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -12,10 +11,11 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from tests.flows.running import NOT_INHERITED, free_port
+
 pytestmark = pytest.mark.processes
 
 TABLES = ("submission", "evaluation", "score", "quotaentry")
-NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "PODIUM_URL", "DJANGO_SETTINGS_MODULE")
 Demo = Callable[..., "subprocess.Popen[str]"]
 
 
@@ -25,10 +25,8 @@ def demo(tmp_path: Path, socket_enabled: None) -> Iterator[Demo]:
 
     Its processes are stopped at the end.
     """
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
     kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
+    port = str(free_port())
     environment = {**kept, "PODIUM_HOME": str(tmp_path / "home"), "PODIUM_PORT": port, "PYTHONUNBUFFERED": "1"}
     started: list[subprocess.Popen[str]] = []
 
