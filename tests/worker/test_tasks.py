@@ -266,7 +266,7 @@ def test_a_submission_that_is_cancelled_while_it_is_scored_stays_cancelled(
     make: Make, submission: Submission, scorer: Callable[[object], None]
 ) -> None:
     def cancelled_meanwhile(request: ScoringRequest) -> Report:
-        lifecycle.cancel(submission=Submission.objects.get(pk=submission.pk), by=make.user())
+        lifecycle.cancel(submission=Submission.objects.get(pk=submission.pk), by=make.user(is_staff=True))
         request.resources.progress("scoring", 0.5)
         raise AssertionError("the scoring should have ended")
 
@@ -278,7 +278,7 @@ def test_a_late_result_of_a_cancelled_submission_is_not_recorded(
     make: Make, submission: Submission, scorer: Callable[[object], None]
 ) -> None:
     def cancelled_meanwhile(request: ScoringRequest) -> Report:
-        lifecycle.cancel(submission=Submission.objects.get(pk=submission.pk), by=make.user())
+        lifecycle.cancel(submission=Submission.objects.get(pk=submission.pk), by=make.user(is_staff=True))
         return report()
 
     scorer(cancelled_meanwhile)

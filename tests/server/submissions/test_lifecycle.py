@@ -246,12 +246,12 @@ def test_a_released_submission_is_queued_and_its_attempt_does_not_count(
 
 
 def test_cancelling_while_queued_uses_no_quota(make: Make, queued: Submission) -> None:
-    assert lifecycle.cancel(submission=queued, by=make.user()).status == Status.CANCELLED
+    assert lifecycle.cancel(submission=queued, by=make.user(is_staff=True)).status == Status.CANCELLED
     assert balance(queued) == 0
 
 
 def test_cancelling_while_running_uses_quota(make: Make, running: Submission) -> None:
-    assert lifecycle.cancel(submission=running, by=make.user()).status == Status.CANCELLED
+    assert lifecycle.cancel(submission=running, by=make.user(is_staff=True)).status == Status.CANCELLED
     assert balance(running) == 1
 
 
@@ -261,18 +261,18 @@ def test_cancelling_in_the_queue_after_scoring_has_begun_uses_quota(
 ) -> None:
     assert put_back(running)
     assert now_of(running).status == Status.QUEUED
-    lifecycle.cancel(submission=running, by=make.user())
+    lifecycle.cancel(submission=running, by=make.user(is_staff=True))
     assert balance(running) == 1
 
 
 def test_cancelling_while_the_file_cannot_be_read_uses_no_quota(make: Make, running: Submission) -> None:
     assert leases.postpone(running, reason="")
-    lifecycle.cancel(submission=running, by=make.user())
+    lifecycle.cancel(submission=running, by=make.user(is_staff=True))
     assert balance(running) == 0
 
 
 def test_the_worker_of_a_cancelled_submission_records_nothing(make: Make, running: Submission) -> None:
-    lifecycle.cancel(submission=now_of(running), by=make.user())
+    lifecycle.cancel(submission=now_of(running), by=make.user(is_staff=True))
     assert not record(running)
     assert not lifecycle.report_progress(running, stage="scoring", progress=0.9)
 
@@ -288,7 +288,7 @@ def test_cancelling_twice_has_no_further_effect(make: Make, queued: Submission) 
 def test_a_submission_that_has_ended_cannot_be_cancelled(make: Make, running: Submission, end: End) -> None:
     end(running)
     with pytest.raises(Refused) as caught:
-        lifecycle.cancel(submission=running, by=make.user())
+        lifecycle.cancel(submission=running, by=make.user(is_staff=True))
     assert caught.value.code == "not_cancellable"
 
 
