@@ -26,21 +26,26 @@ def execute(statement: str, words: Collection[Any], keys: Collection[Any] = ()) 
         cursor.execute(statement.format(marks(keys)), [*words, *keys])
 
 
-def insert(rows: Iterable[Model], *, unique: Sequence[str] = (), renewed: Sequence[str] = ()) -> None:
+def insert(
+    rows: Iterable[Model], *, unique: Sequence[str] = (), renewed: Sequence[str] = (), held_by: str = ""
+) -> None:
     """Insert rows of one model, and set their ids.
 
     If a stored row has the same values of the fields `unique`, only the fields `renewed` of that row are updated.
+    A stored row keeps its values if its field `held_by` is not null.
     """
     found = list(rows)
     for start in range(0, len(found), ROWS_AT_ONCE):
         some = found[start : start + ROWS_AT_ONCE]
-        statement, words = insertion(some, unique=unique, renewed=renewed)
+        statement, words = insertion(some, unique=unique, renewed=renewed, held_by=held_by)
         for row, (key,) in zip(some, select(statement, words), strict=True):
             row.pk = key
             row._state.adding, row._state.db = False, connection.alias
 
 
-def insertion(rows: Sequence[Model], *, unique: Sequence[str], renewed: Sequence[str]) -> tuple[str, list[Any]]:
+def insertion(
+    rows: Sequence[Model], *, unique: Sequence[str], renewed: Sequence[str], held_by: str
+) -> tuple[str, list[Any]]:
     """Return an INSERT statement for the rows, and its parameters."""
     meta: Any = rows[0]._meta
     fields = [field for field in meta.concrete_fields if field is not meta.pk]
@@ -50,9 +55,20 @@ def insertion(rows: Sequence[Model], *, unique: Sequence[str], renewed: Sequence
     statement = f"INSERT INTO {meta.db_table} ({columns}) VALUES {values}"
     if unique:
         keys = ", ".join(meta.get_field(name).column for name in unique)
-        changes = ", ".join(f"{name} = excluded.{name}" for name in renewed)
+        changes = ", ".join(renewal(meta, name, held_by) for name in renewed)
         statement += f" ON CONFLICT ({keys}) DO UPDATE SET {changes}"
     return f"{statement} RETURNING id", words
+
+
+def renewal(meta: Any, name: str, held_by: str) -> str:
+    """Return the assignment of a new value to a stored row.
+
+    A row that is held is updated with its own value, because RETURNING leaves out rows that are not updated.
+    """
+    if not held_by:
+        return f"{name} = excluded.{name}"
+    table, holder = meta.db_table, meta.get_field(held_by).column
+    return f"{name} = CASE WHEN {table}.{holder} IS NULL THEN excluded.{name} ELSE {table}.{name} END"
 
 
 def update(model: type[Model], keys: Collection[Any], **values: Any) -> None:

@@ -1,6 +1,7 @@
 """Exports leaderboards as CSV, with all digits, and without cells that a spreadsheet would execute."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator
 from io import StringIO
 
@@ -12,17 +13,18 @@ from server.leaderboards.queries import BoardRow, ShownBoard
 
 RANKS = ("rank_low", "rank_high", "rank_individual")
 # A spreadsheet treats a cell that starts with one of these characters as a formula, even if it is a full-width
-# character.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+# character. Depending on its settings, a spreadsheet divides a line not only at commas but also at semicolons, tabs
+# or other characters, even inside a cell. So a cell can start after each of these characters.
+FORMULA_START = re.compile(r"""(^|[;|\t\r\n])(?=[ "]*[=+\-@\t\r\n＝＋－＠])""")
 
 
 def harmless(text: str) -> str:
     """Return text that a spreadsheet displays and does not execute.
 
-    >>> harmless("=HYPERLINK(1)"), harmless("A=1")
-    ("'=HYPERLINK(1)", 'A=1')
+    >>> harmless("=HYPERLINK(1)"), harmless("A=1"), harmless("A;=1")
+    ("'=HYPERLINK(1)", 'A=1', "A;'=1")
     """
-    return f"'{text}" if text.lstrip(" ").startswith(FORMULA_STARTS) else text
+    return FORMULA_START.sub(r"\1'", text)
 
 
 def csv_name(board: ShownBoard) -> str:

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -48,6 +49,16 @@ def test_a_row_with_the_same_unique_values_is_renewed(make: Make) -> None:
         keys.append(row.pk)
     assert Rerun.objects.get().failure == "second"
     assert keys == [Rerun.objects.get().pk] * 2
+
+
+def test_a_row_that_is_held_keeps_its_values(make: Make) -> None:
+    submission = make.submission(make.phase())
+    now = datetime.now(UTC)
+    common = {"submission": submission, "truth": submission.phase.truths.get(), "enqueued_at": now}
+    held = Rerun.objects.create(**common, attempts=2, lease_token=uuid4(), lease_until=now)
+    row = Rerun(**common)
+    insert([row], unique=("submission", "truth", "purpose"), renewed=("attempts",), held_by="lease_token")
+    assert (row.pk, Rerun.objects.get().attempts) == (held.pk, 2)
 
 
 def test_inserting_no_rows_runs_no_statement(django_assert_num_queries: Any) -> None:

@@ -1,6 +1,6 @@
 """The submissions of all teams of a phase for its organizers: filters, order, and pages."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, time
 from typing import Any
@@ -11,6 +11,7 @@ from django.utils.http import urlencode
 
 from server.challenges.models import Phase
 from server.challenges.search_names import searchable
+from server.errors import Refused
 from server.submissions.feedback import load_scores
 from server.submissions.models import Failure, Fault, Score, Status, Submission
 from server.submissions.services import recovery
@@ -90,39 +91,50 @@ class SubmissionFilter:
 
 
 def submission_filter(parameters: Mapping[str, str]) -> SubmissionFilter:
-    """Return the filter of a query string. Unknown values are ignored."""
+    """Return the filter of a query string.
 
-    def one_of(name: str, values: Any, default: str = "") -> str:
-        given = parameters.get(name, default)
-        return given if given in values else default
-
-    def text(name: str) -> str:
-        return " ".join(parameters.get(name, "").replace("\0", " ").split())[:TEXT_CHARACTERS]
-
+    Raises Refused for unknown parameters and values, because a filter without them would select more submissions.
+    """
+    if unknown := sorted({*parameters} - {*SubmissionFilter.__slots__, "page"}):
+        raise no_filter(unknown[0], "This filter does not exist.")
     return SubmissionFilter(
-        status=one_of("status", Status.values),
-        fault=one_of("fault", Fault.values),
-        code=one_of("code", Failure.values),
-        team=text("team"),
-        user=text("user"),
-        q=text("q"),
-        since=day(parameters.get("since", "")),
-        until=day(parameters.get("until", "")),
-        without_interval=parameters.get("without_interval") == "yes",
-        sort=one_of("sort", {*SORTS, *(f"-{name}" for name in SORTS)}, NEWEST_FIRST),
+        status=one_of(parameters, "status", Status.values),
+        fault=one_of(parameters, "fault", Fault.values),
+        code=one_of(parameters, "code", Failure.values),
+        team=text(parameters, "team"),
+        user=text(parameters, "user"),
+        q=text(parameters, "q"),
+        since=day(parameters, "since"),
+        until=day(parameters, "until"),
+        without_interval=bool(one_of(parameters, "without_interval", ("yes",))),
+        sort=one_of(parameters, "sort", (*SORTS, *(f"-{name}" for name in SORTS))) or NEWEST_FIRST,
     )
 
 
-def day(text: str) -> date | None:
-    """Return the day of an ISO date, or None if the text is not a date.
+def no_filter(name: str, reason: str) -> Refused:
+    return Refused("invalid", f"{name[:TEXT_CHARACTERS]}: {reason} No submission was selected.")
 
-    >>> day("2026-03-01"), day("yesterday")
-    (datetime.date(2026, 3, 1), None)
-    """
+
+def one_of(parameters: Mapping[str, str], name: str, values: Iterable[str]) -> str:
+    given = parameters.get(name, "")
+    if given and given not in values:
+        raise no_filter(name, f"The value must be one of {', '.join(filter(None, values))}.")
+    return given
+
+
+def text(parameters: Mapping[str, str], name: str) -> str:
+    given = parameters.get(name, "")
+    if "\0" in given or len(given) > TEXT_CHARACTERS:
+        raise no_filter(name, f"The text has more than {TEXT_CHARACTERS} characters, or a character that no name has.")
+    return " ".join(given.split())
+
+
+def day(parameters: Mapping[str, str], name: str) -> date | None:
+    given = parameters.get(name, "")
     try:
-        return date.fromisoformat(text)
+        return date.fromisoformat(given) if given else None
     except ValueError:
-        return None
+        raise no_filter(name, "The value must be a date such as 2026-03-01.") from None
 
 
 def ids_in(text: str) -> list[UUID]:

@@ -61,6 +61,8 @@ def requeue_interval(*, submission: Submission, by: User | None) -> None:
     truth = submission.phase.truth
     if truth is None:
         raise Refused("invalid", f"The phase of {submission.pk} has no ground truth yet.")
+    if Rerun.objects.scoring().running().filter(submission=submission, truth=truth).exists():
+        raise Refused("invalid", f"{submission.pk} is being rescored. Wait until that is done.")
     reruns.request([submission], truth=truth)
     Submission.objects.filter(pk=submission.pk, status=Status.SCORED).update(stage=BOOTSTRAPPING)
     audit.record(

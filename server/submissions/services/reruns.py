@@ -26,13 +26,17 @@ log = logging.getLogger(__name__)
 def request(
     submissions: Iterable[Submission], *, truth: Truth, purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS
 ) -> None:
-    """Queue a rerun for each submission after this transaction is committed. Reruns that were given up start again."""
+    """Queue a rerun for each submission after this transaction is committed.
+
+    Reruns that were given up start again. A rerun that a worker has claimed is not changed.
+    """
     now = database_now()
     requested = [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions]
     insert(
         requested,
         unique=("submission", "truth", "purpose"),
         renewed=("failure", "attempts", "enqueued_at", "not_before", "waiting_for", "postponed"),
+        held_by="lease_token",
     )
     for rerun in requested:
         queue.enqueue_on_commit(Rerun, rerun.pk)

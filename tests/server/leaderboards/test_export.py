@@ -1,6 +1,7 @@
 """A leaderboard in CSV format has all digits, and no cell that a spreadsheet would execute."""
 
 import csv
+import re
 from datetime import UTC, datetime
 from io import StringIO
 from uuid import uuid4
@@ -36,14 +37,36 @@ def cells(*rows: BoardRow, metrics: tuple[str, ...] = ("score", "recall@50")) ->
 
 
 @pytest.mark.parametrize(
-    "name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "＝1+1", '=HYPERLINK("http://example.org")']
+    "name", ["=1+1", "+1", "-1", "@SUM(A1)", "  =1", "＝1+1", '=HYPERLINK("http://example.org")', '"=1"', "\tA", "\rA"]
 )
 def test_a_name_that_a_spreadsheet_would_run_is_quoted(name: str) -> None:
     assert harmless(name) == f"'{name}"
     assert cells(row(name, 0.5))[1][1] == f"'{name}"
 
 
-@pytest.mark.parametrize("name", ["A=1", "Team", "3 Bears", "'quoted'", "سباق", "a,b", 'say "hi"', "two\nlines"])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Owls;=1+1", "Owls;'=1+1"),
+        ("Owls\t@SUM(A1)", "Owls\t'@SUM(A1)"),
+        ('Owls; "=1+1";-1', "Owls;' \"=1+1\";'-1"),
+        ("Owls|=1\n+1", "Owls|'=1\n'+1"),
+        ("\t=1", "'\t'=1"),
+    ],
+)
+@pytest.mark.parametrize("separators", [",", ";", "\t", "|", ";,", "\t;,|\r\n"])
+def test_no_part_of_a_name_is_run_if_a_line_is_divided_at_other_characters(
+    separators: str, name: str, expected: str
+) -> None:
+    assert cells(row(name, 0.5))[1][1] == expected
+    text = "".join(as_csv([[row(name, 0.5)]], metrics=["score"]))
+    for cell in re.split(f"[{separators}]", text):
+        assert not cell.strip(' "').startswith(("=", "+", "-", "@"))
+
+
+@pytest.mark.parametrize(
+    "name", ["A=1", "A; B=1", "well-known; A-B", "Team", "3 Bears", "'quoted'", "سباق", "a,b", 'say "hi"', "two\nlines"]
+)
 def test_any_other_name_is_exported_unchanged(name: str) -> None:
     assert cells(row(name, 0.5))[1][1] == name
 

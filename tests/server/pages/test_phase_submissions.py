@@ -84,7 +84,7 @@ def numbers(client: Client, query: str = "") -> list[int]:
         ("sort=-score&since=2026-03-15", [19, 18, 17, 16, 14, 15]),
         ("sort=score&since=2026-03-15", [14, 16, 17, 18, 19, 15]),
         ("sort=team&until=2026-03-04", [2, 0, 3, 1]),
-        ("status=unheard-of&sort=none&since=yesterday", [*range(19, -1, -1)]),
+        ("status=&team=&since=&page=1", [*range(19, -1, -1)]),
     ],
 )
 def test_page_and_csv_show_the_submissions_that_match(query: str, expected: list[int], client: Client) -> None:
@@ -182,6 +182,21 @@ def test_all_failed_submissions_that_match_are_queued_again(organizer: User, cli
     assert {entry.actor for entry in Entry.objects.filter(action="submission.requeued")} == {organizer.username}
     client.post(f"{PATH}/requeue")
     assert numbers(client, "status=queued") == [15, 10, 5, 0]
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("status=unheard-of", "fault=nobody", "code=x", "sort=none", "since=yesterday", "until=2026-02-30"),
+        *("without_interval=no", "status=Failed", "statuss=failed", "team=%00", f"q={'x' * 201}"),
+    ],
+)
+def test_an_unknown_filter_selects_nothing(query: str, client: Client) -> None:
+    assert client.get(f"{PATH}?{query}").status_code == 422
+    assert client.get(f"{PATH}.csv?{query}").status_code == 422
+    assert client.post(f"{PATH}/requeue?{query}").status_code == 422
+    assert numbers(client, "status=queued") == []
 
 
 def test_a_refusal_of_one_submission_does_not_stop_the_others(phase: Phase, make: Make, client: Client) -> None:

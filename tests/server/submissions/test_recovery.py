@@ -11,8 +11,9 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from server.audit.models import Entry
 from server.challenges.models import Phase
+from server.errors import Refused
 from server.submissions.models import Failure, QuotaEntry, Replicates, Rerun, Status, Submission
-from server.submissions.services import leases, lifecycle, quota
+from server.submissions.services import leases, lifecycle, quota, recovery, reruns
 from tests.conftest import InlineQueue, Make
 from tests.server.conftest import Scored
 
@@ -176,6 +177,17 @@ def test_an_existing_or_pending_interval_is_not_requested(bare: Submission, caps
     Rerun.objects.update(failure="")
     call_command("requeue", intervals=True, all=True)
     assert capsys.readouterr().out == "0 of 0 queued again\n" * 2
+
+
+def test_a_rerun_that_a_worker_has_claimed_is_not_changed(bare: Submission) -> None:
+    call_command("requeue", intervals=True, all=True)
+    claimed = leases.claim(Rerun, Rerun.objects.get().pk)
+    assert claimed is not None
+    with pytest.raises(Refused, match="is being rescored"):
+        recovery.requeue_interval(submission=bare, by=None)
+    reruns.request([bare], truth=claimed.truth)
+    assert leases.release(claimed)
+    assert Rerun.objects.queued().get().attempts == 0
 
 
 def test_a_service_without_intervals_has_no_missing_intervals(
