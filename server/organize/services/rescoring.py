@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from evaluator.texts import counted
 from server.accounts.models import User
 from server.audit import services as audit
+from server.challenges.gate import GREEN, gate_of
 from server.challenges.locks import lock_teams
 from server.challenges.models import Phase, Truth
 from server.challenges.shaping import signature_of
@@ -216,11 +217,17 @@ def count_left(rescoring: Rescoring) -> int:
 
 
 def apply(
-    *, rescoring: Rescoring, by: User | None, without_unscorable: bool = False, reveal: bool = False
+    *,
+    rescoring: Rescoring,
+    by: User | None,
+    without_unscorable: bool = False,
+    without_gate: bool = False,
+    reveal: bool = False,
 ) -> Rescoring:
     """Switch the leaderboards to the new scores.
 
-    If scores are missing, queue their reruns and raise Refused. Also raise Refused if private images would become
+    If scores are missing, queue their reruns and raise Refused. Also raise Refused if the phase would accept no
+    submissions, because the gate of the truth is not green, without `without_gate`, and if private images would become
     public without `reveal`.
     """
     catch_up(rescoring)
@@ -232,11 +239,25 @@ def apply(
         if found.applied_at is None:
             if phase.truth != compared:
                 raise Refused("rescoring_unfinished", "The active ground truth has changed in the meantime. Try again.")
+            if not without_gate:
+                refuse_closing(phase, found.truth)
             without = refuse_unfinished(found, without_unscorable=without_unscorable)
             switch(phase, found)
             detail = {"truth": found.truth.version, "signature": found.signature, "without": without}
             audit.record(actor=by, action="rescoring.applied", subject=f"phase {phase}", detail=detail)
     return found
+
+
+def refuse_closing(phase: Phase, truth: Truth) -> None:
+    """Raise Refused if a phase that has not ended would accept no submissions with this truth because of its gate."""
+    gate = gate_of(truth, phase)
+    if gate.is_needed and gate.state != GREEN and not phase.has_closed(database_now()):
+        raise Refused(
+            "gate_not_green",
+            f"The gate of version {truth.version} is not green ({gate.state}), so the phase would accept no "
+            "submissions with it. The page of the version lists the checks and what to do. To apply the rescoring "
+            "anyway, set without_gate.",
+        )
 
 
 def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> int:

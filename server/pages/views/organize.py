@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
+from django.db.models import prefetch_related_objects
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -60,6 +61,7 @@ def accept_bundle(request: PersonRequest) -> HttpResponse:
 def overview(request: PersonRequest, slug: str) -> HttpResponse:
     """Show an organizer the phases of a challenge with their ground truths, and the form to export it."""
     current = organized_context(request, slug)
+    prefetch_related_objects(current.phases, "truths")
     closed = [phase.slug for phase in current.phases if not may_open(phase)]
     context = {"current": current, "now": current.now, "secrets": exporting.SECRETS, "closed_by_gate": closed}
     return render_page(request, "organize/overview.html", context)
