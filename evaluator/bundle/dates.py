@@ -4,8 +4,7 @@ from datetime import datetime
 
 from evaluator.bundle.declared import Bundle, BundlePhase
 from evaluator.bundle.mistakes import Mistakes
-from evaluator.bundle.rules import Violation, check_dates, check_order
-from evaluator.dates import iso_utc
+from evaluator.bundle.rules import Violation, check_dates, check_opening, check_order
 
 
 def report_dates(phase: BundlePhase, *, start: datetime | None, end: datetime | None, mistakes: Mistakes) -> None:
@@ -16,9 +15,8 @@ def report_dates(phase: BundlePhase, *, start: datetime | None, end: datetime | 
 
 def report_opening(bundle: Bundle, opens_at: datetime, mistakes: Mistakes) -> None:
     """Report dates that are not after the opening of the challenge, which may be the time of the import."""
-    if bundle.closes_at and bundle.closes_at <= opens_at:
-        message = f"is not after the opening, {iso_utc(opens_at)}"
-        mistakes.add("bad_dates", message, line=bundle.closes_line, key="closes_at")
+    if violation := check_opening(opens_at, bundle.closes_at):
+        mistakes.add(violation.code, violation.message, line=bundle.closes_line, key=violation.field)
         return
     for phase in bundle.phases:
         if violation := check_order(phase.opens_at, phase.closes_at, start=opens_at, end=bundle.closes_at):

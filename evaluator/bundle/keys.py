@@ -241,8 +241,8 @@ CHALLENGE = (
     Key("summary", Text(240), "One line for the list of challenges.", "Find the animals.", "", default_text="empty"),
     Key(
         "visibility",
-        Choice(("public", "unlisted", "private")),
-        "Who can see the challenge: everybody, everybody who knows the URL, or members only.",
+        Choice(("public", "unlisted", "private", "draft")),
+        "Who can see the challenge: everybody, everybody who knows the URL, members only, or (draft) organizers only.",
         "public",
         "public",
     ),

@@ -81,6 +81,13 @@ def check_feedback(
         yield Violation("feedback_decimals", "bad_value", "is only allowed with `scores: rounded`; remove it")
 
 
+def check_opening(opens_at: datetime | None, closes_at: datetime | None) -> Violation | None:
+    """Check that a challenge opens before it closes."""
+    if not (opens_at and closes_at) or opens_at < closes_at:
+        return None
+    return Violation("closes_at", "bad_dates", f"is not after the opening, {iso_utc(opens_at)}")
+
+
 def check_order(
     opens_at: datetime | None, closes_at: datetime | None, *, start: datetime | None, end: datetime | None
 ) -> Violation | None:

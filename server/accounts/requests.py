@@ -7,6 +7,7 @@ from server.accounts.addresses import client_address, network_of
 from server.accounts.models import User
 
 FORM_METHODS = ("GET", "HEAD", "POST")
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
 class PersonRequest(HttpRequest):

@@ -3,11 +3,13 @@
 from uuid import UUID
 
 from django.http import Http404
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from server.challenges.approval import not_a_member
 from server.challenges.models import Challenge, Membership, Phase, Team
 from server.challenges.reading import ReadChallenge, membership_of
+from server.challenges.roles import Right, refuse_without
 from server.errors import Refused
 from server.leaderboards.reading import read_with_boards
 from server.submissions.reading import ReadSubmission, read_submission
@@ -56,11 +58,12 @@ def organized_challenge_at(request: Request, slug: str) -> Challenge:
 
 
 def require_organizer(request: Request, challenge: Challenge) -> None:
-    if challenge.is_organized_by(request.user):
-        return
-    if request.user.is_authenticated and challenge.has_organizer(request.user):
+    """Raise Refused unless the user may read as an organizer or, with an unsafe method, act as one."""
+    is_locked = request.user.is_authenticated and not challenge.is_organized_by(request.user)
+    if is_locked and challenge.has_organizer(request.user):
         raise Refused("two_factor_required", TWO_FACTOR_REQUIRED)
-    raise Refused("forbidden", "Only organizers of the challenge can do this.")
+    right = Right.READ if request.method in SAFE_METHODS else Right.EDIT
+    refuse_without(right, by=request.user, challenge=challenge)
 
 
 def submission_at(request: Request, submission_id: UUID) -> ReadSubmission:

@@ -5,14 +5,12 @@ from typing import Any, ClassVar
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db import models
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 from django.http import HttpRequest
 
 from server.audit.forms import AuditedForm, DateTimeField, OneLineField, RowsField, is_key
 from server.audit.models import Entry
-from server.audit.services import record
-
-VALUE_CHARACTERS = 200
+from server.audit.services import readable, record
 
 
 class SafeLookupMixin:
@@ -43,16 +41,6 @@ class ReadOnlyMixin(SafeLookupMixin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
-
-
-def readable(value: Any) -> str:
-    """Return the beginning of a value as text. Objects in a list are shown as their ids."""
-    words = (
-        ", ".join(sorted(str(getattr(one, "pk", one)) for one in value))
-        if isinstance(value, list | QuerySet)
-        else str(value)
-    )
-    return words[:VALUE_CHARACTERS]
 
 
 class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
 from server.audit import external_records
 from server.audit.actors import actor_of
@@ -20,6 +21,7 @@ log = logging.getLogger(__name__)
 # Somebody who can write to the database could delete the end of the audit log and change its head. Therefore the log
 # files are outside the database, and can be copied to another machine.
 LOG_LINE = "entry %d %s"
+VALUE_CHARACTERS = 200
 
 
 def digest(
@@ -41,6 +43,16 @@ def digest(
     content = [previous, number, at.isoformat(), *actor, action, subject, detail]
     text = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
     return hmac.new(key.encode(), text, sha256).hexdigest() if key else sha256(text).hexdigest()
+
+
+def readable(value: Any) -> str:
+    """Return the beginning of a value as text. Objects in a list are shown as their ids."""
+    words = (
+        ", ".join(sorted(str(getattr(one, "pk", one)) for one in value))
+        if isinstance(value, list | QuerySet)
+        else str(value)
+    )
+    return words[:VALUE_CHARACTERS]
 
 
 @transaction.atomic

@@ -1,4 +1,5 @@
-"""Challenges in the admin. Staff can edit dates, quotas and organizers. Fields that scores depend on are read-only.
+"""Challenges in the admin. Staff can edit dates and quotas, and change organizers on
+the site. Fields that scores depend on are read-only.
 
 Challenges and ground truths are only created by imports, which check them. No page shows or links to the file of a
 ground truth.
@@ -32,7 +33,6 @@ class ChallengeAdmin(ImportedAdmin):
     list_filter = ("visibility", "opens_at", "closes_at")
     search_fields = ("title", "slug")
     readonly_fields = ("slug", "created_at")
-    filter_horizontal = ("organizers",)
 
 
 @admin.register(Phase)

@@ -12,6 +12,7 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Challenge, JoinRequest, Membership, Team
 from server.challenges.reading import membership_of, request_of
+from server.challenges.roles import Right, refuse_without
 from server.challenges.services import (
     add_member,
     check_admission,
@@ -103,10 +104,9 @@ def decide_each(
 
 
 def decide(request: JoinRequest, *, by: User | None, action: str) -> tuple[JoinRequest, Challenge]:
-    """Lock the challenge, load the request and log the decision. Raises Refused unless `by` organizes the challenge."""
+    """Lock the challenge, load the request and log the decision. Raises Refused if `by` may not decide."""
     challenge = Challenge.objects.select_for_update(no_key=True).get(pk=request.challenge_id)
-    if by is not None and not challenge.is_organized_by(by):
-        raise Refused("forbidden", "Only organizers of the challenge can do this.")
+    refuse_without(Right.EDIT, by=by, challenge=challenge)
     waiting = JoinRequest.objects.select_related("user").filter(pk=request.pk).first()
     if waiting is None:
         raise Refused("not_found", "This request has already been approved.")

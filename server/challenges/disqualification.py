@@ -7,6 +7,7 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.locks import lock_teams
 from server.challenges.models import Challenge, Team
+from server.challenges.roles import Right, refuse_without
 from server.clock import database_now
 from server.errors import Refused
 
@@ -40,10 +41,9 @@ def reinstate(*, team: Team, by: User | None, reason: str = "") -> Team:
 
 
 def lock(team: Team, by: User | None) -> Team:
-    """Lock the team. Raises Refused if this person does not organize its challenge."""
+    """Lock the team. Raises Refused if this person may not act in its challenge."""
     challenge = Challenge.objects.get(pk=team.challenge_id)
-    if by is not None and not challenge.is_organized_by(by):
-        raise Refused("forbidden", "Only organizers of the challenge can do this.")
+    refuse_without(Right.EDIT, by=by, challenge=challenge)
     lock_teams([team.pk])
     return Team.objects.get(pk=team.pk)
 

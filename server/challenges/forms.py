@@ -7,14 +7,13 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 
 from evaluator.bundle.rules import check_dates, check_feedback, check_numbers, mail_domains
-from server.accounts.models import User
 from server.accounts.names import all_looks
 from server.audit.forms import AuditedForm
 from server.challenges.models import Challenge, Phase, Team
-from server.challenges.services import chosen_name, competing
+from server.challenges.services import chosen_name
 from server.challenges.term_changes import Terms, consequences, refusals, terms_of
 from server.clock import database_now
 from server.errors import Refused
@@ -39,11 +38,13 @@ class ConfirmedForm(AuditedForm):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
+    consequences: tuple[str, ...] = ()  # what the change would end or reveal
+
     def check_terms(self, before: Mapping[str, Terms], after: Mapping[str, Terms], *, name: str) -> None:
         now = database_now()
         for sentence in refusals(before, after, now):
             self.add_error(None, ValidationError(f"{sentence}.", code="revealed"))
-        found = list(consequences(before, after, now))
+        found = self.consequences = tuple(consequences(before, after, now))
         if found and self.cleaned_data.get("confirm", "").strip() != name:
             sentences = "; ".join(found)
             self.add_error(
@@ -57,18 +58,6 @@ class ConfirmedForm(AuditedForm):
 
 class ChallengeForm(ConfirmedForm):
     """The form of a challenge. Its dates are checked together with those of the phases."""
-
-    def clean_organizers(self) -> QuerySet[User]:
-        people: QuerySet[User] = self.cleaned_data["organizers"]
-        # While this lock is held, nobody can join the challenge.
-        list(Challenge.objects.select_for_update(no_key=True).filter(pk=self.instance.pk))
-        if members := competing(self.instance, people):
-            raise ValidationError(
-                f"Organizers can read the private leaderboard, so they cannot take part: {'; '.join(members)}. "
-                "Choose accounts that do not take part.",
-                code="competes",
-            )
-        return people
 
     def clean_allowed_domains(self) -> str:
         try:

@@ -14,6 +14,7 @@ from server.accounts.services import has_confirmed_address_at
 from server.audit import services as audit
 from server.challenges.models import Challenge, FormerMember, JoinRequest, Membership, Team
 from server.challenges.reading import membership_of
+from server.challenges.roles import Right, refuse_without
 from server.clock import database_now, is_over, utc_text
 from server.errors import Refused
 
@@ -178,8 +179,7 @@ def free_name(username: str, taken: set[str]) -> str:
 @transaction.atomic
 def require_two_factor(*, challenge: Challenge, by: User, required: bool) -> None:
     """Set whether organizers need two-factor authentication. Whoever requires it must have turned it on."""
-    if not challenge.is_organized_by(by):
-        raise Refused("forbidden", "Only organizers of the challenge can do this.")
+    refuse_without(Right.OWN, by=by, challenge=challenge)
     if required and not by.has_two_factor:
         raise Refused("invalid", "Turn on two-factor authentication for your own account first.")
     Challenge.objects.filter(pk=challenge.pk).update(organizers_need_two_factor=required)

@@ -78,8 +78,14 @@ def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: d
 
 def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
     """Return a phrase for each change to one phase that must be confirmed."""
-    if old.is_over(now):
-        return
+    if not old.is_over(now):
+        yield from changed_dates(old, new, now)
+    if old.opening <= now and (more := list(loosened(old, new, now))):
+        yield f"show participants more than before: {', '.join(more)}"
+
+
+def changed_dates(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
+    """Return a phrase for each change of the dates that ends a phase, or stops it."""
     closing = f"it would close at {date_text(new.closing)} instead of {date_text(old.closing)}"
     if new.is_over(now):
         yield f"end immediately, and everybody could read its private scores: {closing}"
@@ -91,17 +97,20 @@ def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
     elif old.opening <= now < new.opening:
         opening = f"it would open at {date_text(new.opening)} instead of {date_text(old.opening)}"
         yield f"stop accepting submissions: {opening}"
-    if old.opening <= now and (more := list(loosened(old, new))):
-        yield f"show participants more than before: {', '.join(more)}"
 
 
 def is_earlier(one: datetime, other: datetime | None) -> bool:
     return other is None or one < other
 
 
-def loosened(old: Terms, new: Terms) -> Iterator[str]:
-    """Return a phrase for each thing about scores that the new feedback shows and the old feedback did not show."""
-    if old.ladder_margin is not None and new.ladder_margin is None:
+def loosened(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
+    """Return a phrase for each thing about scores that the new feedback shows and the old feedback did not show.
+
+    The ladder hides nothing when the phase is over.
+    """
+    if old.is_over(now):
+        pass
+    elif old.ladder_margin is not None and new.ladder_margin is None:
         yield "every score instead of clear improvements only"
     elif old.ladder_margin is not None and new.ladder_margin is not None and new.ladder_margin < old.ladder_margin:
         yield f"improvements above {new.ladder_margin:g} instead of {old.ladder_margin:g} standard errors"

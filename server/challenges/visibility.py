@@ -6,6 +6,8 @@ from typing import Any, Self
 from django.db import models
 from django.db.models import Q
 
+from server.challenges.roles import ROLES_WITH, Right
+
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
@@ -42,15 +44,17 @@ class ChallengeQuerySet(models.QuerySet[Any]):
             shown |= Q(pk__in=challenges.filter(organizers=user.pk).values("pk"))
         return self.filter(shown)
 
-    def organized_by(self, user: Any) -> Self:
-        """Return the challenges in which the person may act as an organizer.
+    def organized_by(self, user: Any, right: Right = Right.READ) -> Self:
+        """Return the challenges in which the person has this right as an organizer.
 
-        Staff may act as organizers of all challenges. If a challenge requires two-factor authentication of its
-        organizers, organizers without it may not act.
+        Staff have all rights in all challenges. If a challenge requires two-factor authentication of its organizers,
+        organizers without it have no rights.
         """
         if not user.is_authenticated:
             return self.none()
         if user.is_staff:
             return self
         allowed = Q(organizers_need_two_factor=False) | Q(organizers__has_two_factor=True)
+        if right is not Right.READ:
+            allowed &= Q(organizer_roles__role__in=ROLES_WITH[right], organizer_roles__user=user.pk)
         return self.filter(allowed, organizers=user.pk)

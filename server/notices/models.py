@@ -22,6 +22,7 @@ class Kind(models.TextChoices):
     RESCORED = "rescored", "A phase was rescored"
     INVITED = "invited", "A team invites you"
     ASKED = "asked", "Somebody asks to join or merge with the team that you lead"
+    ORGANIZES = "organizes", "You were given a role as an organizer"
 
 
 class Announcement(models.Model):

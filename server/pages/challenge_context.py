@@ -13,6 +13,7 @@ from evaluator.catalog import TRACKS
 from server.challenges.approval import not_a_member
 from server.challenges.models import Challenge, JoinRequest, Membership, Phase, Team
 from server.challenges.reading import request_of
+from server.challenges.roles import Right
 from server.challenges.services import registration_end
 from server.clock import is_over
 from server.leaderboards.reading import read_with_boards
@@ -57,6 +58,16 @@ class ChallengeContext:
             is_declined = self.join_request.status == JoinRequest.Status.DECLINED
             return JoinState.DECLINED if is_declined else JoinState.WAITING
         return JoinState.CLOSED if is_over(registration_end(self.challenge), self.now) else JoinState.OPEN
+
+    @property
+    def may_edit(self) -> bool:
+        """Whether the viewer may edit the challenge as one of its organizers."""
+        return self.is_organizer and self.challenge.is_organized_by(self.user, Right.EDIT)
+
+    @property
+    def may_own(self) -> bool:
+        """Whether the viewer may change the organizers, end phases and reveal scores."""
+        return self.is_organizer and self.challenge.is_organized_by(self.user, Right.OWN)
 
     @property
     def needs_approval(self) -> bool:

@@ -4,12 +4,14 @@ from django.urls import URLPattern, path
 
 from server.pages.views import (
     account_data,
+    adding,
     board_history,
     challenge,
     compare,
     compare_entries,
     console,
     data,
+    editing,
     help,
     home,
     leaderboard,
@@ -53,7 +55,15 @@ urlpatterns: list[URLPattern] = [
     path("help/<slug:name>", help.chapter, name="help_chapter"),
     path("organize/", console.console, name="console"),
     path("organize/import", organize.import_challenge, name="organize_import"),
+    path("organize/new", adding.new_challenge, name="organize_new"),
+    path("organize/preview", editing.preview, name="organize_preview_text"),
     path("organize/challenges/<slug:slug>", organize.overview, name="organize"),
+    path("organize/challenges/<slug:slug>/edit", editing.challenge, name="organize_edit"),
+    path("organize/challenges/<slug:slug>/publish", adding.publish, name="organize_publish"),
+    path("organize/challenges/<slug:slug>/delete", adding.delete, name="organize_delete"),
+    path("organize/challenges/<slug:slug>/new-phase", adding.new_phase, name="organize_new_phase"),
+    path(f"{ORGANIZED_PHASE}/clone", adding.clone_phase, name="organize_clone"),
+    path(f"{ORGANIZED_PHASE}/edit", editing.phase, name="organize_phase_edit"),
     path("organize/challenges/<slug:slug>/export", organize.export, name="organize_export"),
     path(ORGANIZED_PHASE, truths.versions, name="organize_truths"),
     path(f"{ORGANIZED_PHASE}/live", phase_live.live, name="organize_live"),
@@ -78,6 +88,13 @@ urlpatterns: list[URLPattern] = [
     path("challenges/<slug:slug>/join", membership.join, name="join"),
     path("challenges/<slug:slug>/announcements", notices.announcements, name="announcements"),
     path("challenges/<slug:slug>/organizers", organizers.organizers, name="organizers"),
+    path("challenges/<slug:slug>/organizers/add", organizers.add_organizer, name="organizer_add"),
+    path(
+        "challenges/<slug:slug>/organizers/<int:organizer>/role", organizers.change_organizer, name="organizer_change"
+    ),
+    path(
+        "challenges/<slug:slug>/organizers/<int:organizer>/remove", organizers.remove_organizer, name="organizer_remove"
+    ),
     path("challenges/<slug:slug>/team", team.team, name="team"),
     path("challenges/<slug:slug>/team/rename", team.rename, name="team_rename"),
     path("challenges/<slug:slug>/team/profile", team.describe, name="team_profile"),

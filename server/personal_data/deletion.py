@@ -15,7 +15,8 @@ from django.db.models import Model, Q
 from server.accounts.models import User
 from server.accounts.names import all_looks, looks
 from server.audit import services as audit
-from server.challenges.models import Membership, Team
+from server.challenges.models import Membership, Organizer, Team
+from server.challenges.roles import Role
 from server.clock import database_now
 from server.errors import Refused
 from server.notices.models import Event
@@ -37,9 +38,9 @@ def reasons_against(user: User) -> Iterator[str]:
                 f"You are the captain of team {member.team} in {member.challenge}, and it has other members. First "
                 "make one of them the captain, or leave the team."
             )
-    for challenge in user.organized_challenges.all():
-        if not challenge.organizers.exclude(pk=user.pk).exists():
-            yield f"You are the only organizer of {challenge}. Ask the operator to add another organizer first."
+    for own in Organizer.objects.filter(user=user, role=Role.OWNER).select_related("challenge"):
+        if not Organizer.objects.filter(challenge=own.challenge_id, role=Role.OWNER).exclude(user=user).exists():
+            yield f"You are the only owner of {own.challenge}. Make somebody else an owner first."
     if user.is_superuser and not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk).exists():
         yield "This is the only account of an operator. Create another one first."
 

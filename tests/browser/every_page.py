@@ -124,10 +124,15 @@ def organizer(make: Make) -> Reader:
     organized = "/organize/challenges/own"
     of_phase = [
         f"{organized}/phases/main{page}"
-        for page in ("", "/live", "/submissions", f"/teams/{team.pk}", "/truths/1", "/truths/2", "/preview?show=all")
+        for page in (
+            *("", "/live", "/submissions", "/edit", "/clone", f"/teams/{team.pk}"),
+            *("/truths/1", "/truths/2", "/preview?show=all"),
+        )
     ]
+    of_challenge = [organized, *(f"{organized}/{page}" for page in ("edit", "new-phase", "delete"))]
     own = [f"/challenges/own/{page}" for page in ("", "leaderboard", "organizers", "announcements")]
-    return Reader("organizer", client, ["/organize/", "/organize/import", organized, *of_phase, *own])
+    addresses = ["/organize/", "/organize/import", "/organize/new", *of_challenge, *of_phase, *own]
+    return Reader("organizer", client, addresses)
 
 
 def with_passwords(make: Make) -> Iterator[Reader]:

@@ -3,7 +3,8 @@
 from django.urls import get_resolver, resolve
 
 from tests.browser.every_page import Reader
-from tests.server.access_table import CHALLENGE, ORGANIZED, PAGES, SUBMISSION
+from tests.server.access_console import ORGANIZED
+from tests.server.access_table import CHALLENGE, PAGES, SUBMISSION
 from tests.server.test_access import QUERY, routes
 
 # These routes respond to a GET request with a file, data, a redirect, or a part of a page.

@@ -1,16 +1,27 @@
 """The roles of users for which `access_table.py` lists the expected HTTP statuses."""
 
-ROLES = ("nobody", "stranger", "member", "mate", "rival", "organizer", "foreign", "staff", "superuser")
+ROLES = (
+    "nobody",
+    "stranger",
+    "member",
+    "mate",
+    "rival",
+    "organizer",
+    "editor",
+    "viewer",
+    "foreign",
+    "staff",
+    "superuser",
+)
 GROUPS = {
     **{role: (role,) for role in ROLES},
     "team": ("member", "mate"),  # Users with these roles belong to the team of the submission.
     "teams": ("member", "mate", "rival"),  # Users with these roles take part in the challenge.
-    "organizers": (
-        "organizer",
-        "staff",
-        "superuser",
-        # The role "foreign" organizes a different challenge and has no rights in this one.
-    ),
+    # The user with the role "organizer" is an owner. The one with the role "foreign" owns another challenge, and has no
+    # rights in this one.
+    "organizers": ("organizer", "editor", "viewer", "staff", "superuser"),
+    "editors": ("organizer", "editor", "staff", "superuser"),
+    "owners": ("organizer", "staff", "superuser"),
     "employees": ("staff", "superuser"),  # The role "staff" has no permissions in the admin.
 }
 Answers = dict[str, int]

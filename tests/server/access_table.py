@@ -3,15 +3,13 @@
 A method that is not listed for a route must be refused for every role.
 """
 
+from tests.server.access_console import CONSOLE
 from tests.server.access_roles import GROUPS, OTHERS, ROLES, Answers, Methods, door, model, who
 
 __all__ = ["GROUPS", "ROLES", "Answers"]
 
 ALL = ("GET", "POST", "PUT", "PATCH", "DELETE")
 CHALLENGE = "challenges/<slug:slug>/"
-ORGANIZED = "organize/challenges/<slug:slug>"
-ORGANIZED_PAGES = ("", "/live", "/submissions", "/submissions.csv", "/truths/<int:version>")
-REQUEUE = ("submissions/requeue", "submissions/<uuid:pk>/requeue")
 SUBMISSION = "submissions/<uuid:pk>/"
 PAGES: dict[str, Methods] = {
     "healthz": {"GET": who(200)},
@@ -21,33 +19,8 @@ PAGES: dict[str, Methods] = {
     "help/": {"GET": who(200)},
     "help/<slug:name>": {"GET": who(200)},
     "help/schema/challenge.json": {"GET": who(200)},
-    # Organizers of any challenge may import others. The submitted form has no file.
-    "organize/import": {
-        "GET": who(403, nobody=302, organizers=200, foreign=200),
-        "POST": who(403, nobody=302, organizers=422, foreign=422),
-    },
-    "organize/": {"GET": who(403, nobody=302, organizers=200, foreign=200)},
     "robots.txt": {"GET": who(200)},
     "sitemap.xml": {"GET": who(200)},
-    # The requests contain neither a version nor a file, and no rescoring has been started. The submission is scored.
-    **{
-        f"{ORGANIZED}/phases/<slug:phase>/{action}": {"POST": who(403, nobody=302, organizers=status)}
-        for status, actions in ((302, REQUEUE), (404, ("apply", "discard")), (422, ("truth", "rescore")))
-        for action in actions
-    },
-    **{
-        f"{ORGANIZED}{page}": {"GET": who(403, nobody=302, organizers=200)}
-        for page in ("", *(f"/phases/<slug:phase>{one}" for one in ORGANIZED_PAGES))
-    },
-    ORGANIZED + "/phases/<slug:phase>/live/panel": {"GET": who(403, nobody=401, organizers=200)},
-    # The form has no reason.
-    ORGANIZED + "/phases/<slug:phase>/teams/<int:team>": {
-        "GET": who(403, nobody=302, organizers=200),
-        "POST": who(403, nobody=302, organizers=422),
-    },
-    ORGANIZED + "/phases/<slug:phase>/preview": {"GET": who(403, nobody=302, organizers=404)},
-    # The stored ground truth of this challenge is an empty file.
-    ORGANIZED + "/export": {"POST": who(403, nobody=302, organizers=422)},
     CHALLENGE: {"GET": who(200)},
     CHALLENGE + "data": {"GET": who(200)},
     CHALLENGE + "data/sample": {"GET": who(200)},
@@ -56,11 +29,7 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "changes": {"GET": who(200)},
     CHALLENGE + "rules": {"GET": who(200)},
     CHALLENGE + "join": {"POST": who(302, organizers=403)},
-    CHALLENGE + "announcements": {"GET": who(200), "POST": who(403, organizers=422)},  # The form is empty.
-    CHALLENGE + "organizers": {
-        "GET": who(403, nobody=302, organizers=200),
-        "POST": who(403, nobody=302, organizers=302),
-    },
+    CHALLENGE + "announcements": {"GET": who(200), "POST": who(403, editors=422)},  # The form is empty.
     CHALLENGE + "team": {"GET": who(200, nobody=302, organizers=403)},
     # The captains are the users with the roles "member" and "rival". The submitted forms of these routes are empty.
     CHALLENGE + "team/rename": {"POST": who(403, nobody=302, member=422, rival=422)},
@@ -127,7 +96,7 @@ PAGES: dict[str, Methods] = {
     SUBMISSION + "classes.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "curves.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "file": {"GET": who(404, nobody=302, team=200, organizers=403)},
-    SUBMISSION + "cancel": {"POST": who(404, nobody=302, team=302, organizers=302)},
+    SUBMISSION + "cancel": {"POST": who(404, nobody=302, team=302, viewer=403, editors=302)},
     # The submission was not rejected, so its file cannot be submitted again.
     SUBMISSION + "submit-anyway": {"POST": who(404, nobody=302, team=422, organizers=422)},
     SUBMISSION + "edit": {"POST": who(404, nobody=302, team=302, organizers=403)},
@@ -194,15 +163,15 @@ API: dict[str, Methods] = {
     "api/v1/challenges": {
         "GET": who(200),
         # The submitted form has no file. Organizers of any challenge may import others.
-        "POST": who(403, nobody=401, organizers=422, foreign=422),
+        "POST": who(403, nobody=401, editors=422, foreign=422),
     },
     API_CHALLENGE: {"GET": who(200)},
     # The stored ground truth of this challenge is an empty file.
-    API_CHALLENGE + "/export": {"POST": who(403, nobody=401, organizers=422)},
+    API_CHALLENGE + "/export": {"POST": who(403, nobody=401, editors=422)},
     API_CHALLENGE + "/join": {"POST": who(201, nobody=401, teams=200, organizers=403)},
     API_CHALLENGE + "/join-requests": {"GET": who(403, nobody=401, organizers=200)},
     # The submitted form is empty.
-    API_CHALLENGE + "/join-requests/<int:request_id>": {"POST": who(403, nobody=401, organizers=422)},
+    API_CHALLENGE + "/join-requests/<int:request_id>": {"POST": who(403, nobody=401, editors=422)},
     API_CHALLENGE + "/team": {
         "GET": who(403, nobody=401, teams=200),
         "PATCH": who(403, nobody=401, teams=422),  # The body has an unknown field.
@@ -238,24 +207,24 @@ API: dict[str, Methods] = {
     API_PHASE + "/leaderboard?split=all&format=csv": {"GET": who(403, organizers=200)},
     API_PHASE + "/truths": {
         "GET": who(403, nobody=401, organizers=200),
-        "POST": who(403, nobody=401, organizers=422),  # The submitted form has no file.
+        "POST": who(403, nobody=401, editors=422),  # The submitted form has no file.
     },
     API_PHASE + "/changes": {"GET": who(200)},
     API_PHASE + "/rescore": {
         "GET": who(403, nobody=401, organizers=404),  # No rescoring has been started.
-        "POST": who(403, nobody=401, organizers=200),
+        "POST": who(403, nobody=401, editors=200),
     },
     API_PHASE + "/results": {"GET": who(403, organizers=200)},
     API_PHASE + "/results?format=csv": {"GET": who(403, organizers=200)},
-    API_PHASE + "/rescore/apply": {"POST": who(403, nobody=401, organizers=404)},
-    API_PHASE + "/rescore/discard": {"POST": who(403, nobody=401, organizers=404)},
+    API_PHASE + "/rescore/apply": {"POST": who(403, nobody=401, editors=404)},
+    API_PHASE + "/rescore/discard": {"POST": who(403, nobody=401, editors=404)},
     API_SUBMISSION: {
         "GET": who(404, nobody=401, team=200, organizers=200),
         "PATCH": who(404, nobody=401, team=200, organizers=403),
     },
     API_SUBMISSION + "/report": {"GET": who(404, nobody=401, team=200, organizers=200)},
     API_SUBMISSION + "/file": {"GET": who(404, nobody=401, team=200, organizers=403)},
-    API_SUBMISSION + "/cancel": {"POST": who(404, nobody=401, team=200, organizers=200)},
+    API_SUBMISSION + "/cancel": {"POST": who(404, nobody=401, team=200, viewer=403, editors=200)},
     # The upload belongs to the user with the role "member".
     "api/v1/uploads/<uuid:upload_id>": {
         "GET": who(404, nobody=401, member=200),
@@ -296,4 +265,5 @@ ADMIN: dict[str, Methods] = {
     **model("challenges/team", change=200),
 }
 
+PAGES |= CONSOLE
 TABLE = PAGES | API | ADMIN

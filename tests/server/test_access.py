@@ -61,6 +61,8 @@ class World:
         confirm_own_address(self.people["member"])
         challenge = make.challenge(slug="c", visibility=visibility)
         challenge.organizers.add(self.people["organizer"])
+        for role in ("editor", "viewer"):
+            challenge.organizers.add(self.people[role], through_defaults={"role": role})
         make.challenge(slug="foreign").organizers.add(self.people["foreign"])
         phase = make.phase(
             challenge,
@@ -87,6 +89,7 @@ class World:
             ).pk,
             "proposal": MergeProposal.objects.create(team=rivals, other=team, **weeks).pk,
             "token": "a",
+            "organizer": challenge.organizer_roles.get(user=self.people["editor"]).pk,
         }
         self.token, _ = issue_token(user=self.people["member"], name="x", scope="read", days=1)
         self.device = UserSession.objects.create(user=self.people["member"], session_key="k", ip="192.0.2.1")

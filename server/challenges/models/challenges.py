@@ -11,6 +11,7 @@ from django.db.models.fields.files import FieldFile
 
 from evaluator.bundle.rules import LADDER_MAX
 from evaluator.catalog import TRACKS, Track
+from server.challenges.roles import Right
 from server.challenges.truth_storage import truth_key, truth_storage
 from server.challenges.visibility import ChallengeQuerySet
 from server.clock import is_over
@@ -22,6 +23,7 @@ class Challenge(models.Model):
     """A competition with its pages, rules, dates, teams, and one or more phases."""
 
     class Visibility(models.TextChoices):
+        DRAFT = "draft", "draft: organizers only"
         PUBLIC = "public", "public"
         UNLISTED = "unlisted", "unlisted: anybody who knows the URL"
         PRIVATE = "private", "private: members only"
@@ -52,7 +54,9 @@ class Challenge(models.Model):
     contact = models.CharField(
         max_length=200, blank=True, default="", db_default="", help_text="an email address or the URL of a page"
     )
-    organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="organized_challenges", blank=True)
+    organizers = models.ManyToManyField(
+        settings.AUTH_USER_MODEL, through="challenges.Organizer", related_name="organized_challenges", blank=True
+    )
     organizers_need_two_factor = models.BooleanField(
         default=False,
         db_default=False,
@@ -77,9 +81,9 @@ class Challenge(models.Model):
     def has_closed(self, now: datetime) -> bool:
         return is_over(self.closes_at, now)
 
-    def is_organized_by(self, user: Any) -> bool:
-        """Return whether the person may act as an organizer now."""
-        return Challenge.objects.organized_by(user).filter(pk=self.pk).exists()
+    def is_organized_by(self, user: Any, right: Right = Right.READ) -> bool:
+        """Return whether the person has this right as an organizer now."""
+        return Challenge.objects.organized_by(user, right).filter(pk=self.pk).exists()
 
     def has_organizer(self, user: Any) -> bool:
         """Return whether the person is an organizer or staff, even if the required two-factor authentication is

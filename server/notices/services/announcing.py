@@ -7,6 +7,7 @@ from django.db import transaction
 from evaluator.texts import one_line
 from server.audit import services as audit
 from server.challenges.models import Challenge
+from server.challenges.roles import Right, refuse_without
 from server.clock import database_now
 from server.errors import Refused
 from server.notices.models import Announcement
@@ -15,9 +16,8 @@ TITLE_CHARACTERS, TEXT_CHARACTERS = 120, 5000
 
 
 def refuse_others(challenge: Challenge, by: Any) -> None:
-    """Raise Refused unless the person organizes the challenge."""
-    if not challenge.is_organized_by(by):
-        raise Refused("forbidden", "Only organizers of the challenge can publish announcements.")
+    """Raise Refused unless the person may act as an organizer of the challenge."""
+    refuse_without(Right.EDIT, by=by, challenge=challenge)
 
 
 @transaction.atomic

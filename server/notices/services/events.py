@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
-from server.challenges.models import Membership, Phase, Team
+from server.challenges.models import Membership, Organizer, Phase, Team
 from server.clock import utc_text
 from server.notices.models import Announcement, Kind
 from server.organize.models import Rescoring
@@ -45,6 +45,7 @@ def found_between(since: datetime, now: datetime) -> Iterator[Found]:
     yield from rescored(since)
     yield from invited(since, now)
     yield from merges(since, now)
+    yield from given_roles(since)
 
 
 def ended(since: datetime) -> Iterator[Found]:
@@ -133,6 +134,19 @@ def merges(since: datetime, now: datetime) -> Iterator[Found]:
     waiting = MergeProposal.objects.filter(created_at__gt=since, expires_at__gt=now)
     for one in waiting.select_related("other__challenge"):
         yield for_captain(one.other, f"merge {one.pk}", "A team proposes to merge with yours")
+
+
+def given_roles(since: datetime) -> Iterator[Found]:
+    """Yield an event for each role of an organizer that another person gave."""
+    for one in Organizer.objects.filter(given_at__gt=since).select_related("challenge"):
+        yield Found(
+            kind=Kind.ORGANIZES,
+            key=f"{one.pk} {one.given_at:%Y%m%d%H%M%S%f}",
+            challenge=one.challenge_id,
+            text=f"You are now {one.role} of {one.challenge.title}: you help to organize it.",
+            path=reverse("organizers", args=[one.challenge.slug]),
+            recipients=Q(pk=one.user_id),
+        )
 
 
 def for_captain(team: Team, key: str, text: str) -> Found:

@@ -1,4 +1,4 @@
-"""Imports bundles that organizers upload. Organizers may create challenges and change their own challenges."""
+"""Imports bundles that organizers upload. Owners and editors may create challenges and change their own challenges."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -11,7 +11,8 @@ from django.db.models import Exists, Q, QuerySet
 from evaluator.bundle import InvalidBundle
 from evaluator.problems import Problem
 from server.accounts.models import User
-from server.challenges.models import Challenge
+from server.challenges.models import Challenge, Organizer
+from server.challenges.roles import ROLES_WITH, Right
 from server.compiled_queries import compiled_query
 from server.errors import Refused
 from server.organize.services.consent import NO_CONSENT, Consent
@@ -35,23 +36,26 @@ class Imported:
 
 
 def may_import(user: Any) -> bool:
-    """Return whether a person may import bundles: staff, organizers, and users who may add challenges in the admin."""
+    """Return whether a person may import bundles: staff, owners, editors, and users who may add challenges."""
     return user.is_authenticated and (user.is_staff or bool(importers(user=user.pk)))
 
 
 @compiled_query
 def importers(*, user: int) -> QuerySet[User, tuple[int]]:
-    """Return the key of a person who organizes a challenge or may add challenges in the admin."""
+    """Return the key of a person who edits a challenge or may add challenges in the admin."""
     add = Permission.objects.filter(content_type__app_label="challenges", codename="add_challenge").order_by()
     granted = Exists(add.filter(user=user)) | Exists(add.filter(group__user=user)) | Q(is_superuser=True)
-    organizes = Exists(Challenge.objects.order_by().filter(organizers=user))
+    organizes = Exists(Organizer.objects.filter(user=user, role__in=ROLES_WITH[Right.EDIT]))
     return User.objects.filter(organizes | (granted & Q(is_active=True)), pk=user).values_list("pk")
 
 
 def require_may_import(user: Any) -> None:
     """Raise Refused if a person may not import bundles."""
     if not may_import(user):
-        raise Refused("forbidden", "Only organizers and staff can import challenges. Ask the staff for permission.")
+        raise Refused(
+            "forbidden",
+            "Only staff, and owners and editors of a challenge, can import challenges. Ask the staff for permission.",
+        )
 
 
 def import_upload(*, path: Path, name: str, by: User, strict: bool = False, consent: Consent = NO_CONSENT) -> Imported:

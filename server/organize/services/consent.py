@@ -56,7 +56,7 @@ def read_state(slug: str) -> ChallengeState:
 
 
 def edits(challenge: Challenge, phases: list[Phase]) -> Iterator[Edit]:
-    """Yield each field that was edited since the last import according to the audit log."""
+    """Yield each field that was edited since the last import according to the audit log, and those of added rows."""
     imports = Entry.objects.filter(action="challenge.imported", subject=f"challenge {challenge.slug}")
     last = imports.order_by("-number").values_list("number", flat=True).first() or 0
     later = Entry.objects.filter(number__gt=last)
@@ -67,7 +67,7 @@ def edits(challenge: Challenge, phases: list[Phase]) -> Iterator[Edit]:
     ]
     for subject, row in rows:
         kind = row._meta.model_name
-        logged = later.filter(action=f"{kind}.changed", subject=f"{kind} {row.pk}")
+        logged = later.filter(action__in=(f"{kind}.added", f"{kind}.changed"), subject=f"{kind} {row.pk}")
         names = {name for detail in logged.values_list("detail", flat=True) for name in detail.get("fields", ())}
         for name in sorted(names & {one.name for one in row._meta.concrete_fields}):
             yield Edit(subject, row, name)
@@ -85,7 +85,7 @@ def check_consent(challenge: Challenge, before: ChallengeState, consent: Consent
         for sentence in consequences(before.terms, after, now):
             mistakes.add("would_reveal", f"{sentence}. {ALLOW}")
     if not consent.force:
-        for sentence in undone(before):
+        for sentence in dict.fromkeys(undone(before)):
             mistakes.add("would_undo_edit", f"{sentence}. Change the bundle, or import it with --force")
     mistakes.stop_if_any()
 

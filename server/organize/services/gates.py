@@ -12,8 +12,9 @@ from django.db import transaction
 from evaluator.bundle.gates import Tested, run_gate
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.gate import current_settings, is_current, is_exempt, is_green, result_of
+from server.challenges.gate import GREEN, current_settings, gate_of, is_current, is_exempt, is_green, result_of
 from server.challenges.models import Phase, Truth
+from server.clock import database_now
 from server.errors import Refused
 from server.organize import podium
 from server.organize.services import kits
@@ -80,12 +81,16 @@ def ensure(truth: Truth, *, by: User | None) -> None:
         run_again(truth, by=by)
 
 
-def store(truth: Truth, gate: dict[str, Any]) -> None:
+def store(truth: Truth, gate: dict[str, Any] | None) -> None:
     """Store a result, in the caller's transaction. If the gate took too long, a green result is kept.
+
+    None means that the gate was not run, because the stored result remains valid.
 
     Raises Refused if the truth, its prepared file, or the settings or the sample of the phase have changed in the
     meantime.
     """
+    if gate is None:
+        return
     phase = Phase.objects.select_for_update(no_key=True).filter(pk=truth.phase_id).first()
     found = Truth.objects.filter(pk=truth.pk, prepared=truth.prepared.name).first()
     is_outdated = "settings" in gate and phase and gate["settings"] != current_settings(phase)
@@ -95,3 +100,15 @@ def store(truth: Truth, gate: dict[str, Any]) -> None:
         found.gate = gate
         found.save(update_fields=["gate"])
     truth.gate = found.gate
+
+
+def refuse_closing(phase: Phase, truth: Truth) -> None:
+    """Raise Refused if a phase that has not ended would accept no submissions with this truth because of its gate."""
+    gate = gate_of(truth, phase)
+    if gate.is_needed and gate.state != GREEN and not phase.has_closed(database_now()):
+        raise Refused(
+            "gate_not_green",
+            f"The gate of version {truth.version} is not green ({gate.state}), so the phase would accept no "
+            "submissions with it. The page of the version lists the checks and what to do. To apply the rescoring "
+            "anyway, set without_gate.",
+        )

@@ -1,7 +1,6 @@
 """Imports a bundle as a challenge: prepares truths, writes all rows in one transaction, then submits baselines."""
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,13 +18,14 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.feedback_leakage import PER_CLASS
 from server.challenges.models import Challenge, Phase
+from server.challenges.roles import Right, refuse_without
 from server.challenges.services import competing
 from server.clock import database_now
 from server.organize import podium
 from server.organize.services import baselines, bundles, salts
 from server.organize.services.consent import NO_CONSENT, Consent, check_consent, check_images, read_state
 from server.organize.services.new_files import NewFiles
-from server.organize.services.phases import assign, clear, has_entries, write_phase
+from server.organize.services.phases import assign, has_entries, remove, write_phase
 from server.organize.services.preparing import Prepared, prepare_and_test
 
 FIELDS = (
@@ -60,8 +60,9 @@ def import_bundle(
 
     `by` becomes an organizer; the caller checks that they may. `report` is called with one sentence for each change,
     `warn` with each warning. With `strict`, warnings are errors. `consent` allows changes that are refused otherwise.
-    With `own_only`, the bundle of a challenge that `by` does not organize is an error. `progress` is called with the
-    result of each check of a gate.
+    With `own_only`, the bundle of a challenge that `by` does not organize is an error, `by` must be an editor of an
+    existing challenge, and only an owner may give the consent `reveal`. `progress` is called with the result of each
+    check of a gate.
 
     Raises InvalidBundle with every error, and changes nothing in this case. Raises Refused if a baseline could not be
     submitted, for example because the disk is full; the challenge is imported, and a second import submits the
@@ -74,7 +75,7 @@ def import_bundle(
         mistakes = Mistakes(strict=strict)
         read = bundles.read_with_mistakes(folder, mistakes)
         if own_only:
-            refuse_foreign(read.slug, by, mistakes)
+            refuse_foreign(read.slug, by, consent)
         bundle = salts.salted(read, mistakes)
         report_salts(bundle, mistakes)
         known = {phase.slug: phase for phase in Phase.objects.filter(challenge__slug=bundle.slug)}
@@ -89,7 +90,7 @@ def import_bundle(
         with transaction.atomic(), NewFiles() as files:
             before = read_state(bundle.slug)
             if own_only:  # this is checked again, because another import may have created the challenge in the meantime
-                refuse_foreign(bundle.slug, by, mistakes)
+                refuse_foreign(bundle.slug, by, consent)
             challenge, changes, notes = write(bundle, prepared, mistakes, files=files, by=by)
             check_consent(challenge, before, consent, mistakes)
         for warning in mistakes.warnings:
@@ -103,13 +104,18 @@ def import_bundle(
     return challenge
 
 
-def refuse_foreign(slug: str, by: User | None, mistakes: Mistakes) -> None:
-    """Raise InvalidBundle if a challenge that this person does not organize has the slug.
+def refuse_foreign(slug: str, by: User | None, consent: Consent) -> None:
+    """Raise InvalidBundle if a challenge that this person does not organize has the slug, and Refused if the person's
+    role does not allow the import.
 
     No other errors are reported in this case, because they could reveal details of that challenge.
     """
     found = Challenge.objects.filter(slug=slug).first()
-    if found is not None and not found.is_organized_by(by or AnonymousUser()):
+    if found is None:
+        return
+    if found.is_organized_by(by or AnonymousUser()):
+        refuse_without(Right.OWN if consent.reveal else Right.EDIT, by=by, challenge=found)
+    else:
         taken = Mistakes()
         taken.add("slug_taken", f"another challenge has the slug {slug!r}; choose another slug", line=1, key="slug")
         raise taken.error()
@@ -165,13 +171,3 @@ def write_challenge(bundle: Bundle, mistakes: Mistakes) -> tuple[Challenge, list
     if found is None:
         return challenge, [f"challenge {challenge.slug}: created"]
     return challenge, [f"challenge {challenge.slug}: {', '.join(names)} changed"] if names else []
-
-
-def remove(phase: Phase) -> str:
-    """Remove a phase that the bundle no longer contains, with its baselines and files."""
-    fields = [field for truth in phase.truths.all() for field in (truth.prepared, truth.source, truth.kit)]
-    for field in filter(None, [*fields, phase.sample_submission, phase.candidates]):
-        transaction.on_commit(partial(field.storage.delete, str(field.name)))
-    clear(phase)
-    phase.delete()
-    return f"phase {phase.slug}: removed"

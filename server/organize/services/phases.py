@@ -79,8 +79,7 @@ def write_phase(
         changes.append(replace_truth(phase, prepared, files))
     elif phase.truth and phase.truth.sha256 == prepared.sha256:
         statistics.complete(phase.truth, prepared.statistics)
-        if prepared.gate is not None:
-            gates.store(phase.truth, prepared.gate)
+        gates.store(phase.truth, prepared.gate)
     return [f"phase {phase.slug}: {change}" for change in changes]
 
 
@@ -134,6 +133,16 @@ def clear(phase: Phase) -> None:
     list(phase.submissions.select_for_update().order_by("pk").values_list("pk"))
     phase.submissions.all().delete()
     announce(phase, teams)
+
+
+def remove(phase: Phase) -> str:
+    """Remove a phase with its baselines and files. Return a message."""
+    fields = [field for truth in phase.truths.all() for field in (truth.prepared, truth.source, truth.kit)]
+    for field in filter(None, [*fields, phase.sample_submission, phase.candidates]):
+        transaction.on_commit(partial(field.storage.delete, str(field.name)))
+    clear(phase)
+    phase.delete()
+    return f"phase {phase.slug}: removed"
 
 
 def replace_downloads(phase: Phase, prepared: Prepared, files: NewFiles) -> list[str]:

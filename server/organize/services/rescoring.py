@@ -13,9 +13,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 from evaluator.texts import counted
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.gate import GREEN, gate_of
 from server.challenges.locks import lock_teams
 from server.challenges.models import Phase, Truth
+from server.challenges.roles import Right, refuse_without
 from server.challenges.shaping import signature_of
 from server.clock import database_now
 from server.errors import Refused
@@ -38,6 +38,8 @@ def start(
     cannot be prepared, or if private images would become public without `reveal`. With `retry`, reruns that have used
     up their attempts or have unreadable files are tried again.
     """
+    if reveal:
+        refuse_without(Right.OWN, by=by, challenge=phase.challenge)
     truth = truth or default_truth(phase, open_rescoring(phase))
     bring_up_to_date(truth)
     gates.ensure(truth, by=by)
@@ -230,6 +232,8 @@ def apply(
     submissions, because the gate of the truth is not green, without `without_gate`, and if private images would become
     public without `reveal`.
     """
+    if reveal:
+        refuse_without(Right.OWN, by=by, challenge=rescoring.phase.challenge)
     catch_up(rescoring)
     compared = Truth.objects.filter(phase=rescoring.phase_id, active=True).first()
     if not reveal:
@@ -240,24 +244,12 @@ def apply(
             if phase.truth != compared:
                 raise Refused("rescoring_unfinished", "The active ground truth has changed in the meantime. Try again.")
             if not without_gate:
-                refuse_closing(phase, found.truth)
+                gates.refuse_closing(phase, found.truth)
             without = refuse_unfinished(found, without_unscorable=without_unscorable)
             switch(phase, found)
             detail = {"truth": found.truth.version, "signature": found.signature, "without": without}
             audit.record(actor=by, action="rescoring.applied", subject=f"phase {phase}", detail=detail)
     return found
-
-
-def refuse_closing(phase: Phase, truth: Truth) -> None:
-    """Raise Refused if a phase that has not ended would accept no submissions with this truth because of its gate."""
-    gate = gate_of(truth, phase)
-    if gate.is_needed and gate.state != GREEN and not phase.has_closed(database_now()):
-        raise Refused(
-            "gate_not_green",
-            f"The gate of version {truth.version} is not green ({gate.state}), so the phase would accept no "
-            "submissions with it. The page of the version lists the checks and what to do. To apply the rescoring "
-            "anyway, set without_gate.",
-        )
 
 
 def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> int:

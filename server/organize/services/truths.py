@@ -28,6 +28,7 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.gate import current_settings
 from server.challenges.models import Phase, Truth
+from server.challenges.roles import Right, refuse_without
 from server.challenges.shaping import is_outdated, shaping_settings
 from server.clock import database_now
 from server.errors import Refused, full_disk
@@ -72,8 +73,10 @@ def add(
     """Store a truth folder, or a zip file of one, as the phase's newest version.
 
     A known truth keeps its version number. `warn` is called with every warning. Raises InvalidBundle with every fault,
-    and Refused if private images would become public without `reveal`.
+    and Refused if private images would become public without `reveal`, which only owners may set.
     """
+    if reveal:
+        refuse_without(Right.OWN, by=by, challenge=phase.challenge)
     with (
         bundles.opened(path) as folder,
         TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
@@ -101,8 +104,7 @@ def write(phase: Phase, prepared: Prepared, files: NewFiles, *, by: User | None)
         if is_outdated(known, locked):
             return keep(locked, prepared, files)
         statistics.complete(known, prepared.statistics)
-        if prepared.gate is not None:
-            gates.store(known, prepared.gate)
+        gates.store(known, prepared.gate)
         return known
     refuse_lost_secrets(locked, prepared)
     truth = keep(locked, prepared, files)

@@ -5,7 +5,9 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
+from server.accounts.models import User
 from server.accounts.requests import PersonRequest
+from server.challenges.models import Organizer
 from server.clock import database_now
 from server.errors import Refused
 from server.organize.services import bundle_uploads, overview
@@ -19,15 +21,23 @@ PER_PAGE = 50
 @login_required
 def console(request: PersonRequest) -> HttpResponse:
     """List the challenges that a person organizes, with their phases. Staff see all challenges."""
-    if not bundle_uploads.may_import(request.user):
-        raise Refused("forbidden", "Only organizers can see this page.")
+    may_import = require_console(request.user)
     now = database_now()
     pages = Paginator(overview.organized_challenges(request.user), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "now": now,
+        "may_import": may_import,
         "pages": pages,
         "organized": overview.with_phases(list(pages), now=now),
         "locked": [] if request.user.is_staff else overview.locked_challenges(request.user),
         "two_factor_required": TWO_FACTOR_REQUIRED,
     }
     return render_page(request, "console/console.html", context)
+
+
+def require_console(user: User) -> bool:
+    """Return whether a person may create challenges. Raises Refused for people who organize nothing and may not."""
+    may_import = bundle_uploads.may_import(user)
+    if not (may_import or Organizer.objects.filter(user=user).exists()):
+        raise Refused("forbidden", "Only organizers can see this page.")
+    return may_import

@@ -87,7 +87,7 @@ def show_announcements(
         "current": current,
         "now": current.now,
         "announcements": current.challenge.announcements.all(),
-        "form": form if current.is_organizer else None,
+        "form": form if current.may_edit else None,
         "refusal": refusal,
     }
     return render_page(request, "challenge/announcements.html", context)

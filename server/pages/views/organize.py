@@ -11,8 +11,9 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from evaluator.bundle import InvalidBundle
-from server.accounts.requests import FORM_METHODS, PersonRequest
+from server.accounts.requests import FORM_METHODS, SAFE_METHODS, PersonRequest
 from server.challenges.gate import may_open
+from server.challenges.roles import Right, refuse_without
 from server.errors import Refused
 from server.organize.services import bundle_uploads, exporting
 from server.organize.services.consent import Consent
@@ -60,10 +61,22 @@ def accept_bundle(request: PersonRequest) -> HttpResponse:
 @login_required
 def overview(request: PersonRequest, slug: str) -> HttpResponse:
     """Show an organizer the phases of a challenge with their ground truths, and the form to export it."""
-    current = organized_context(request, slug)
+    return show_overview(request, organized_context(request, slug))
+
+
+def show_overview(request: PersonRequest, current: ChallengeContext, refusal: Refused | None = None) -> HttpResponse:
     prefetch_related_objects(current.phases, "truths")
     closed = [phase.slug for phase in current.phases if not may_open(phase)]
-    context = {"current": current, "now": current.now, "secrets": exporting.SECRETS, "closed_by_gate": closed}
+    context = {
+        "current": current,
+        "now": current.now,
+        "secrets": exporting.SECRETS,
+        "closed_by_gate": closed,
+        "refusal": refusal,
+        "may_edit": current.may_edit,
+        "may_own": current.may_own,
+        "has_joined": current.challenge.memberships.exists(),
+    }
     return render_page(request, "organize/overview.html", context)
 
 
@@ -75,11 +88,16 @@ def export(request: PersonRequest, slug: str) -> FileResponse:
     return exporting.export_response(challenge=current.challenge, by=request.user)
 
 
-def organized_context(request: HttpRequest, slug: str) -> ChallengeContext:
-    """Return the context of a challenge. Raises Refused for viewers who do not organize it."""
+def organized_context(request: HttpRequest, slug: str, right: Right | None = None) -> ChallengeContext:
+    """Return the context of a challenge. Raises Refused for people who do not have this right in it.
+
+    By default, a GET request needs the right to read, and any other request the right to edit.
+    """
     current = find_context(request, slug)
     if not current.is_organizer:
         raise Refused("forbidden", "Only organizers of the challenge may see this page.")
+    if right or request.method not in SAFE_METHODS:
+        refuse_without(right or Right.EDIT, by=request.user, challenge=current.challenge)
     return current
 
 

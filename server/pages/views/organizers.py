@@ -1,16 +1,22 @@
-"""The page that shows the organizers of a challenge, and whether they need two-factor authentication."""
+"""The page that shows the organizers of a challenge with their roles. Owners change them there."""
+
+from collections.abc import Callable
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_http_methods, require_POST
 
 from server.accounts.requests import FORM_METHODS, PersonRequest
+from server.challenges.models import Organizer
+from server.challenges.organizers import add, change_role, remove
+from server.challenges.roles import MEANINGS, Right, Role
 from server.challenges.services import require_two_factor
 from server.errors import Refused
-from server.pages.challenge_context import find_context
+from server.pages.challenge_context import ChallengeContext, find_context
 from server.pages.rendering import render_page
+from server.pages.views.organize import organized_context
 
 TWO_FACTOR_REQUIRED = "Organizers of this challenge need two-factor authentication. Turn it on under Account, Security."
 
@@ -18,19 +24,75 @@ TWO_FACTOR_REQUIRED = "Organizers of this challenge need two-factor authenticati
 @require_http_methods(FORM_METHODS)
 @login_required
 def organizers(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show all organizers to any of them, and turn the requirement of two-factor authentication on or off."""
+    """Show all organizers to any of them. Owners turn the requirement of two-factor authentication on or off."""
     current = find_context(request, slug)
-    if not current.is_organizer:
-        if current.challenge.has_organizer(request.user):
-            raise Refused("two_factor_required", TWO_FACTOR_REQUIRED)
-        raise Refused("forbidden", "Only organizers of the challenge can see this page.")
-    context = {"current": current, "now": current.now, "people": current.challenge.organizers.order_by("username")}
+    if not current.is_organizer and current.challenge.has_organizer(request.user):
+        raise Refused("two_factor_required", TWO_FACTOR_REQUIRED)
     if request.method != "POST":
-        return render_page(request, "challenge/organizers.html", context)
-    try:
+        return show(request, organized_context(request, slug))
+
+    def change(current: ChallengeContext) -> str:
         required = request.POST.get("required") == "yes"
         require_two_factor(challenge=current.challenge, by=request.user, required=required)
+        return "The setting was saved."
+
+    return changed(request, slug, change)
+
+
+@require_POST
+@login_required
+def add_organizer(request: PersonRequest, slug: str) -> HttpResponse:
+    def change(current: ChallengeContext) -> str:
+        name, role = request.POST.get("username", ""), request.POST.get("role", "")
+        one = add(challenge=current.challenge, by=request.user, username=name, role=role)
+        return f"{one.user} is now {one.role} of this challenge."
+
+    return changed(request, slug, change)
+
+
+@require_POST
+@login_required
+def change_organizer(request: PersonRequest, slug: str, organizer: int) -> HttpResponse:
+    def change(current: ChallengeContext) -> str:
+        found = get_object_or_404(Organizer, challenge=current.challenge, pk=organizer)
+        one = change_role(organizer=found, by=request.user, role=request.POST.get("role", ""))
+        return f"{one.user} is now {one.role} of this challenge."
+
+    return changed(request, slug, change)
+
+
+@require_POST
+@login_required
+def remove_organizer(request: PersonRequest, slug: str, organizer: int) -> HttpResponse:
+    def change(current: ChallengeContext) -> str:
+        found = get_object_or_404(Organizer, challenge=current.challenge, pk=organizer)
+        remove(organizer=found, by=request.user)
+        return f"{found.user} is no longer an organizer of this challenge."
+
+    return changed(request, slug, change)
+
+
+def changed(request: PersonRequest, slug: str, change: Callable[[ChallengeContext], str]) -> HttpResponse:
+    """Make a change as an owner, and redirect with the message that it returns. The page shows a refusal."""
+    current = organized_context(request, slug, Right.OWN)
+    try:
+        message = change(current)
     except Refused as refusal:
-        return render_page(request, "challenge/organizers.html", {**context, "refusal": refusal})
-    messages.success(request, "The setting was saved.")
-    return redirect("organizers", slug)
+        return show(request, current, refusal)
+    messages.success(request, message)
+    still_organizes = current.challenge.is_organized_by(request.user)
+    return redirect("organizers", slug) if still_organizes else redirect("challenge", slug)
+
+
+def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | None = None) -> HttpResponse:
+    people = Organizer.objects.filter(challenge=current.challenge).select_related("user").order_by("user__username")
+    context = {
+        "current": current,
+        "now": current.now,
+        "refusal": refusal,
+        "people": people,
+        "roles": [(role, MEANINGS[role]) for role in Role],
+        "may_own": current.may_own,
+        "form": request.POST,
+    }
+    return render_page(request, "challenge/organizers.html", context)

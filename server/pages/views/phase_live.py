@@ -12,6 +12,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from server.accounts.requests import PersonRequest
+from server.challenges.roles import Right
 from server.leaderboards.earlier_ranks import compared_since, with_changes
 from server.leaderboards.queries import board_seen
 from server.organize.services import overview
@@ -26,9 +27,9 @@ NO_CONTENT, UNAUTHORIZED = 204, 401
 TOP = 10
 
 
-def organized_phase(request: HttpRequest, slug: str, phase: str) -> ChallengeContext:
+def organized_phase(request: HttpRequest, slug: str, phase: str, right: Right | None = None) -> ChallengeContext:
     """Return the context of a phase for its organizers. Raises Refused for others, and 404 for a missing phase."""
-    current = organized_context(request, slug)
+    current = organized_context(request, slug, right)
     found = next((one for one in current.phases if one.slug == phase), None)
     if found is None:
         raise Http404("no such phase")

@@ -10,7 +10,8 @@ from django.db.models import QuerySet
 
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.models import Truth
+from server.challenges.models import Membership, Truth
+from server.challenges.roles import Right, refuse_without
 from server.clock import database_now
 from server.compiled_queries import compiled_query
 from server.errors import Refused
@@ -102,6 +103,8 @@ def cancel(*, submission: Submission, by: User) -> Submission:
     The quota is given back only if scoring has never begun. After that the team may have seen stages and defects, and
     cancelling would allow it to try files for free.
     """
+    if not Membership.objects.filter(team=submission.team_id, user=by).exists():
+        refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
     row = Submission.objects.filter(pk=submission.pk)
     # After this update, no worker and no sweeper changes the row.
     found = row.select_for_update(no_key=True).values_list("status", "started_at").first()

@@ -7,6 +7,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from evaluator.catalog import TRACKS
 from server.accounts.models import User
 from server.audit import services as audit
+from server.challenges.roles import Right, refuse_without
 from server.clock import database_now
 from server.errors import Refused
 from server.submissions import queue
@@ -37,16 +38,10 @@ AS_UPLOADED = {
 }
 
 
-def refuse_non_organizer(submission: Submission, by: User | None) -> None:
-    """Raise Refused if the person does not organize the challenge. The operator (None) may do everything."""
-    if by is not None and not submission.phase.challenge.is_organized_by(by):
-        raise Refused("forbidden", f"{by.get_username()} does not organize the challenge of {submission.pk}.")
-
-
 @transaction.atomic
 def requeue(*, submission: Submission, by: User | None) -> None:
     """Queue a failed submission again, as if it were new. Quota that was given back is not deducted again."""
-    refuse_non_organizer(submission, by)
+    refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
     # The team may be uploading the same file at this moment. Because of the lock, that upload waits.
     lock_team(submission)
     if not submission.file:
@@ -62,7 +57,7 @@ def requeue(*, submission: Submission, by: User | None) -> None:
 @transaction.atomic
 def requeue_interval(*, submission: Submission, by: User | None) -> None:
     """Queue a rerun that computes the missing interval of a score."""
-    refuse_non_organizer(submission, by)
+    refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
     truth = submission.phase.truth
     if truth is None:
         raise Refused("invalid", f"The phase of {submission.pk} has no ground truth yet.")
@@ -92,7 +87,7 @@ def tracks_without_intervals() -> list[str]:
 @transaction.atomic
 def give_back(*, submission: Submission, by: User | None) -> None:
     """Give back the quota that a failed or rejected submission used, regardless of the cause of the failure."""
-    refuse_non_organizer(submission, by)
+    refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
     list(Submission.objects.select_for_update(no_key=True).filter(pk=submission.pk))
     submission.refresh_from_db()
     if submission.status not in (Status.FAILED, Status.REJECTED):

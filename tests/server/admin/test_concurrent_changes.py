@@ -59,14 +59,6 @@ def test_a_form_does_not_undo_changes_made_since_it_was_loaded(staff: Client, ph
         assert refusal(staff, url, form_of(staff, url), **changes) == set()
 
 
-def test_a_form_keeps_an_organizer_who_was_added_since_it_was_loaded(staff: Client, phase: Phase, make: Make) -> None:
-    url = address(Challenge, "change", phase.challenge.pk)
-    page = form_of(staff, url)
-    phase.challenge.organizers.add(make.user(username="ada"))
-    assert refusal(staff, url, page, title="New") == {"organizers"}
-    assert [one.username for one in phase.challenge.organizers.all()] == ["ada"]
-
-
 def test_a_form_that_is_submitted_twice_is_saved(staff: Client, phase: Phase) -> None:
     url = address(Phase, "change", phase.pk)
     page = form_of(staff, url)

@@ -145,17 +145,6 @@ def test_a_change_is_logged_with_its_fields(staff: Client, rows: Phase) -> None:
     assert entry.detail["values"]["title"] == [challenge.title, "New title"]
 
 
-def test_organizers_are_logged_by_id(staff: Client, rows: Phase, make: Make) -> None:
-    challenge: Challenge = rows.challenge
-    ada, bob = make.user(username="ada"), make.user(username="bob")
-    form = {
-        **{"title": challenge.title, "visibility": "public", "opens_at_0": "2026-01-01", "opens_at_1": "00:00:00"},
-        **{"registration": "open", "team_max_size": 5, "organizers": [ada.pk, bob.pk]},
-    }
-    assert staff.post(address(Challenge, "change", challenge.pk), form).status_code == 302
-    assert Entry.objects.get(action="challenge.changed").detail["values"]["organizers"] == ["", f"{ada.pk}, {bob.pk}"]
-
-
 def test_a_change_of_role_is_logged_without_personal_data(staff: Client, make: Make) -> None:
     person = make.user(username="ada", email="ada@example.org")
     form = {

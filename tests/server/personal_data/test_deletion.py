@@ -179,9 +179,12 @@ def test_a_team_that_has_not_submitted_is_deleted(phase: Phase, ada: User, make:
     assert not Team.objects.filter(pk=team.pk).exists()
 
 
-def test_the_account_of_the_only_organizer_cannot_be_deleted(phase: Phase, ada: User, make: Make) -> None:
+def test_the_account_of_the_only_owner_cannot_be_deleted(phase: Phase, ada: User, make: Make) -> None:
     phase.challenge.organizers.add(ada)
-    with pytest.raises(Refused, match="only organizer"):
+    with pytest.raises(Refused, match="only owner"):
+        delete_account(ada)
+    phase.challenge.organizers.add(make.user(), through_defaults={"role": "editor"})
+    with pytest.raises(Refused, match="only owner"):
         delete_account(ada)
     phase.challenge.organizers.add(make.user())
     announcing.announce(challenge=phase.challenge, by=ada, title="x", text="x")

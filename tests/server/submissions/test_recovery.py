@@ -120,7 +120,7 @@ def test_the_audit_log_names_who_acted(make: Make, failed: Callable[..., Submiss
 def test_an_organizer_of_another_challenge_is_refused(make: Make, failed: Callable[..., Submission]) -> None:
     submission = failed()
     make.user(username="eve")
-    with pytest.raises(CommandError, match="does not organize"):
+    with pytest.raises(CommandError, match="Only organizers of the challenge"):
         call_command("requeue", submission.pk, acts_for="eve")
     assert statuses(submission) == ["failed"]
 

@@ -10,7 +10,7 @@ def complete_tested_settings(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("challenges", "0027_gate")]
+    dependencies = [("challenges", "0029_draft_challenges")]
 
     operations = [
         migrations.AddField(

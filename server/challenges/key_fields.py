@@ -1,0 +1,102 @@
+"""Form fields that read a value as challenge.yaml does: with the kind, the description and the errors of its key."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import yaml
+from django import forms
+from django.core.exceptions import ValidationError
+
+from evaluator.bundle.keys import Key
+from evaluator.bundle.values import Choice, Domains, Integer, InvalidValue, Moment, Number, Switch
+
+STRING, LIST = "tag:yaml.org,2002:str", "tag:yaml.org,2002:seq"
+INPUT_FORMAT = "%Y-%m-%dT%H:%M:%S"
+
+
+def find_key(keys: tuple[Key, ...], path: str) -> Key:
+    """Return the key with this path.
+
+    >>> from evaluator.bundle.keys import CHALLENGE
+    >>> find_key(CHALLENGE, "teams.max_size").name
+    'max_size'
+    """
+    first, _, rest = path.partition(".")
+    found = next(key for key in keys if key.name == first)
+    return find_key(found.keys, rest) if rest else found
+
+
+class KeyField(forms.Field):
+    """The value of a key. Numbers and texts have one line, and dates are in UTC unless they contain a time zone."""
+
+    def __init__(self, key: Key, *, label: str, required: bool = False) -> None:
+        self.key = key
+        super().__init__(label=label, required=required, widget=widget_of(key), help_text=help_of(key, required))
+
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, datetime):
+            return f"{value.astimezone(UTC):{INPUT_FORMAT}}"
+        return value
+
+    def to_python(self, value: Any) -> Any:
+        """Return the value as challenge.yaml would. Raises ValidationError with the name of the field."""
+        text = str(value if value is not None else "").strip()
+        if not text:
+            return "" if self.key.default == "" else None
+        assert self.key.kind is not None
+        try:
+            return self.key.kind.read(node_of(self.key, text))
+        except InvalidValue as error:
+            raise ValidationError(f"{self.label}: {error}.", code="bad_value") from None
+
+    def validate(self, value: Any) -> None:
+        if self.required and value in (None, ""):
+            raise ValidationError(f"{self.label}: is required.", code="required")
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        try:
+            return bool(self.to_python(self.prepare_value(initial)) != self.to_python(data))
+        except ValidationError:
+            return True
+
+
+class TextField(forms.CharField):
+    """A page in Markdown, with the line ends that files have."""
+
+    def __init__(self, *, label: str) -> None:
+        super().__init__(label=label, required=False, strip=False, widget=forms.Textarea(attrs={"rows": 12}))
+
+    def to_python(self, value: Any) -> str:
+        text = super().to_python(value) or ""
+        return text.replace("\r\n", "\n")
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(self.to_python(initial or "") != self.to_python(data))
+
+
+def node_of(key: Key, text: str) -> yaml.Node:
+    """Return the value as a node of challenge.yaml. Email domains are separated by spaces, commas or lines."""
+    if isinstance(key.kind, Domains):
+        return yaml.SequenceNode(LIST, [yaml.ScalarNode(STRING, one) for one in text.replace(",", " ").split()])
+    return yaml.ScalarNode(STRING, text)
+
+
+def widget_of(key: Key) -> forms.Widget:
+    kind = key.kind
+    if isinstance(kind, Choice):
+        return forms.Select(choices=[(word, word) for word in kind.words])
+    if isinstance(kind, Switch):
+        return forms.CheckboxInput()
+    if isinstance(kind, Moment):
+        return forms.DateTimeInput(format=INPUT_FORMAT, attrs={"type": "datetime-local", "step": "1", "data-utc": ""})
+    if isinstance(kind, Integer | Number):
+        return forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
+    return forms.TextInput(attrs={"autocomplete": "off"})
+
+
+def help_of(key: Key, required: bool) -> str:
+    """Return the meaning of a key, its default, and what it reveals, as in the handbook."""
+    zone = "In UTC." if isinstance(key.kind, Moment) else ""
+    default = "" if required or isinstance(key.kind, Switch) or key.default_text == "empty" else key.default_text
+    words = [key.meaning, zone, f"If empty: {default}." if default else "", key.reveals]
+    return " ".join(word for word in words if word).replace("`", "")

@@ -1,0 +1,148 @@
+"""Creates challenges and phases from forms. The checks are those of an import, and a new phase comes with its truth."""
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import yaml
+from django.conf import settings
+from django.db import transaction
+
+from evaluator.bundle import SHEET, InvalidBundle, Mistakes
+from evaluator.bundle.checking import check_files
+from evaluator.bundle.mistakes import ignore
+from evaluator.problems import Problem
+from server.accounts.models import User
+from server.audit import services as audit
+from server.challenges.models import Challenge, Phase
+from server.challenges.roles import Right, refuse_without
+from server.clock import database_now
+from server.errors import Refused
+from server.organize import podium
+from server.organize.services import bundles, salts
+from server.organize.services.bundle_uploads import require_may_import
+from server.organize.services.exporting import exported, phase_values, plain
+from server.organize.services.new_files import NewFiles
+from server.organize.services.phases import write_phase
+from server.organize.services.preparing import prepare_and_test
+
+FIRST = "phases[0]."
+NOT_CLONED = ("opens_at", "closes_at", "freeze_at", "baselines")
+
+
+@transaction.atomic
+def create_challenge(*, by: User, slug: str, title: str, summary: str = "", contact: str = "") -> Challenge:
+    """Create a challenge without phases as a draft, which only its organizers see. The person becomes its owner."""
+    require_may_import(by)
+    if Challenge.objects.filter(slug=slug).exists():
+        raise Refused("invalid", f"Short name: another challenge has the short name {slug}.")
+    now = database_now().replace(microsecond=0)
+    fields = {"title": title, "summary": summary, "contact": contact, "visibility": Challenge.Visibility.DRAFT}
+    challenge = Challenge.objects.create(slug=slug, opens_at=now, **fields)
+    challenge.organizers.add(by)
+    detail = {"fields": sorted(fields), "slug": slug}
+    audit.record(actor=by, action="challenge.added", subject=f"challenge {challenge.pk}", detail=detail)
+    return challenge
+
+
+def add_phase(
+    *,
+    challenge: Challenge,
+    by: User,
+    values: Mapping[str, Any],
+    truth: Path,
+    sample: Path | None = None,
+    warn: Callable[[Problem], None] = ignore,
+) -> Phase:
+    """Add a phase with these values, by their keys in challenge.yaml, and with a ground truth (a zip file).
+
+    The truth is prepared and its gate is run. Raises InvalidBundle with every error, named by its key. `warn` is called
+    with each warning, such as a red check of the gate.
+    """
+    refuse_without(Right.EDIT, by=by, challenge=challenge)
+    with TemporaryDirectory(prefix="phase-", dir=settings.FILE_UPLOAD_TEMP_DIR) as name:
+        workspace = Path(name)
+        mistakes = Mistakes()
+        try:
+            write_bundle(workspace / "bundle", challenge, values, truth, sample)
+            bundle = salts.salted(bundles.read_with_mistakes(workspace / "bundle", mistakes), mistakes)
+            prepared = check_files(
+                bundle.phases, lambda each: prepare_and_test(each, workspace, phase=None), podium.answer, mistakes
+            )
+            mistakes.stop_if_any()
+            with transaction.atomic(), NewFiles() as files:
+                phase = new_phase(challenge, bundle.phases[0].slug, by, mistakes)
+                ready = prepared[phase.slug]
+                position = challenge.phases.count()
+                write_phase(phase, bundle.phases[0], position=position, prepared=ready, files=files, mistakes=mistakes)
+                mistakes.stop_if_any()
+                detail = {"fields": ["parameters", "title", "track"], "truth": ready.sha256}
+                audit.record(actor=by, action="phase.added", subject=f"phase {phase.pk}", detail=detail)
+        except InvalidBundle as error:
+            raise InvalidBundle(map(of_form, error.problems), map(of_form, error.warnings)) from error
+    for warning in mistakes.warnings:
+        warn(of_form(warning))
+    return phase
+
+
+def clone_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> Phase:
+    """Add a phase with the settings, the ground truth, the split and the sample of another one.
+
+    `values` replaces the short name, the title and the dates. Baselines and submissions are not copied.
+    """
+    refuse_without(Right.EDIT, by=by, challenge=phase.challenge)
+    source = exported(phase)
+    kept = {name: value for name, value in phase_values(source).items() if name not in NOT_CLONED}
+    assert phase.truth is not None  # `exported` refuses a phase without a truth
+    sample = Path(phase.sample_submission.path) if phase.sample_submission else None
+    return add_phase(
+        challenge=phase.challenge,
+        by=by,
+        values={**kept, **values},
+        truth=Path(phase.truth.source.path),
+        sample=sample,
+    )
+
+
+def write_bundle(
+    folder: Path, challenge: Challenge, values: Mapping[str, Any], truth: Path, sample: Path | None
+) -> None:
+    """Write the bundle of a challenge that only has this phase."""
+    home = folder / "phases" / "new"
+    home.mkdir(parents=True)
+    with bundles.opened(truth) as opened:
+        shutil.copytree(opened, home / "truth")
+    sheet = {
+        "slug": challenge.slug,
+        "title": challenge.title,
+        "opens_at": challenge.opens_at,
+        "closes_at": challenge.closes_at,
+        "contact": challenge.contact or challenge.slug,
+        "phases": [values],
+    }
+    (folder / SHEET).write_text(yaml.safe_dump(plain(sheet), sort_keys=False, allow_unicode=True))
+    if sample:
+        shutil.copy(sample, home / f"sample_submission{sample.suffix}")
+    slug = str(values.get("slug", ""))
+    if slug and slug == Path(slug).name:  # any other slug is reported as an error
+        home.rename(home.with_name(slug))
+
+
+def new_phase(challenge: Challenge, slug: str, by: User, mistakes: Mistakes) -> Phase:
+    """Lock the challenge and return an unsaved phase. Raises InvalidBundle if another phase has the short name."""
+    locked = Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
+    refuse_without(Right.EDIT, by=by, challenge=locked)
+    if locked.phases.filter(slug=slug).exists():
+        mistakes.add("duplicate_phase", f"{slug} is the short name of another phase", key=f"{FIRST}slug")
+        mistakes.stop_if_any()
+    return Phase(challenge=locked, slug=slug)
+
+
+def of_form(problem: Problem) -> Problem:
+    """Return a problem without the position in challenge.yaml, which the person has not written."""
+    if problem.file != SHEET:
+        return problem
+    return replace(problem, line=None, file=None, column=(problem.column or "").removeprefix(FIRST) or None)

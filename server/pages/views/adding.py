@@ -1,0 +1,166 @@
+"""The pages on which organizers create, publish and delete a challenge, and add or copy a phase."""
+
+from pathlib import Path
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_POST
+
+from evaluator.bundle import InvalidBundle
+from evaluator.problems import Problem
+from server.accounts.requests import FORM_METHODS, PersonRequest
+from server.challenges.edit_forms import ClonePhaseForm, NewChallengeForm, NewPhaseForm
+from server.challenges.gate import may_open
+from server.challenges.models import Phase
+from server.challenges.roles import Right
+from server.errors import Refused
+from server.organize.services import adding, publishing
+from server.organize.services.bundle_uploads import require_may_import
+from server.pages.challenge_context import ChallengeContext
+from server.pages.rendering import render_page
+from server.pages.views.organize import organized_context, show_overview
+from server.pages.views.phase_live import organized_phase
+from server.submissions.services import admission
+
+INVALID = "Nothing was created. Fix the problems below and submit again."
+
+
+@require_http_methods(FORM_METHODS)
+@login_required
+def new_challenge(request: PersonRequest) -> HttpResponse:
+    """Show the form of a new challenge, or create a draft."""
+    require_may_import(request.user)
+    form = NewChallengeForm(request.POST if request.method == "POST" else None)
+    context: dict[str, Any] = {"form": form}
+    if request.method == "POST":
+        try:
+            if not form.is_valid():
+                raise Refused("invalid", INVALID)
+            made = adding.create_challenge(by=request.user, **form.cleaned_data)
+        except Refused as refusal:
+            context["refusal"] = refusal
+        else:
+            messages.success(request, "The challenge was created as a draft. Add a phase, then publish it.")
+            return redirect("organize", made.slug)
+    return render_page(request, "console/new_challenge.html", context)
+
+
+@require_http_methods(FORM_METHODS)
+@csrf_exempt  # `accept_phase` runs the CSRF check after the upload was allowed, because the check reads the form.
+@login_required
+def new_phase(request: PersonRequest, slug: str) -> HttpResponse:
+    """Show the form of a new phase, or add the phase with its ground truth."""
+    current = organized_context(request, slug, Right.EDIT)
+    if request.method != "POST":
+        return show_phase_form(request, current, NewPhaseForm())
+    admission.take_account_slot(request.user)
+    return accept_phase(request, current)
+
+
+@csrf_protect
+def accept_phase(request: PersonRequest, current: ChallengeContext) -> HttpResponse:
+    form = NewPhaseForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return show_phase_form(request, current, form, Refused("invalid", INVALID))
+    given = {**form.cleaned_data}
+    path, public = Path(given.pop("file").temporary_file_path()), given.pop("public")
+    values = {**given, "split": {"public": public}}
+    warnings: list[Problem] = []
+    try:
+        phase = adding.add_phase(
+            challenge=current.challenge, by=request.user, values=values, truth=path, warn=warnings.append
+        )
+    except InvalidBundle as error:
+        return show_phase_form(request, current, form, Refused("invalid", INVALID), mistakes=error.problems)
+    except Refused as refusal:
+        return show_phase_form(request, current, form, refusal)
+    return added(request, current, phase)
+
+
+@require_http_methods(FORM_METHODS)
+@login_required
+def clone_phase(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """Show the form to copy a phase, or copy it."""
+    current = organized_phase(request, slug, phase, Right.EDIT)
+    found = current.required_phase()
+    if request.method != "POST":
+        return show_phase_form(request, current, ClonePhaseForm(), of_phase=found)
+    form = ClonePhaseForm(request.POST)
+    if not form.is_valid():
+        return show_phase_form(request, current, form, Refused("invalid", INVALID), of_phase=found)
+    admission.take_account_slot(request.user)
+    try:
+        made = adding.clone_phase(phase=found, by=request.user, values=form.cleaned_data)
+    except InvalidBundle as error:
+        refusal = Refused("invalid", INVALID)
+        return show_phase_form(request, current, form, refusal, of_phase=found, mistakes=error.problems)
+    except Refused as refusal:
+        return show_phase_form(request, current, form, refusal, of_phase=found)
+    return added(request, current, made)
+
+
+def added(request: PersonRequest, current: ChallengeContext, phase: Phase) -> HttpResponse:
+    """Redirect to the ground truth of a new phase, which shows the result of its gate."""
+    gate = "Its gate is green." if may_open(phase) else "Its gate is not green, so it does not accept submissions yet."
+    messages.success(request, f"Phase {phase.slug} was added. {gate}")
+    return redirect("organize_truth_version", current.challenge.slug, phase.slug, 1)
+
+
+def show_phase_form(
+    request: PersonRequest,
+    current: ChallengeContext,
+    form: forms.Form,
+    refusal: Refused | None = None,
+    **found: Any,
+) -> HttpResponse:
+    context = {
+        "current": current,
+        "now": current.now,
+        "form": form,
+        "refusal": refusal,
+        "max_bytes": settings.UPLOAD_MAX_BYTES,
+        "fields": [field for field in form if field.name != "file"],
+        **found,
+    }
+    return render_page(request, "console/new_phase.html", context)
+
+
+@require_POST
+@login_required
+def publish(request: PersonRequest, slug: str) -> HttpResponse:
+    """Publish a draft, or make a challenge that nobody has joined a draft again."""
+    current = organized_context(request, slug)
+    visibility = request.POST.get("visibility", "")
+    try:
+        if visibility == "draft":
+            publishing.unpublish(challenge=current.challenge, by=request.user)
+            messages.success(request, "The challenge is a draft again: only its organizers see it.")
+        else:
+            publishing.publish(challenge=current.challenge, by=request.user, visibility=visibility)
+            messages.success(request, "The challenge is published.")
+    except Refused as refusal:
+        return show_overview(request, current, refusal)
+    return redirect("organize", slug)
+
+
+@require_http_methods(FORM_METHODS)
+@login_required
+def delete(request: PersonRequest, slug: str) -> HttpResponse:
+    """Ask for the short name of a challenge that nobody has joined, and delete it."""
+    current = organized_context(request, slug, Right.OWN)
+    context: dict[str, Any] = {"current": current, "now": current.now}
+    if request.method == "POST":
+        try:
+            publishing.delete(challenge=current.challenge, by=request.user, name=request.POST.get("confirm", ""))
+        except Refused as refusal:
+            context["refusal"] = refusal
+        else:
+            messages.success(request, f"The challenge {slug} was deleted.")
+            return redirect("console")
+    return render_page(request, "console/delete.html", context)

@@ -1,0 +1,62 @@
+"""The expected HTTP status of each page for organizers, for each method and role of the user; see `access_table.py`."""
+
+from tests.server.access_roles import Methods, who
+
+ORGANIZED = "organize/challenges/<slug:slug>"
+ORGANIZERS = "challenges/<slug:slug>/organizers"
+PHASE = ORGANIZED + "/phases/<slug:phase>"
+PHASE_PAGES = ("", "/live", "/submissions", "/submissions.csv", "/truths/<int:version>")
+REQUEUE = ("submissions/requeue", "submissions/<uuid:pk>/requeue")
+CONSOLE: dict[str, Methods] = {
+    # Owners and editors of any challenge may import others. The submitted form has no file.
+    "organize/import": {
+        "GET": who(403, nobody=302, editors=200, foreign=200),
+        "POST": who(403, nobody=302, editors=422, foreign=422),
+    },
+    "organize/": {"GET": who(403, nobody=302, organizers=200, foreign=200)},
+    # The requests contain neither a version nor a file, and no rescoring has been started. The submission is scored.
+    **{
+        f"{PHASE}/{action}": {"POST": who(403, nobody=302, editors=status)}
+        for status, actions in ((302, REQUEUE), (404, ("apply", "discard")), (422, ("truth", "rescore")))
+        for action in actions
+    },
+    **{
+        f"{ORGANIZED}{page}": {"GET": who(403, nobody=302, organizers=200)}
+        for page in ("", *(f"/phases/<slug:phase>{one}" for one in PHASE_PAGES))
+    },
+    # The forms are empty. Owners and editors of any challenge may create others.
+    "organize/new": {
+        "GET": who(403, nobody=302, editors=200, foreign=200),
+        "POST": who(403, nobody=302, editors=422, foreign=422),
+    },
+    **{
+        page: {"GET": who(403, nobody=302, editors=200), "POST": who(403, nobody=302, editors=422)}
+        for page in (ORGANIZED + "/new-phase", PHASE + "/clone")
+    },
+    ORGANIZED + "/publish": {"POST": who(403, nobody=302, editors=422)},  # It is not a draft.
+    # Somebody has joined this challenge.
+    ORGANIZED + "/delete": {"GET": who(403, nobody=302, owners=200), "POST": who(403, nobody=302, owners=409)},
+    "organize/preview": {"POST": who(403, nobody=302, organizers=200, foreign=200)},
+    # The forms are empty.
+    **{
+        page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
+        for page in (ORGANIZED + "/edit", PHASE + "/edit")
+    },
+    PHASE + "/live/panel": {"GET": who(403, nobody=401, organizers=200)},
+    # The form has no reason.
+    PHASE + "/teams/<int:team>": {
+        "GET": who(403, nobody=302, organizers=200),
+        "POST": who(403, nobody=302, editors=422),
+    },
+    PHASE + "/preview": {"GET": who(403, nobody=302, organizers=404)},
+    # The stored ground truth of this challenge is an empty file.
+    ORGANIZED + "/export": {"POST": who(403, nobody=302, editors=422)},
+    ORGANIZERS: {
+        "GET": who(403, nobody=302, organizers=200),
+        "POST": who(403, nobody=302, owners=302),
+    },
+    # The forms are empty. The organizer of these addresses is the user with the role "editor".
+    ORGANIZERS + "/add": {"POST": who(403, nobody=302, owners=422)},
+    ORGANIZERS + "/<int:organizer>/role": {"POST": who(403, nobody=302, owners=422)},
+    ORGANIZERS + "/<int:organizer>/remove": {"POST": who(403, nobody=302, owners=302)},
+}
