@@ -37,6 +37,14 @@ class Story:
 ORGANIZER = "organizer"
 PEOPLE = (ORGANIZER, "participant", "teammate")
 
+# What to try in each role, and the page on which it begins.
+ROLES = (
+    (ORGANIZER, "watch a challenge, edit it, or create another one:", "/organize/"),
+    ("participant", "submit a file, and compare it with earlier ones:", "/challenges/demo-detection/submit"),
+    ("teammate", "invite somebody, and select final submissions:", "/challenges/demo-detection/team"),
+    ("(new name)", "sign up, and get from there to a score in six clicks:", "/accounts/signup"),
+)
+
 STORIES = (
     Story(
         name="detection",

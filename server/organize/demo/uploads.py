@@ -6,6 +6,7 @@ from pathlib import Path
 
 from django.core.files.base import ContentFile
 
+from evaluator.bundle import InvalidBundle
 from server.accounts.models import User
 from server.challenges.models import Challenge, Phase, Team
 from server.organize.demo import folders, people
@@ -16,21 +17,31 @@ from server.submissions.services import intake
 
 
 def open_challenges(report: Callable[[str], None]) -> list[Challenge]:
-    """Import the demo's bundles. Challenges that already exist are not changed."""
+    """Import the demo's bundles. Challenges that exist are not changed, nor is what was edited in them."""
     organizer = people.accounts()[ORGANIZER]
     challenges = []
     for story in STORIES:
         report(f"{story.slug}: preparing its files and its ground truth")
         folders.make(story)
-        challenges.append(import_bundle(path=folders.bundle_folder(story), by=organizer))
+        challenges.append(opened(story, organizer, report))
     return challenges
+
+
+def opened(story: Story, organizer: User, report: Callable[[str], None]) -> Challenge:
+    try:
+        return import_bundle(path=folders.bundle_folder(story), by=organizer)
+    except InvalidBundle as error:
+        if {problem.code for problem in error.problems} != {"would_undo_edit"}:
+            raise
+        report(f"{story.slug}: is kept as it was edited on the site")
+        return Challenge.objects.get(slug=story.slug)
 
 
 def submit_all() -> None:
     """Submit every file of the teams that has not been submitted yet."""
     accounts = people.accounts()
     for story in STORIES:
-        phase = Phase.objects.get(challenge__slug=story.slug)
+        phase = Phase.objects.get(challenge__slug=story.slug, slug="main")
         teams = {entrant.team: people.team(entrant, phase.challenge, accounts) for entrant in story.entrants}
         for number, entrant, path, note in rounds(story):
             user = accounts[entrant.members[number % len(entrant.members)]]

@@ -75,6 +75,13 @@ class TestVisibility:
         answer = api.get("challenges/private", user=make.user())
         assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
+    def test_a_draft_exists_for_its_organizers_only(self, api: Api, slugs: None, make: Make) -> None:
+        for user in (make.user(), None):
+            assert api.get("challenges/draft", user=user).status_code == 404
+            assert "draft" not in self.listed(api, user=user)
+        Challenge.objects.get(slug="draft").organizers.add(owner := make.user())
+        assert api.get("challenges/draft", user=owner).status_code == 200
+
     def test_a_member_sees_a_private_challenge(self, api: Api, slugs: None, make: Make) -> None:
         user = make.user()
         make.team(Challenge.objects.get(slug="private"), user)
@@ -87,7 +94,7 @@ class TestVisibility:
         assert self.listed(api, user=user) == {"public", "private"}
 
     def test_staff_see_all_challenges(self, api: Api, slugs: None, make: Make) -> None:
-        assert self.listed(api, user=make.user(is_staff=True)) == {"public", "unlisted", "private"}
+        assert self.listed(api, user=make.user(is_staff=True)) == {"public", "unlisted", "private", "draft"}
 
 
 def test_a_list_has_pages_of_fifty_with_absolute_links(api: Api, make: Make) -> None:

@@ -2,12 +2,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.test import Client
 from pytest_django import Settings
 
 from evaluator.catalog import TRACKS
-from server.organize.demo import folders, uploads
-from server.organize.demo.story import PEOPLE, STORIES, Story
+from server.organize.demo import folders, people, uploads
+from server.organize.demo.story import PEOPLE, ROLES, STORIES, Story
 from server.organize.services import bundles
+from tests.server.pages.edits import save
 
 
 @pytest.fixture
@@ -60,3 +62,19 @@ def test_at_least_five_demo_teams_submit_files_of_increasing_quality(story: Stor
 def test_the_demo_participant_and_the_team_mate_are_in_one_team(made: Callable[[Story], Path]) -> None:
     shared = [entrant for story in STORIES for entrant in story.entrants if set(entrant.members) & set(PEOPLE)]
     assert [entrant.members for entrant in shared] == [("participant", "teammate")]
+
+
+@pytest.mark.usefixtures("db", "quick_podium", "inline_queue")
+def test_a_second_demo_keeps_what_was_edited_on_the_site(made: Callable[[Story], Path], client: Client) -> None:
+    (first, _), said = uploads.open_challenges(lambda _: None), list[str]()
+    client.force_login(people.accounts()["organizer"])
+    assert save(client, first, title="My own title").status_code == 302
+    assert uploads.open_challenges(said.append)[0] == first
+    assert "is kept as it was edited on the site" in " ".join(said)
+    first.refresh_from_db()
+    assert first.title == "My own title"
+
+
+def test_the_demo_names_what_to_try_for_each_account() -> None:
+    names = [name for name, text, path in ROLES if text and path.startswith("/")]
+    assert set(PEOPLE) < set(names)

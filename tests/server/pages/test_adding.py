@@ -21,6 +21,8 @@ from tests.server.pages.edits import save
 __all__ = ["bundle", "one_process", "quick_podium", "run"]  # the fixtures of another folder
 
 TRUTH = {"boxes.csv": BOXES, "image_labels.csv": LABELS}
+# With this salt and a share of 0.5, image a is public and image b is private.
+SPLIT = TRUTH | {"salt.txt": f"{1:032x}\n"}
 PHASE = {"slug": "main", "title": "Main", "track": "openimages-detection"}
 DRAFT = {"slug": "owls", "title": "Owls", "summary": "", "contact": ""}
 
@@ -48,7 +50,7 @@ def add(
 
     def submit(files: dict[str, str] | None = TRUTH, **values: str) -> Any:
         packed = tmp_path / "truth.zip"
-        packed.write_bytes(zipped({name: text.encode() for name, text in (files or {}).items()}))
+        packed.write_bytes(zipped(files or {}))
         with packed.open("rb") as file, django_capture_on_commit_callbacks(execute=True):
             given = {"file": file} if files is not None else {}
             return client.post("/organize/challenges/owls/new-phase", {**PHASE, **values, **given})
@@ -103,13 +105,12 @@ def test_every_page_of_a_challenge_without_phases_is_shown(draft: Challenge, cli
 
 @pytest.mark.usefixtures("one_process")
 def test_a_phase_is_added_with_its_truth_its_salt_and_a_green_gate(draft: Challenge, add: Callable[..., Any]) -> None:
-    answer = add(
-        public="0.5", parameters="group_of_weight: 0.5", opens_at="2099-01-01T00:00", closes_at="2099-02-01T00:00"
-    )
+    dates = {"opens_at": "2099-01-01T00:00", "closes_at": "2099-02-01T00:00"}
+    answer = add(SPLIT, public="0.5", parameters="group_of_weight: 0.5", **dates)
     assert answer["Location"] == "/organize/challenges/owls/phases/main/truths/1"
     phase = Phase.objects.get()
     assert (phase.title, phase.public_share, phase.parameters["group_of_weight"]) == ("Main", 0.5, 0.5)
-    assert (len(phase.salt.strip()), bool(phase.sample_submission), f"{phase.opens_at:%Y}") == (32, True, "2099")
+    assert (phase.salt, bool(phase.sample_submission), f"{phase.opens_at:%Y}") == (SPLIT["salt.txt"], True, "2099")
     assert phase.truth is not None
     assert phase.truth.gate is not None
     assert phase.truth.gate["green"]
@@ -151,7 +152,7 @@ def test_the_faults_of_a_truth_are_listed(draft: Challenge, add: Callable[..., A
 def test_a_copy_has_the_settings_the_truth_and_the_split_of_the_phase(
     draft: Challenge, add: Callable[..., Any], client: Client
 ) -> None:
-    add(public="0.5", parameters="group_of_weight: 0.5")
+    add(SPLIT, public="0.5", parameters="group_of_weight: 0.5")
     Phase.objects.update(quota_per_day=7, finals=3)
     page = "/organize/challenges/owls/phases/main/clone"
     assert client.get(page).status_code == 200
@@ -166,6 +167,13 @@ def test_a_copy_has_the_settings_the_truth_and_the_split_of_the_phase(
     assert (two.slug, two.title, two.position) == ("second", "Second", 1)
     assert two.truth.gate is not None
     assert two.truth.gate["green"]
+
+
+@pytest.mark.usefixtures("quick_podium")
+def test_a_phase_whose_truth_has_no_salt_gets_a_random_one(draft: Challenge, add: Callable[..., Any]) -> None:
+    add()
+    add(slug="second")
+    assert len({phase.salt for phase in Phase.objects.all()} - {""}) == 2
 
 
 @pytest.mark.usefixtures("quick_podium")

@@ -15,7 +15,7 @@ from evaluator.digits import outward
 from server.challenges.models import Challenge
 from server.leaderboards.queries import board
 from server.organize.demo import folders, people, uploads
-from server.organize.demo.story import PEOPLE, STORIES
+from server.organize.demo.story import ROLES, STORIES
 from server.runtime.home import NotStarted
 from server.runtime.supervisor import Service
 
@@ -26,10 +26,8 @@ SHOWN_ROWS = 5
 READY = """
   Podium runs at {url}
 
-  accounts  {accounts}
+{roles}
   password  {password}
-  try       log in as participant, open a challenge and submit a file
-            sign up with a new name: from the front page to a score in six clicks
   a file    {file}
   logs      {logs} (audit.log has the audit entries)
 
@@ -73,7 +71,7 @@ class Command(BaseCommand):
         story = STORIES[0]
         return {
             "url": settings.PODIUM_URL,
-            "accounts": ", ".join(PEOPLE),
+            "roles": "\n".join(f"  {name:<12} {text}  {settings.PODIUM_URL}{path}" for name, text, path in ROLES),
             "password": people.password(),
             "file": str(folders.submission_file(story, story.qualities[0])),
             "logs": str(settings.PODIUM_HOME / "logs"),
@@ -101,7 +99,7 @@ class Command(BaseCommand):
             time.sleep(POLL_SECONDS)
 
     def show_board(self, challenge: Challenge) -> None:
-        phase = challenge.phases.get()
+        phase = challenge.phases.get(slug="main")
         self.say(f"\n{challenge.title} ({phase.declared_track.headline}, public)")
         for row in board(phase, split="public", viewer=AnonymousUser()).page(0, SHOWN_ROWS):
             interval = "  (95%: {:.3f} to {:.3f})".format(*outward(row.interval, 3)) if row.interval else ""
