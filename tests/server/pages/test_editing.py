@@ -135,6 +135,18 @@ def test_the_form_lists_what_each_kind_of_feedback_reveals(owner: User, phase: P
         assert part in words
 
 
+@pytest.mark.parametrize("page", ["", "/edit", *(f"/phases/main{one}" for one in ("", "/live", "/submissions"))])
+@pytest.mark.parametrize("role", ["viewer", "editor"])
+def test_only_viewers_are_told_that_they_cannot_change_anything(
+    make: Make, phase: Phase, client: Client, page: str, role: str
+) -> None:
+    user = make.user()
+    phase.challenge.organizers.add(user, through_defaults={"role": role})
+    client.force_login(user)
+    content = client.get(f"/organize/challenges/c{page}").content
+    assert (b"You are a viewer" in content) == (role == "viewer")
+
+
 def test_viewers_read_the_forms_without_buttons(make: Make, phase: Phase, client: Client) -> None:
     viewer = make.user()
     phase.challenge.organizers.add(viewer, through_defaults={"role": "viewer"})
