@@ -38,6 +38,7 @@ STATUS_OF_CODE = {
     "rescoring_unfinished": 409,
     "rescoring_loses": 409,
     "rescoring_outdated": 409,
+    "gate_not_green": 409,
     "wrong_offset": 409,
     "file_removed": 410,
     "unsupported_version": 412,

@@ -46,6 +46,10 @@ EVALUATION_SECONDS = env.number("EVALUATION_SECONDS", default=1800, high=MAX_SEC
 EVALUATION_WALL_SECONDS = env.number(
     "EVALUATION_WALL_SECONDS", default=4 * EVALUATION_SECONDS, low=EVALUATION_SECONDS, high=4 * MAX_SECONDS
 )
+# Maximum elapsed time of a gate, which scores several files
+GATE_WALL_SECONDS = env.number(
+    "GATE_WALL_SECONDS", default=4 * EVALUATION_WALL_SECONDS, low=EVALUATION_SECONDS, high=16 * MAX_SECONDS
+)
 # A file counts as small up to this unpacked size, unless scoring it has taken more than this CPU time
 SMALL_FILE_MAX_BYTES = env.number("SMALL_FILE_MAX_BYTES", default=2**20, low=0, high=MAX_BYTES)
 SMALL_FILE_CPU_SECONDS = env.number("SMALL_FILE_CPU_SECONDS", default=5, low=0, high=MAX_SECONDS)

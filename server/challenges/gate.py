@@ -1,10 +1,10 @@
 """The gate of a phase: a phase accepts submissions only after its active ground truth has passed all checks."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from evaluator.bundle.gates import CHECKS
+from evaluator.bundle.truths import TruthSource
 from server.challenges.models import Phase, Truth
 
 STATES = GREEN, RED, NOT_RUN = ("green", "red", "not run")
@@ -24,19 +24,34 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The gate of a truth version: its state, whether the phase needs it, and the results of the last run."""
+    """The gate of a truth version: its state, whether the phase needs it, and the results of the last run.
+
+    `unfinished` is the reason why the last run did not finish, or empty.
+    """
 
     state: str
     is_needed: bool
+    unfinished: str
     checks: list[Check]
 
 
-def tested_settings(track: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that the gate of a truth is valid for: the track and the parameters that the phase sets.
+def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str, Any]:
+    """Return what the gate of a truth is valid for: the settings of its phase, and the sha256 of the sample.
 
-    They contain neither defaults nor the version of the evaluator, so an upgrade does not close running phases.
+    They contain neither default parameters nor the version of the evaluator, so an upgrade does not close running
+    phases.
     """
-    return {"track": track, "parameters": dict(parameters)}
+    return {
+        "track": phase.track,
+        "parameters": dict(phase.parameters),
+        "split": [phase.public_share, phase.split_seed],
+        "sample": sample_sha256,
+    }
+
+
+def current_settings(phase: Phase) -> dict[str, Any]:
+    """Return the settings that a gate must have been run with, so that the phase may accept submissions."""
+    return tested_settings(phase, phase.sample_sha256)
 
 
 def result_of(truth: Truth) -> dict[str, Any]:
@@ -46,7 +61,7 @@ def result_of(truth: Truth) -> dict[str, Any]:
 
 def is_current(truth: Truth, phase: Phase) -> bool:
     """Return whether the gate of a truth has been run with the current settings of the phase."""
-    return result_of(truth).get("settings") == tested_settings(phase.track, phase.parameters)
+    return result_of(truth).get("settings") == current_settings(phase)
 
 
 def is_green(truth: Truth, phase: Phase) -> bool:
@@ -54,16 +69,26 @@ def is_green(truth: Truth, phase: Phase) -> bool:
     return is_current(truth, phase) and bool(result_of(truth)["green"])
 
 
+def is_exempt(truth: Truth, phase: Phase) -> bool:
+    """Return whether a truth is not tested, because its phase was older than the gate when the truth was active."""
+    return bool(phase.gate_exempt and truth.active)
+
+
 def may_open(phase: Phase) -> bool:
     """Return whether a phase may accept submissions. Its dates are not considered."""
     truth = phase.truth
-    return truth is not None and (phase.gate_exempt or is_green(truth, phase))
+    return truth is not None and (is_exempt(truth, phase) or is_green(truth, phase))
 
 
 def gate_of(truth: Truth, phase: Phase) -> Gate:
     """Return the gate of a truth for organizers."""
     state = NOT_RUN if not is_current(truth, phase) else GREEN if result_of(truth)["green"] else RED
-    return Gate(state, is_needed=not phase.gate_exempt, checks=checks_of(truth))
+    return Gate(
+        state,
+        is_needed=not is_exempt(truth, phase),
+        unfinished=result_of(truth).get("unfinished", ""),
+        checks=checks_of(truth),
+    )
 
 
 def checks_of(truth: Truth) -> list[Check]:

@@ -100,6 +100,9 @@ class ApplyForm(forms.Form):
     without_unscorable = forms.BooleanField(
         required=False, label="Remove submissions that cannot be scored from the leaderboards."
     )
+    without_gate = forms.BooleanField(
+        required=False, label="Accept that the phase is closed for submissions until its gate is green."
+    )
     reveal = forms.BooleanField(required=False, label="Allow private images to become public.")
 
 

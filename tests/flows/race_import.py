@@ -27,7 +27,7 @@ from server.challenges.services import join
 from server.errors import Refused
 from server.organize.services import bundles, importing
 from server.organize.services.new_files import NewFiles
-from server.organize.services.preparing import Prepared
+from server.organize.services.preparing import Prepared, sha256_of
 from server.submissions.models import Submission
 from server.submissions.services import intake, leases, lifecycle
 
@@ -67,10 +67,11 @@ def imported(folder: Path, number: int, *, truth: str = "") -> str:
     (folder / "challenge.yaml").write_text(SHEET.format(number=f"{number}{truth}"))
     bundle, prepared = bundles.read(folder), {}
     for phase in bundle.phases:
-        slug, settings = phase.slug, tested_settings(phase.track, phase.parameters)
+        slug = phase.slug
         files = [folder / f"{slug}.{kind}" for kind in ("podium", "zip", "csv", "kit.json")]
         for file in files:
             file.write_text(slug)
+        settings = tested_settings(phase, sha256_of(files[2]))
         sha256 = (f"{number}{truth}" if slug == "baselines" else "").rjust(64, "0")
         prepared[slug] = Prepared(sha256, 1, *files, private=False, gate={"settings": settings, "green": True})
     with transaction.atomic(), NewFiles() as files_of_it:

@@ -13,6 +13,7 @@ from server.organize.services import rescoring
 from server.organize.services.previews import preview
 from server.submissions.feedback import SPLITS
 
+WITHOUT_GATE = "apply the rescoring although the phase then accepts no submissions, because its gate is not green"
 REVEAL = "allow images that are private in the active ground truth to become public"
 
 
@@ -44,8 +45,10 @@ class GateSerializer(serializers.Serializer[Any]):
         choices=gate.STATES, help_text="`not run`: not tested with the current settings and sample of the phase"
     )
     is_needed = serializers.BooleanField(
-        help_text="false for phases that are older than the gate: they accept submissions in every state"
+        help_text="false for the active version of a phase that is older than the gate: the phase accepts submissions "
+        "in every state until another version is active"
     )
+    unfinished = serializers.CharField(help_text="the reason why the last run did not finish; otherwise empty")
     checks = CheckSerializer(many=True, help_text="the results of the last run")
 
 
@@ -117,6 +120,7 @@ class ApplyInput(StrictInput):
         default=False,
         help_text="remove the submissions listed in `unscorable` from the leaderboards",
     )
+    without_gate = StrictBoolean(default=False, help_text=WITHOUT_GATE)
     reveal = StrictBoolean(default=False, help_text=REVEAL)
 
 

@@ -37,7 +37,8 @@ from server.submissions.services import admission
 
 READING = refusals("not_found", *COUNTED)
 APPLYING = refusals(
-    "not_found", "rescoring_unfinished", "rescoring_loses", "rescoring_outdated", *COUNTED, *WITH_A_BODY
+    *("not_found", "rescoring_unfinished", "rescoring_loses", "rescoring_outdated", "gate_not_green"),
+    *(*COUNTED, *WITH_A_BODY),
 )
 
 

@@ -131,10 +131,12 @@ class Phase(models.Model):
         max_length=400, blank=True, help_text="signature of the scores that the leaderboards of this phase show"
     )
     sample_submission = models.FileField(upload_to="samples/", blank=True)
+    # the sha256 of the sample submission; empty for samples that are older than this field
+    sample_sha256 = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     candidates = models.FileField(
         upload_to="samples/", blank=True, help_text="the list of candidates that submissions rank, if the track has one"
     )
-    # Phases that are older than the gate may accept submissions without it.
+    # Phases that are older than the gate may accept submissions without it, until their ground truth is replaced.
     gate_exempt = models.BooleanField(default=False, db_default=False, editable=False)
     revealed_at = models.DateTimeField(
         null=True,

@@ -70,7 +70,7 @@ def add_phase(
             write_bundle(workspace / "bundle", challenge, values, truth, sample)
             bundle = salts.salted(bundles.read_with_mistakes(workspace / "bundle", mistakes), mistakes)
             prepared = check_files(
-                bundle.phases, lambda each: prepare_and_test(each, workspace), podium.answer, mistakes
+                bundle.phases, lambda each: prepare_and_test(each, workspace, phase=None), podium.answer, mistakes
             )
             mistakes.stop_if_any()
             with transaction.atomic(), NewFiles() as files:

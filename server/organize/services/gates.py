@@ -1,25 +1,44 @@
 """Runs the gates of ground truths in child processes, and stores their results with the truth versions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 
 from evaluator.bundle.gates import Tested, run_gate
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.gate import is_current, tested_settings
+from server.challenges.gate import GREEN, current_settings, gate_of, is_current, is_exempt, is_green, result_of
 from server.challenges.models import Phase, Truth
+from server.clock import database_now
+from server.errors import Refused
 from server.organize import podium
 from server.organize.services import kits
 
+CHANGED = (
+    "The ground truth, the sample submission or the settings of the phase were changed while the gate was being run, "
+    "so its result is not stored. Run the gate again."
+)
 
-def run(*, track: str, parameters: Mapping[str, Any], compiled: Path, sample: Path | None) -> dict[str, Any] | None:
-    """Return the result of the gate with the tested settings, or None if the prepared truth is unreadable."""
-    tested = Tested(track, parameters, compiled, sample)
-    found = run_gate(tested, podium.answer, *kits.limit_options())
-    return {**found, "settings": tested_settings(track, parameters)} if found else None
+
+def run(
+    tested: Tested, tested_settings: Mapping[str, Any], *, progress: Callable[[str], None] | None = None
+) -> dict[str, Any]:
+    """Return the result of the gate with the tested settings.
+
+    If the gate took too long, the result has only the reason, `unfinished`. If the prepared truth is unreadable, it is
+    empty. `progress` is called with the result of each check as text, as soon as the check is complete.
+    """
+    answer = partial(podium.answer_with_progress, progress) if progress else podium.answer
+    try:
+        found = run_gate(tested, answer, *kits.limit_options())
+    except TimeoutExpired:
+        return {"unfinished": f"it took longer than {settings.GATE_WALL_SECONDS} s (GATE_WALL_SECONDS)"}
+    return {**found, "settings": tested_settings} if found else {}
 
 
 def sample_of(phase: Phase) -> Path | None:
@@ -28,30 +47,68 @@ def sample_of(phase: Phase) -> Path | None:
     return path if path and path.is_file() else None
 
 
+def is_settled(phase: Phase | None, sha256: str, tested_settings: Mapping[str, Any]) -> bool:
+    """Return whether the gate of a truth need not be run again.
+
+    That is so if it is green and nothing that it tests has changed, or if the truth is exempt. Thus an upgrade of the
+    evaluator cannot close a running phase.
+    """
+    truth = phase.truths.filter(sha256=sha256).first() if phase else None
+    if phase is None or truth is None:
+        return False
+    found = result_of(truth)
+    return is_exempt(truth, phase) or (found.get("settings") == tested_settings and bool(found["green"]))
+
+
 def run_again(truth: Truth, *, by: User | None) -> None:
-    """Run the gate of a stored truth with the current settings and sample of its phase, and store the result."""
+    """Run the gate of a stored truth with the current settings and sample of its phase, and store the result.
+
+    Raises Refused if the truth, the settings or the sample have changed in the meantime.
+    """
     phase = Phase.objects.get(pk=truth.phase_id)
-    compiled = Path(truth.prepared.path)
-    gate = run(track=phase.track, parameters=phase.parameters, compiled=compiled, sample=sample_of(phase))
+    tested = Tested(phase.track, phase.parameters, Path(truth.prepared.path), sample_of(phase))
+    gate = run(tested, current_settings(phase))
     with transaction.atomic():
         store(truth, gate)
-        detail = {"version": truth.version, "green": bool(gate and gate["green"])}
+        detail = {"version": truth.version, "green": gate.get("green", False)}
         audit.record(actor=by, action="truth.tested", subject=f"phase {phase}", detail=detail)
 
 
 def ensure(truth: Truth, *, by: User | None) -> None:
     """Run the gate of a truth if its phase needs it, and it has not been run with the current settings and sample."""
     phase = Phase.objects.get(pk=truth.phase_id)
-    if not (phase.gate_exempt or is_current(truth, phase)):
+    if not (is_exempt(truth, phase) or is_current(truth, phase)):
         run_again(truth, by=by)
 
 
 def store(truth: Truth, gate: dict[str, Any] | None) -> None:
-    """Store a result. None means that the gate has not been run."""
-    truth.gate = gate
-    Truth.objects.filter(pk=truth.pk).update(gate=gate)
+    """Store a result, in the caller's transaction. If the gate took too long, a green result is kept.
+
+    None means that the gate was not run, because the stored result remains valid.
+
+    Raises Refused if the truth, its prepared file, or the settings or the sample of the phase have changed in the
+    meantime.
+    """
+    if gate is None:
+        return
+    phase = Phase.objects.select_for_update(no_key=True).filter(pk=truth.phase_id).first()
+    found = Truth.objects.filter(pk=truth.pk, prepared=truth.prepared.name).first()
+    is_outdated = "settings" in gate and phase and gate["settings"] != current_settings(phase)
+    if phase is None or found is None or is_outdated:
+        raise Refused("invalid", CHANGED)
+    if "unfinished" not in gate or not is_green(found, phase):
+        found.gate = gate
+        found.save(update_fields=["gate"])
+    truth.gate = found.gate
 
 
-def forget(phase: Phase) -> None:
-    """Remove the results of all truth versions of a phase, because its sample has changed."""
-    phase.truths.update(gate=None)
+def refuse_closing(phase: Phase, truth: Truth) -> None:
+    """Raise Refused if a phase that has not ended would accept no submissions with this truth because of its gate."""
+    gate = gate_of(truth, phase)
+    if gate.is_needed and gate.state != GREEN and not phase.has_closed(database_now()):
+        raise Refused(
+            "gate_not_green",
+            f"The gate of version {truth.version} is not green ({gate.state}), so the phase would accept no "
+            "submissions with it. The page of the version lists the checks and what to do. To apply the rescoring "
+            "anyway, set without_gate.",
+        )

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
 
-from evaluator.bundle import Bundle, Mistakes
+from evaluator.bundle import Bundle, BundlePhase, Mistakes
 from evaluator.bundle.checking import check_files
 from evaluator.bundle.dates import report_opening
 from evaluator.bundle.mistakes import ignore
@@ -54,13 +54,15 @@ def import_bundle(
     strict: bool = False,
     consent: Consent = NO_CONSENT,
     own_only: bool = False,
+    progress: Callable[[str], None] | None = None,
 ) -> Challenge:
     """Create or change the challenge of a bundle (a folder or zip file). Importing it again changes nothing.
 
     `by` becomes an organizer; the caller checks that they may. `report` is called with one sentence for each change,
     `warn` with each warning. With `strict`, warnings are errors. `consent` allows changes that are refused otherwise.
     With `own_only`, the bundle of a challenge that `by` does not organize is an error, `by` must be an editor of an
-    existing challenge, and only an owner may give the consent `reveal`.
+    existing challenge, and only an owner may give the consent `reveal`. `progress` is called with the result of each
+    check of a gate.
 
     Raises InvalidBundle with every error, and changes nothing in this case. Raises Refused if a baseline could not be
     submitted, for example because the disk is full; the challenge is imported, and a second import submits the
@@ -76,9 +78,13 @@ def import_bundle(
             refuse_foreign(read.slug, by, consent)
         bundle = salts.salted(read, mistakes)
         report_salts(bundle, mistakes)
-        prepared = check_files(
-            bundle.phases, lambda each: prepare_and_test(each, Path(workspace)), podium.answer, mistakes
-        )
+        known = {phase.slug: phase for phase in Phase.objects.filter(challenge__slug=bundle.slug)}
+
+        def tested(phase: BundlePhase) -> Prepared:
+            said = progress and (lambda text: progress(f"phase {phase.slug}: gate: {text.strip()}"))
+            return prepare_and_test(phase, Path(workspace), phase=known.get(phase.slug), progress=said)
+
+        prepared = check_files(bundle.phases, tested, podium.answer, mistakes)
         mistakes.stop_if_any()
         check_images(bundle.slug, prepared, consent, mistakes)
         with transaction.atomic(), NewFiles() as files:

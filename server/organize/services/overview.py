@@ -6,9 +6,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, F, Prefetch, QuerySet
 
-from server.challenges.models import Challenge, Phase, Team
+from server.challenges.gate import may_open
+from server.challenges.models import Challenge, Phase, Team, Truth
 from server.clock import midnight
 from server.submissions.models import Status, Submission
 
@@ -31,10 +32,14 @@ class NextDate:
 
 @dataclass(frozen=True, slots=True)
 class OrganizedPhase:
-    """A phase with the numbers of its submissions. `today` counts those received since midnight (UTC)."""
+    """A phase with the numbers of its submissions. `today` counts those received since midnight (UTC).
+
+    `is_closed_by_gate` is true if the phase has not ended, and accepts no submissions on any date.
+    """
 
     phase: Phase
     state: PhaseState
+    is_closed_by_gate: bool
     today: int
     waiting: int
     failed: int
@@ -81,11 +86,13 @@ def described(phases: QuerySet[Phase], challenges: dict[int, Challenge], *, now:
     failed = dict(submissions.filter(status=Status.FAILED).values_list("phase").annotate(Count("pk")))
     today = dict(submissions.filter(received_at__gte=midnight(now)).values_list("phase").annotate(Count("pk")))
     found = []
-    for phase in phases:
+    active = Prefetch("truths", Truth.objects.filter(active=True))
+    for phase in phases.prefetch_related(active):
         phase.challenge = challenges[phase.challenge_id]
         numbers = {"today": today.get(phase.pk, 0), "waiting": waiting.get(phase.pk, 0)}
         state, date = state_of(phase, now), next_date(phase, now)
-        found.append(OrganizedPhase(phase, state, failed=failed.get(phase.pk, 0), next_date=date, **numbers))
+        is_closed = state != PhaseState.CLOSED and not may_open(phase)
+        found.append(OrganizedPhase(phase, state, is_closed, failed=failed.get(phase.pk, 0), next_date=date, **numbers))
     return found
 
 

@@ -1,7 +1,6 @@
 """Writes the rows of a phase. Once teams have submitted, nothing that affects scores can be changed."""
 
 from functools import partial
-from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from server.challenges.models import Phase
 from server.challenges.shaping import signature_of
 from server.organize.services import gates, statistics
 from server.organize.services.new_files import NewFiles
-from server.organize.services.preparing import Prepared
+from server.organize.services.preparing import Prepared, sha256_of
 from server.organize.services.truths import activate, keep
 from server.submissions.signals import announce
 
@@ -149,11 +148,11 @@ def remove(phase: Phase) -> str:
 def replace_downloads(phase: Phase, prepared: Prepared, files: NewFiles) -> list[str]:
     """Replace the sample and the candidates. Return the names of the fields whose content has changed.
 
-    A gate tests the sample, so results with the previous sample are removed.
+    The digest of the sample is stored as well, because the result of a gate is valid for one sample only.
     """
     names = replace_file(phase, "sample_submission", prepared.sample, files)
-    if names and phase.pk is not None:
-        gates.forget(phase)
+    digest = assign(phase, {"sample_sha256": sha256_of(prepared.sample)})
+    names = names or digest  # a sample that is older than this field gets its digest
     return names + (replace_file(phase, "candidates", prepared.candidates, files) if prepared.candidates else [])
 
 
@@ -169,7 +168,4 @@ def replace_file(phase: Phase, field: str, path: Path, files: NewFiles) -> list[
 
 
 def same_bytes(one: Path, other: Path) -> bool:
-    if not one.is_file():
-        return False
-    with one.open("rb") as left, other.open("rb") as right:
-        return file_digest(left, "sha256").digest() == file_digest(right, "sha256").digest()
+    return one.is_file() and sha256_of(one) == sha256_of(other)

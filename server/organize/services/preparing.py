@@ -1,23 +1,30 @@
 """Prepares ground truths with the `podium` program in a child process, because the server never loads numpy."""
 
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from evaluator.bundle import truths
-from evaluator.bundle.gates import gate_warnings
+from evaluator.bundle.gates import Tested, gate_warnings
 from evaluator.bundle.truths import TruthSource
 from evaluator.problems import Problem
 from evaluator.texts import counted
+from server.challenges.gate import tested_settings
+from server.challenges.models import Phase
 from server.organize import podium
 from server.organize.services import gates, kits, statistics
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A prepared truth. Its files are in a workspace and may be moved out of it."""
+    """A prepared truth. Its files are in a workspace and may be moved out of it.
+
+    `gate` is None if the gate was not run, because the stored result remains valid.
+    """
 
     sha256: str
     images: int
@@ -34,8 +41,11 @@ class Prepared:
 
     @property
     def gate_text(self) -> str:
-        """A text with the checks of the gate that are not green."""
-        red = [one["name"] for one in (self.gate or {}).get("checks", []) if not one["passed"]]
+        """A text with the checks of the gate that are not green, or with the reason why the gate has no result."""
+        found = self.gate or {}
+        if "unfinished" in found:
+            return f"gate: {unfinished_text(found)}"
+        red = [one["name"] for one in found.get("checks", []) if not one["passed"]]
         return f"gate: red ({', '.join(red)}); it accepts no submissions until all checks are green" if red else ""
 
     @property
@@ -73,14 +83,45 @@ def prepare(phase: TruthSource, workspace: Path) -> Prepared:
     )
 
 
-def prepare_and_test(phase: TruthSource, workspace: Path) -> Prepared:
-    """Prepare a truth and run its gate. The warnings include the checks that are not green.
+def prepare_and_test(
+    source: TruthSource,
+    workspace: Path,
+    *,
+    phase: Phase | None,
+    sample_sha256: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Prepared:
+    """Prepare a truth, and run its gate unless the result that is stored with the phase remains valid.
 
-    Raises InvalidBundle with the faults of the truth.
+    The warnings include the checks that are not green. `sample_sha256` is the digest of the sample that the phase
+    keeps, if the truth has none of its own. `progress` is called with the result of each check as text. Raises
+    InvalidBundle with the faults of the truth.
     """
-    prepared = prepare(phase, workspace)
-    gate = gates.run(track=phase.track, parameters=phase.parameters, compiled=prepared.compiled, sample=prepared.sample)
-    return replace(prepared, gate=gate, warnings=[*prepared.warnings, *gate_warnings(gate or {}, phase)])
+    prepared = prepare(source, workspace)
+    digest = sha256_of(prepared.sample) if sample_sha256 is None else sample_sha256
+    settings = tested_settings(source, digest)
+    if gates.is_settled(phase, prepared.sha256, settings):
+        return prepared
+    tested = Tested(source.track, source.parameters, prepared.compiled, prepared.sample)
+    gate = gates.run(tested, settings, progress=progress)
+    return replace(prepared, gate=gate, warnings=[*prepared.warnings, *warnings_of(gate, source)])
+
+
+def warnings_of(gate: dict[str, Any], source: TruthSource) -> list[Problem]:
+    """Return a warning for each check that is not green, or one that the gate has no result."""
+    if "unfinished" in gate:
+        return [Problem("gate_unfinished", unfinished_text(gate), file=truths.locate(None, source))]
+    return gate_warnings(gate, source)
+
+
+def unfinished_text(gate: dict[str, Any]) -> str:
+    return f"not run, because {gate['unfinished']}; the phase accepts no submissions until manage.py gate has run it"
+
+
+def sha256_of(path: Path) -> str:
+    """Return the sha256 of a file in hexadecimal digits."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def pack(phase: TruthSource, added: list[Path], target: Path) -> None:

@@ -219,11 +219,17 @@ def count_left(rescoring: Rescoring) -> int:
 
 
 def apply(
-    *, rescoring: Rescoring, by: User | None, without_unscorable: bool = False, reveal: bool = False
+    *,
+    rescoring: Rescoring,
+    by: User | None,
+    without_unscorable: bool = False,
+    without_gate: bool = False,
+    reveal: bool = False,
 ) -> Rescoring:
     """Switch the leaderboards to the new scores.
 
-    If scores are missing, queue their reruns and raise Refused. Also raise Refused if private images would become
+    If scores are missing, queue their reruns and raise Refused. Also raise Refused if the phase would accept no
+    submissions, because the gate of the truth is not green, without `without_gate`, and if private images would become
     public without `reveal`.
     """
     if reveal:
@@ -237,6 +243,8 @@ def apply(
         if found.applied_at is None:
             if phase.truth != compared:
                 raise Refused("rescoring_unfinished", "The active ground truth has changed in the meantime. Try again.")
+            if not without_gate:
+                gates.refuse_closing(phase, found.truth)
             without = refuse_unfinished(found, without_unscorable=without_unscorable)
             switch(phase, found)
             detail = {"truth": found.truth.version, "signature": found.signature, "without": without}

@@ -26,6 +26,7 @@ from evaluator.problems import Problem
 from evaluator.texts import counted
 from server.accounts.models import User
 from server.audit import services as audit
+from server.challenges.gate import current_settings
 from server.challenges.models import Phase, Truth
 from server.challenges.roles import Right, refuse_without
 from server.challenges.shaping import is_outdated, shaping_settings
@@ -81,7 +82,8 @@ def add(
         TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
         salts.refuse_other([(phase.slug, own_salt(folder), phase.salt)])
-        prepared = prepare_and_test(TruthFolder.of(phase, folder), Path(workspace))
+        source = TruthFolder.of(phase, folder)
+        prepared = prepare_and_test(source, Path(workspace), phase=phase, sample_sha256=phase.sample_sha256)
         for warning in prepared.warnings:
             warn(warning)
         # If the truth is already stored, the rescoring performs this check.
@@ -95,8 +97,7 @@ def add(
 def write(phase: Phase, prepared: Prepared, files: NewFiles, *, by: User | None) -> Truth:
     """Write the truth's row, in the caller's transaction. Outdated files of an existing version are replaced."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
-    is_same_sample = locked.sample_submission.name == phase.sample_submission.name
-    if shaping_settings(locked) != shaping_settings(phase) or not is_same_sample:
+    if current_settings(locked) != current_settings(phase):
         raise Refused("invalid", "The settings of the phase have changed in the meantime. Add the ground truth again.")
     known = locked.truths.filter(sha256=prepared.sha256).first()
     if known is not None:
@@ -130,7 +131,9 @@ def keep(phase: Phase, prepared: Prepared, files: NewFiles) -> Truth:
     known = phase.truths.filter(sha256=prepared.sha256).first()
     truth = known or Truth(phase=phase, version=latest + 1, sha256=prepared.sha256)
     truth.images, truth.prepared_with = prepared.images, shaping_settings(phase)
-    truth.kit_made_with, truth.gate = kits.kit_settings(phase), prepared.gate
+    truth.kit_made_with = kits.kit_settings(phase)
+    if prepared.gate is not None:
+        truth.gate = prepared.gate
     for kept, path, name in (
         (truth.prepared, prepared.compiled, "truth.podium"),
         (truth.source, prepared.source, "truth.zip"),
@@ -145,8 +148,13 @@ def keep(phase: Phase, prepared: Prepared, files: NewFiles) -> Truth:
 
 
 def activate(truth: Truth) -> None:
-    """Make a version the active one of its phase. The caller has locked the phase."""
+    """Make a version the active one of its phase. The caller has locked the phase.
+
+    Another version must pass the gate, even if the previous one was exempt from it.
+    """
     versions = Truth.objects.filter(phase=truth.phase_id)
+    if not versions.filter(pk=truth.pk, active=True).exists():
+        Phase.objects.filter(pk=truth.phase_id).update(gate_exempt=False)
     versions.update(active=False)
     versions.filter(pk=truth.pk).update(active=True, used=True)
     truth.refresh_from_db(fields=["active", "used"])

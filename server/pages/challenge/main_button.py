@@ -6,10 +6,12 @@ from typing import Any
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from server.challenges.gate import may_open
 from server.pages.challenge_context import ChallengeContext, JoinState
 
 NO_PHASE = "This challenge has no phase yet. You can submit when the organizers open one."
 CANNOT_TAKE_PART = "Organizers and staff can read the private leaderboard, so they cannot take part."
+NOT_READY = "This phase is not open yet, because its tests are not complete."
 WAITING = "Waiting for approval: an organizer has to approve your request to join before you can submit."
 DECLINED = "The organizers declined your request to join."
 CLOSED = "Registration has closed."
@@ -52,12 +54,15 @@ def member_button(current: ChallengeContext) -> MainButton:
         return MainButton("Read the data page", current.url("challenge_data"), "Submissions are not open yet.")
     if phase.has_closed(current.now):
         return MainButton("See the final leaderboard", current.url("leaderboard"), "Submissions are closed.")
+    if not may_open(phase):
+        return MainButton("Read the data page", current.url("challenge_data"), NOT_READY)
     return MainButton("Submit a file", current.url("submit"), f"You take part as {current.required_team().name}.")
 
 
 def join_button(current: ChallengeContext, user: Any) -> MainButton:
     """Return the button for people who may join. While a phase is open, they join by submitting a file."""
-    takes_files = current.phase is not None and current.phase.is_open(current.now)
+    phase = current.phase
+    takes_files = phase is not None and phase.is_open(current.now) and may_open(phase)
     with_file = current.joins_with_file and takes_files
     address = (
         current.url("submit") if with_file else f"{reverse('challenge_rules', args=[current.challenge.slug])}#join"

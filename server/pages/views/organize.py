@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
+from django.db.models import prefetch_related_objects
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -64,6 +65,7 @@ def overview(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def show_overview(request: PersonRequest, current: ChallengeContext, refusal: Refused | None = None) -> HttpResponse:
+    prefetch_related_objects(current.phases, "truths")
     closed = [phase.slug for phase in current.phases if not may_open(phase)]
     context = {
         "current": current,

@@ -102,6 +102,7 @@ def apply(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
             by=request.user,
             reveal=given["reveal"],
             without_unscorable=given["without_unscorable"],
+            without_gate=given["without_gate"],
         )
     except Refused as refusal:
         return show(request, found, refusal)

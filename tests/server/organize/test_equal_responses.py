@@ -34,7 +34,7 @@ SCORES = ("scores", "intervals", "rank", "rank_low", "rank_high")
 # Texts that differ between any two requests: IDs of rows and of copied elements, tokens of forms, and times.
 VARYING = re.compile(
     r"[0-9a-f]{8}-[0-9a-f-]{27}|csrfmiddlewaretoken\" value=\"\w+|\d{4}-\d\d-\d\dT[\d:.+]+Z?|\d\d:\d\d(:\d\d)?|"
-    r"just now|\b\d+ (second|minute)s?( ago)?|\"e[0-9a-f]{8}\"|/teams/\d+"
+    r"just now|\b(\d+ hours?( \d+ minutes?)?|\d+ (second|minute)s?)( ago)?|\"e[0-9a-f]{8}\"|/teams/\d+"
 )
 HEADERS = ("Content-Type", "Content-Disposition", "Upload-Offset", "Upload-Length", "Retry-After", "Location")
 

@@ -142,6 +142,7 @@ def test_the_tested_sample_is_the_one_that_participants_download(
         return quick(*words)
 
     monkeypatch.setattr(podium, "answer", answer)
+    bundle.write(IMAGES, "ImageID\na\nb\n")
     truths.add(phase=Phase.objects.get(), path=bundle.path / "phases/main/truth", by=None)
     assert tested == [TEXT]
 

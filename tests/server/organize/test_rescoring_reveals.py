@@ -14,7 +14,7 @@ from server.organize.services import rescoring, truths
 from tests.conftest import Make
 from tests.server.documented import Api
 
-BOXES = "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\nx,/m/cat,0.1,0.5,0.1,0.5,0\n"
+BOXES = "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\nx,/m/cat,0.1,0.5,0.1,0.5,0\ny,/m/cat,0.1,0.5,0.1,0.5,0\n"
 LABELS = "ImageID,LabelName,Confidence\nx,/m/cat,1\ny,/m/cat,1\n"
 USAGE = "ImageID,Usage\nx,Public\ny,Private\n"
 Z = "z,/m/cat,1\n"

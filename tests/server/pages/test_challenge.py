@@ -110,6 +110,15 @@ def test_the_button_of_a_member_depends_on_the_dates_of_the_phase(dates: Any, ta
     assert visit("/challenges/c/", member).all("a", class_="button-main", href=f"/challenges/c/{target}")
 
 
+def test_the_button_does_not_lead_to_the_submit_page_before_the_gate_is_green(phase: Phase, make: Make) -> None:
+    member, other = make.user(), make.user()
+    make.team(phase.challenge, member)
+    phase.truths.update(gate=None)
+    page = visit("/challenges/c/", member)
+    assert (page.context["button"].label, "This phase is not open yet" in page.words) == ("Read the data page", True)
+    assert visit("/challenges/c/", other).context["button"].label == "Join this challenge"
+
+
 def test_after_registration_the_button_leads_to_the_leaderboard(make: Make) -> None:
     make.phase(make.challenge(slug="c", join_until=NOW - DAY))
     assert visit("/challenges/c/").all("a", class_="button-main", href="/challenges/c/leaderboard")

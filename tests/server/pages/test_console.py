@@ -95,7 +95,33 @@ def test_the_state_of_a_phase_follows_its_dates(
     now = datetime.now(UTC)
     closing = None if closes is None else now + timedelta(days=closes)
     Phase.objects.update(opens_at=now + timedelta(days=opens), closes_at=closing)
-    assert f'<td class="nowrap">{state}</td>' in read(organizer)
+    assert f'<td class="nowrap"> {state} </td>' in read(organizer)
+
+
+@pytest.mark.parametrize(("closes", "is_shown"), [(1, True), (-1, False)])
+def test_the_console_shows_that_the_gate_keeps_a_phase_closed(
+    closes: int, is_shown: bool, organizer: User, phase: Phase
+) -> None:
+    assert "gate not green" not in read(organizer)
+    phase.truths.update(gate=None)
+    Phase.objects.update(closes_at=datetime.now(UTC) + timedelta(days=closes))
+    assert ("gate not green" in read(organizer)) == is_shown
+
+
+@pytest.mark.parametrize("address", ["/organize/", "/organize/challenges/c"])
+@pytest.mark.phase(challenge={"slug": "c"}, slug="main")
+def test_the_number_of_queries_does_not_depend_on_the_number_of_phases(
+    address: str, organizer: User, phase: Phase, make: Make
+) -> None:
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            read(organizer, address)
+        return len(queries)
+
+    before = count()
+    for _ in range(3):
+        make.phase(phase.challenge)
+    assert count() == before
 
 
 def test_the_next_date_is_the_first_that_has_not_passed(organizer: User, phase: Phase) -> None:

@@ -9,7 +9,7 @@ from server.accounts.audited_command import AuditedCommand
 from server.challenges.gate import GREEN, gate_of
 from server.challenges.models import Phase
 from server.errors import Refused
-from server.organize.services import gates, rescoring
+from server.organize.services import gates, rescoring, truths
 
 
 class Command(AuditedCommand):
@@ -31,18 +31,23 @@ class Command(AuditedCommand):
             raise CommandError(f"There is no phase {phase} in a challenge {slug}.")
         try:
             version = found.truth if truth is None else rescoring.version_of(found, truth)
+            if version is None:
+                raise CommandError("This phase has no ground truth yet.")
+            truths.bring_up_to_date(version)
+            gates.run_again(version, by=self.person)
         except Refused as refusal:
             raise CommandError(refusal.detail) from refusal
-        if version is None:
-            raise CommandError("This phase has no ground truth yet.")
-        gates.run_again(version, by=self.person)
         gate = gate_of(version, found)
         for check in gate.checks:
             self.stdout.write(f"{check.name}: {'green' if check.passed else 'red'}: {check.got}")
             if not check.passed:
                 self.stdout.write(f"  expected: {check.expected}\n  {check.advice}")
         if not gate.is_needed:
-            self.stdout.write("This phase is older than the gate, so it accepts submissions in any case.")
+            self.stdout.write(
+                "This phase is older than the gate, so it accepts submissions in any case until its ground truth is "
+                "replaced."
+            )
         if gate.state != GREEN:
-            raise CommandError(f"The gate of version {version.version} is not green ({gate.state}).")
+            reason = f": {gate.unfinished}" if gate.unfinished else ""
+            raise CommandError(f"The gate of version {version.version} is not green ({gate.state}{reason}).")
         self.stdout.write(f"The gate of version {version.version} is green.")

@@ -82,7 +82,15 @@ class Command(AuditedCommand):
             for sentence in write_opaque_ids(path):
                 self.stdout.write(sentence)
         consent = Consent(reveal=reveal, force=force)
-        return import_bundle(path=path, by=by, report=self.stdout.write, warn=self.warn, strict=strict, consent=consent)
+        return import_bundle(
+            path=path,
+            by=by,
+            report=self.stdout.write,
+            warn=self.warn,
+            strict=strict,
+            consent=consent,
+            progress=self.stdout.write if self.stdout.isatty() else None,
+        )
 
     def warn(self, warning: Problem) -> None:
         self.stderr.write(line(warning, "warning: "))

@@ -51,6 +51,11 @@ class Command(AuditedCommand):
             action="store_true",
             help="remove submissions that cannot be scored with this truth from the leaderboards",
         )
+        parser.add_argument(
+            "--without-gate",
+            action="store_true",
+            help="switch although the gate is not green, so that the phase accepts no submissions",
+        )
 
     def handle(self, *, slug: str, phase: str, truth: str | None, preview: bool, **options: Any) -> None:
         found = Phase.objects.select_related("challenge").filter(challenge__slug=slug, slug=phase).first()
@@ -68,7 +73,7 @@ class Command(AuditedCommand):
                 self.wait(begun)
                 self.show(begun)
                 if not preview:
-                    agreed = {name: options[name] for name in ("without_unscorable", "reveal")}
+                    agreed = {name: options[name] for name in ("without_unscorable", "without_gate", "reveal")}
                     rescoring.apply(rescoring=begun, by=None, **agreed)
             self.show_active(found)
             if not preview:
@@ -136,13 +141,15 @@ def refuse_ignored(
     reveal: bool,
     retry: bool,
     without_unscorable: bool,
+    without_gate: bool,
     **options: Any,
 ) -> None:
     """Raise CommandError for combinations of options in which one has no effect."""
-    if discard and (truth is not None or reveal or retry or without_unscorable):
+    if discard and (truth is not None or reveal or retry or without_unscorable or without_gate):
         raise CommandError("--discard cannot be combined with other options: it discards the open rescoring.")
-    if preview and without_unscorable:
-        raise CommandError("--preview changes nothing, so it cannot be combined with --without-unscorable.")
+    for option, given in (("--without-unscorable", without_unscorable), ("--without-gate", without_gate)):
+        if preview and given:
+            raise CommandError(f"--preview changes nothing, so it cannot be combined with {option}.")
 
 
 def described(truth: Truth) -> str:

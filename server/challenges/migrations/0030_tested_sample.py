@@ -1,0 +1,22 @@
+from django.db import migrations, models
+
+
+def complete_tested_settings(apps, schema_editor):
+    """Results of gates continue to be valid. Their settings now contain the split and the sample of the phase."""
+    for truth in apps.get_model("challenges", "Truth").objects.exclude(gate=None).select_related("phase"):
+        split = [truth.phase.public_share, truth.phase.split_seed]
+        truth.gate["settings"] |= {"split": split, "sample": ""}
+        truth.save(update_fields=["gate"])
+
+
+class Migration(migrations.Migration):
+    dependencies = [("challenges", "0029_draft_challenges")]
+
+    operations = [
+        migrations.AddField(
+            model_name="phase",
+            name="sample_sha256",
+            field=models.CharField(blank=True, db_default="", default="", editable=False, max_length=64),
+        ),
+        migrations.RunPython(complete_tested_settings, migrations.RunPython.noop),
+    ]
