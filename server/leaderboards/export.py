@@ -46,15 +46,25 @@ def as_csv(chunks: Iterable[Iterable[BoardRow]], *, metrics: list[str]) -> Itera
     `metrics` are those of the track, the headline metric first.
     """
     others = metrics[1:]
-    yield _lines([["rank", "team", "score", "low", "high", *others, "entries", "submitted_at", "baseline", *RANKS]])
+    yield csv_text([["rank", "team", "score", "low", "high", *others, "entries", "submitted_at", "baseline", *RANKS]])
     for rows in chunks:
-        yield _lines(_cells(row, others) for row in rows)
+        yield csv_text(_cells(row, others) for row in rows)
 
 
-def _lines(lines: Iterable[list[str]]) -> str:
+def csv_text(rows: Iterable[Iterable[str]]) -> str:
+    """Return rows of cells as CSV text.
+
+    >>> csv_text([["team", "score"], ["a,b", "0.5"]])
+    'team,score\\r\\n"a,b",0.5\\r\\n'
+    """
     out = StringIO()
-    csv.writer(out).writerows(lines)
+    csv.writer(out).writerows(rows)
     return out.getvalue()
+
+
+def number_cells(numbers: Iterable[float | None]) -> Iterator[str]:
+    """Yield the cell of each number: all digits, or nothing for None."""
+    return ("" if number is None else repr(number) for number in numbers)
 
 
 def _cells(row: BoardRow, others: list[str]) -> list[str]:
@@ -63,7 +73,7 @@ def _cells(row: BoardRow, others: list[str]) -> list[str]:
     return [
         str(row.rank or ""),
         harmless(row.team),
-        *("" if number is None else repr(number) for number in numbers),
+        *number_cells(numbers),
         str(row.entries),
         row.submitted_at.isoformat().replace("+00:00", "Z"),
         str(row.baseline).lower(),
