@@ -6,6 +6,7 @@ from io import StringIO
 
 from django.http import StreamingHttpResponse
 
+from server.clock import time_text
 from server.leaderboards.compared import RankInterval
 from server.leaderboards.listing import Listing
 from server.leaderboards.queries import BoardRow, ShownBoard
@@ -75,7 +76,7 @@ def _cells(row: BoardRow, others: list[str]) -> list[str]:
         harmless(row.team),
         *number_cells(numbers),
         str(row.entries),
-        row.submitted_at.isoformat().replace("+00:00", "Z"),
+        time_text(row.submitted_at),
         str(row.baseline).lower(),
         *_rank_cells(row.rank_interval),
     ]

@@ -12,9 +12,9 @@ from django.conf import settings
 from django.http import HttpResponse
 
 from evaluator import signing
-from evaluator.dates import in_utc
 from evaluator.results import FORMAT
 from server.challenges.models import Phase, Truth
+from server.clock import time_text
 from server.errors import Refused
 from server.leaderboards.export import csv_text, harmless, number_cells
 from server.leaderboards.queries import BoardRow, ShownBoard, board_seen, has_private
@@ -118,10 +118,6 @@ def entry(row: BoardRow, submission_sha256: str | None) -> dict[str, Any]:
         "baseline": row.baseline,
         "submission_sha256": submission_sha256,
     }
-
-
-def time_text(moment: datetime) -> str:
-    return in_utc(moment).isoformat().replace("+00:00", "Z")
 
 
 def as_csv(results: dict[str, Any]) -> str:
