@@ -9,7 +9,7 @@ from django.http import StreamingHttpResponse
 from server.clock import time_text
 from server.leaderboards.compared import RankInterval
 from server.leaderboards.listing import Listing
-from server.leaderboards.queries import BoardRow, ShownBoard
+from server.leaderboards.queries import BoardRow
 
 RANKS = ("rank_low", "rank_high", "rank_individual")
 # A spreadsheet treats a cell that starts with one of these characters as a formula, even if it is a full-width
@@ -26,18 +26,14 @@ def harmless(text: str) -> str:
     return f"'{text}" if text.lstrip(" ").startswith(FORMULA_STARTS) else text
 
 
-def csv_name(board: ShownBoard) -> str:
-    """Return the name of the CSV file of a leaderboard."""
-    return f"{board.phase.challenge.slug}-{board.phase.slug}-{board.split}.csv"
-
-
 def csv_response(listing: Listing) -> StreamingHttpResponse:
     """Return the response that downloads all pages of a listing."""
     board = listing.board
+    name = board.phase.download_name(f"{board.split}.csv")
     return StreamingHttpResponse(
         as_csv(listing.chunks(), metrics=[metric.name for metric in board.phase.declared_track.metrics]),
         content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{csv_name(board)}"'},
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
 
 
