@@ -5,6 +5,8 @@ from typing import Any
 
 from django.db import connection, models
 
+from evaluator.dates import in_utc
+
 SQLITE_NOW, POSTGRESQL_NOW = "strftime('%Y-%m-%d %H:%M:%f', 'now')", "statement_timestamp()"
 
 
@@ -55,6 +57,15 @@ def utc_text(moment: datetime) -> str:
     '2026-01-02 03:04 UTC'
     """
     return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def time_text(moment: datetime) -> str:
+    """Return a time in UTC as ISO 8601, the format of the API and of exported files.
+
+    >>> time_text(datetime.fromisoformat("2026-01-02T05:04:05+02:00"))
+    '2026-01-02T03:04:05Z'
+    """
+    return in_utc(moment).isoformat().replace("+00:00", "Z")
 
 
 def midnight(moment: datetime) -> datetime:

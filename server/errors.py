@@ -17,6 +17,8 @@ from typing import Any
 
 from django.db import InterfaceError, OperationalError
 
+from server.clock import time_text
+
 STATUS_OF_CODE = {
     "authorization_pending": 400,  # these four are the error codes of RFC 8628
     "slow_down": 400,
@@ -132,4 +134,4 @@ def refusal_behind(error: BaseException | None) -> Refused | None:
 
 def _plain(value: Any) -> Any:
     """Return a time as ISO 8601 in UTC, and other values unchanged."""
-    return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
+    return time_text(value) if isinstance(value, datetime) else value

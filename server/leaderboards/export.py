@@ -7,9 +7,10 @@ from io import StringIO
 
 from django.http import StreamingHttpResponse
 
+from server.clock import time_text
 from server.leaderboards.compared import RankInterval
 from server.leaderboards.listing import Listing
-from server.leaderboards.queries import BoardRow, ShownBoard
+from server.leaderboards.queries import BoardRow
 
 RANKS = ("rank_low", "rank_high", "rank_individual")
 # A spreadsheet treats a cell that starts with one of these characters as a formula, even if it is a full-width
@@ -27,18 +28,14 @@ def harmless(text: str) -> str:
     return FORMULA_START.sub(r"\1'", text)
 
 
-def csv_name(board: ShownBoard) -> str:
-    """Return the name of the CSV file of a leaderboard."""
-    return f"{board.phase.challenge.slug}-{board.phase.slug}-{board.split}.csv"
-
-
 def csv_response(listing: Listing) -> StreamingHttpResponse:
     """Return the response that downloads all pages of a listing."""
     board = listing.board
+    name = board.phase.download_name(f"{board.split}.csv")
     return StreamingHttpResponse(
         as_csv(listing.chunks(), metrics=[metric.name for metric in board.phase.declared_track.metrics]),
         content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{csv_name(board)}"'},
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
 
 
@@ -48,15 +45,25 @@ def as_csv(chunks: Iterable[Iterable[BoardRow]], *, metrics: list[str]) -> Itera
     `metrics` are those of the track, the headline metric first.
     """
     others = metrics[1:]
-    yield _lines([["rank", "team", "score", "low", "high", *others, "entries", "submitted_at", "baseline", *RANKS]])
+    yield csv_text([["rank", "team", "score", "low", "high", *others, "entries", "submitted_at", "baseline", *RANKS]])
     for rows in chunks:
-        yield _lines(_cells(row, others) for row in rows)
+        yield csv_text(_cells(row, others) for row in rows)
 
 
-def _lines(lines: Iterable[list[str]]) -> str:
+def csv_text(rows: Iterable[Iterable[str]]) -> str:
+    """Return rows of cells as CSV text.
+
+    >>> csv_text([["team", "score"], ["a,b", "0.5"]])
+    'team,score\\r\\n"a,b",0.5\\r\\n'
+    """
     out = StringIO()
-    csv.writer(out).writerows(lines)
+    csv.writer(out).writerows(rows)
     return out.getvalue()
+
+
+def number_cells(numbers: Iterable[float | None]) -> Iterator[str]:
+    """Yield the cell of each number: all digits, or nothing for None."""
+    return ("" if number is None else repr(number) for number in numbers)
 
 
 def _cells(row: BoardRow, others: list[str]) -> list[str]:
@@ -65,9 +72,9 @@ def _cells(row: BoardRow, others: list[str]) -> list[str]:
     return [
         str(row.rank or ""),
         harmless(row.team),
-        *("" if number is None else repr(number) for number in numbers),
+        *number_cells(numbers),
         str(row.entries),
-        row.submitted_at.isoformat().replace("+00:00", "Z"),
+        time_text(row.submitted_at),
         str(row.baseline).lower(),
         *_rank_cells(row.rank_interval),
     ]

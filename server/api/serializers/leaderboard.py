@@ -1,6 +1,5 @@
 """Serializers of leaderboards."""
 
-from datetime import datetime
 from typing import Any
 
 from rest_framework import serializers
@@ -8,6 +7,7 @@ from rest_framework import serializers
 from evaluator.catalog import TRACKS, Track
 from server.accounts.countries import COUNTRIES
 from server.api.serializers.fields import Interval, QueryTime
+from server.clock import time_text
 from server.leaderboards.compared import RankInterval
 from server.leaderboards.listing import BASELINES, SEARCH_CHARACTERS, SEARCH_ROWS, Selection, sort_metric
 from server.submissions.feedback import SPLITS
@@ -21,11 +21,6 @@ def interval_json(found: RankInterval | None) -> dict[str, Any]:
         "rank_individual": found and found.individual,
         "rank_interval_at": found and time_text(found.at),
     }
-
-
-def time_text(moment: datetime) -> str:
-    """Return a time in the format that all serializers use."""
-    return str(serializers.DateTimeField().to_representation(moment))
 
 
 class CountryField(serializers.ChoiceField):

@@ -19,8 +19,9 @@ from server.api.lookup import read_phase_at
 from server.api.pagination import BoardPages
 from server.api.renderers import Csv
 from server.api.schema import COUNTED, PAGE, refusals
-from server.api.serializers.leaderboard import BoardQuery, BoardSerializer, interval_json, time_text
+from server.api.serializers.leaderboard import BoardQuery, BoardSerializer, interval_json
 from server.challenges.models import Team
+from server.clock import time_text
 from server.leaderboards.earlier_ranks import compared_since, with_changes
 from server.leaderboards.export import csv_response
 from server.leaderboards.listing import Listing, listing_of

@@ -12,8 +12,8 @@ from rest_framework.views import APIView
 
 from server.api.lookup import phase_at
 from server.api.schema import COUNTED, refusals
-from server.api.serializers.leaderboard import HistoryQuery, HistorySerializer, time_text
-from server.clock import next_whole_second
+from server.api.serializers.leaderboard import HistoryQuery, HistorySerializer
+from server.clock import next_whole_second, time_text
 from server.leaderboards.queries import BoardRow, ShownBoard, board
 from server.leaderboards.timeline import Timeline, timeline_of
 from server.leaderboards.validators import entity_tag, not_modified, tagged

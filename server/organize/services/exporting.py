@@ -20,10 +20,10 @@ from django.conf import settings
 from django.http import FileResponse
 
 from evaluator.bundle import SHEET
-from evaluator.dates import in_utc
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Challenge, Phase
+from server.clock import time_text
 from server.errors import Refused
 from server.submissions.models import Status, Submission
 
@@ -193,5 +193,5 @@ def plain(value: Any) -> Any:
     if isinstance(value, list):
         return [plain(one) for one in value]
     if isinstance(value, datetime):
-        return in_utc(value).isoformat().replace("+00:00", "Z")
+        return time_text(value)
     return value

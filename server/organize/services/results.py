@@ -3,22 +3,20 @@
 `podium verify` checks the signed file without a server.
 """
 
-import csv
 from collections.abc import Iterator
 from datetime import datetime
 from hashlib import sha256
-from io import StringIO
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
 
 from evaluator import signing
-from evaluator.dates import in_utc
 from evaluator.results import FORMAT
 from server.challenges.models import Phase, Truth
+from server.clock import time_text
 from server.errors import Refused
-from server.leaderboards.export import harmless
+from server.leaderboards.export import csv_text, harmless, number_cells
 from server.leaderboards.queries import BoardRow, ShownBoard, board_seen, has_private
 from server.organize.services import statistics
 from server.submissions.feedback import ScoreAccess
@@ -122,20 +120,13 @@ def entry(row: BoardRow, submission_sha256: str | None) -> dict[str, Any]:
     }
 
 
-def time_text(moment: datetime) -> str:
-    return in_utc(moment).isoformat().replace("+00:00", "Z")
-
-
 def as_csv(results: dict[str, Any]) -> str:
     """Return the entries of all leaderboards as CSV, with all digits and without cells that a spreadsheet executes."""
     boards = results["leaderboards"]
     metrics = sorted({name for board in boards for one in board["entries"] for name in one["scores"]})
-    out = StringIO()
-    rows = csv.writer(out)
-    rows.writerow(["split", "rank", "team", "score", "low", "high", *metrics, *LAST_COLUMNS])
-    for board in boards:
-        rows.writerows([board["split"], *_cells(one, metrics)] for one in board["entries"])
-    return out.getvalue()
+    header = ["split", "rank", "team", "score", "low", "high", *metrics, *LAST_COLUMNS]
+    rows = ([board["split"], *_cells(one, metrics)] for board in boards for one in board["entries"])
+    return csv_text([header, *rows])
 
 
 LAST_COLUMNS = ("entries", "submitted_at", "baseline", "submission_sha256")
@@ -147,7 +138,7 @@ def _cells(one: dict[str, Any], metrics: list[str]) -> list[str]:
     return [
         str(one["rank"] or ""),
         harmless(one["team"]),
-        *("" if number is None else repr(number) for number in numbers),
+        *number_cells(numbers),
         str(one["entries"]),
         one["submitted_at"],
         str(one["baseline"]).lower(),

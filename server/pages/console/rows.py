@@ -1,13 +1,11 @@
 """The rows of the table of submissions that organizers see, on the page and in the CSV file."""
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from io import StringIO
 
 from evaluator.digits import Interval
 from server.clock import utc_text
-from server.leaderboards.export import harmless
+from server.leaderboards.export import csv_text, harmless, number_cells
 from server.pages.submission.listing import address_of
 from server.submissions.feedback import ScoreAccess, intervals_in, scores_in
 from server.submissions.models import Fault, Status, Submission
@@ -67,12 +65,6 @@ def csv_chunks(chunks: Iterable[Iterable[TableRow]]) -> Iterator[str]:
         yield csv_text(map(cells, rows))
 
 
-def csv_text(lines: Iterable[list[str]]) -> str:
-    out = StringIO()
-    csv.writer(out).writerows(lines)
-    return out.getvalue()
-
-
 def cells(row: TableRow) -> list[str]:
     one = row.submission
     low, high = row.interval or (None, None)
@@ -81,5 +73,5 @@ def cells(row: TableRow) -> list[str]:
         *(harmless(row.team), str(row.is_disqualified).lower(), harmless(row.user), harmless(one.file_name)),
         *(str(one.size_bytes), one.sha256, one.status, one.fault, one.failure_code, harmless(one.failure)),
         str(one.final).lower(),
-        *("" if number is None else repr(number) for number in (row.public, low, high, row.private)),
+        *number_cells((row.public, low, high, row.private)),
     ]

@@ -15,7 +15,7 @@ HALVES = ("public", "private")
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of a histogram. `title` is shown on hover."""
+    """A bar of a chart, in units of the drawing. `split` is its CSS class; `title` is shown on hover."""
 
     x: float
     y: float
@@ -75,14 +75,19 @@ def bars(histogram: Mapping[str, Any]) -> Bars:
     for index, name in enumerate(names):
         for number, split in enumerate(splits):
             share, count = shares[split][index], histogram["values"][split][index]
-            y = y_of(share / ticks[-1])
-            x = round(index * bin_width + bin_width * GAP / 2 + number * width, 1)
+            x = index * bin_width + bin_width * GAP / 2 + number * width
             title = f"{name}: {count:,} {histogram['items']}, {share:.1%} of {split}"
-            drawn.append(Bar(x, y, width, round(y_of(0) - y, 1), split, title))
+            drawn.append(bar(x, width, share / ticks[-1], split=split, title=title))
     centers = [(round(100 * (index + 0.5) / len(names), 2), name) for index, name in enumerate(names)]
     rows = [(name, [histogram["values"][split][index] for split in splits]) for index, name in enumerate(names)]
     y_ticks = [(y_of(tick / ticks[-1]), f"{tick:.0%}") for tick in ticks]
     return Bars(histogram["title"], histogram["items"], splits, drawn, y_ticks, centers, rows)
+
+
+def bar(x: float, width: float, share: float, *, split: str = "", title: str) -> Bar:
+    """Return a bar from the bottom of the chart up to this share of the axis."""
+    y = y_of(share)
+    return Bar(round(x, 1), y, round(width, 1), round(y_of(0) - y, 1), split, title)
 
 
 def as_shares(counts: Sequence[int]) -> list[float]:
@@ -120,4 +125,5 @@ def x_of(rank: int, last: int) -> float:
 
 
 def y_of(share: float) -> float:
+    """Return the y of a share of the axis, from 0 (bottom) to 1 (top)."""
     return round(HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN), 1)

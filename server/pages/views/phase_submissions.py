@@ -85,11 +85,12 @@ def table_csv(request: PersonRequest, slug: str, phase: str) -> StreamingHttpRes
     current = organized_phase(request, slug, phase)
     access, chosen, found = current.score_access, submission_filter(request.GET), current.required_phase()
     rows = ([table_row(one, access) for one in chunk] for chunk in submission_table.chunks(found, chosen))
+    name = found.download_name("submissions.csv")
     return StreamingHttpResponse(
         csv_chunks(rows),
         content_type="text/csv; charset=utf-8",
         headers={
-            "Content-Disposition": f'attachment; filename="{slug}-{found.slug}-submissions.csv"',
+            "Content-Disposition": f'attachment; filename="{name}"',
             "Cache-Control": "private, no-store",
         },
     )
