@@ -278,7 +278,7 @@ def test_the_worker_of_a_cancelled_submission_records_nothing(make: Make, runnin
 
 
 def test_cancelling_twice_has_no_further_effect(make: Make, queued: Submission) -> None:
-    user = make.user()
+    user = make.user(is_staff=True)
     lifecycle.cancel(submission=queued, by=user)
     assert lifecycle.cancel(submission=queued, by=user).status == Status.CANCELLED
     assert balance(queued) == 0
