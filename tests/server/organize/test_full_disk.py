@@ -3,7 +3,6 @@
 import errno
 import shutil
 import sqlite3
-import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -90,7 +89,7 @@ def test_a_program_that_fails_because_of_a_full_disk_is_not_reported_as_a_crash(
     bundle: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = SimpleNamespace(returncode=74, stdout="", stderr="podium: there is no space left on the disk")
-    monkeypatch.setattr(subprocess, "run", lambda *words, **about: ended)
+    monkeypatch.setattr(podium, "run_in", lambda *words: ended)
     ends_without_space("import_challenge", bundle.path)
 
 
