@@ -12,7 +12,7 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Challenge, JoinRequest, Membership, Team
 from server.challenges.reading import membership_of, request_of
-from server.challenges.roles import Right, refuse_without
+from server.challenges.roles import Right
 from server.challenges.services import (
     add_member,
     check_admission,
@@ -21,6 +21,7 @@ from server.challenges.services import (
     free_name,
     join,
     lock_challenge,
+    lock_organized,
     taken_names,
 )
 from server.errors import Refused
@@ -105,8 +106,7 @@ def decide_each(
 
 def decide(request: JoinRequest, *, by: User | None, action: str) -> tuple[JoinRequest, Challenge]:
     """Lock the challenge, load the request and log the decision. Raises Refused if `by` may not decide."""
-    challenge = Challenge.objects.select_for_update(no_key=True).get(pk=request.challenge_id)
-    refuse_without(Right.EDIT, by=by, challenge=challenge)
+    challenge = lock_organized(request.challenge_id, by=by, right=Right.EDIT)
     waiting = JoinRequest.objects.select_related("user").filter(pk=request.pk).first()
     if waiting is None:
         raise Refused("not_found", "This request has already been approved.")

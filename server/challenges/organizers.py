@@ -5,8 +5,8 @@ from django.db import transaction
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Challenge, Organizer
-from server.challenges.roles import Right, Role, refuse_without
-from server.challenges.services import competing
+from server.challenges.roles import Right, Role
+from server.challenges.services import competing, lock_organized
 from server.clock import database_now
 from server.errors import Refused
 
@@ -16,7 +16,7 @@ LAST_OWNER = "A challenge needs an owner. Make somebody else an owner first."
 @transaction.atomic
 def add(*, challenge: Challenge, by: User | None, username: str, role: str) -> Organizer:
     """Make a person an organizer. Raises Refused for participants, because organizers read the private leaderboard."""
-    locked = lock(challenge, by)
+    locked = lock_organized(challenge.pk, by=by, right=Right.OWN)
     user = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
     if user is None:
         raise Refused("invalid", "username: there is no account with this name.")
@@ -31,7 +31,7 @@ def add(*, challenge: Challenge, by: User | None, username: str, role: str) -> O
 @transaction.atomic
 def change_role(*, organizer: Organizer, by: User | None, role: str) -> Organizer:
     """Give an organizer another role. Raises Refused for the last owner."""
-    lock(organizer.challenge, by)
+    lock_organized(organizer.challenge_id, by=by, right=Right.OWN)
     found = reload(organizer)
     if role != Role.OWNER:
         refuse_last_owner(found)
@@ -41,18 +41,11 @@ def change_role(*, organizer: Organizer, by: User | None, role: str) -> Organize
 @transaction.atomic
 def remove(*, organizer: Organizer, by: User | None) -> None:
     """Take the role of an organizer away. Raises Refused for the last owner."""
-    lock(organizer.challenge, by)
+    lock_organized(organizer.challenge_id, by=by, right=Right.OWN)
     found = reload(organizer)
     refuse_last_owner(found)
     found.delete()
     record(found, by, action="organizer.removed")
-
-
-def lock(challenge: Challenge, by: User | None) -> Challenge:
-    """Lock a challenge, so that nobody joins it and no owner leaves it. Raises Refused unless `by` is an owner."""
-    locked = Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
-    refuse_without(Right.OWN, by=by, challenge=locked)
-    return locked
 
 
 def reload(organizer: Organizer) -> Organizer:

@@ -85,6 +85,13 @@ def lock_challenge(challenge: Challenge, user: User) -> Challenge:
     return locked
 
 
+def lock_organized(key: int, *, by: User | None, right: Right) -> Challenge:
+    """Lock the challenge with this id, so that nobody joins it. Raises Refused if a person does not have the right."""
+    locked = Challenge.objects.select_for_update(no_key=True).get(pk=key)
+    refuse_without(right, by=by, challenge=locked)
+    return locked
+
+
 def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> datetime:
     """Return the time of joining, by the database's clock. Raises Refused if the user may not join now."""
     refuse_organizer(user, challenge)

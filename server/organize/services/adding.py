@@ -19,6 +19,7 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Challenge, Phase
 from server.challenges.roles import Right, refuse_without
+from server.challenges.services import lock_organized
 from server.clock import database_now
 from server.errors import Refused
 from server.organize import podium
@@ -133,8 +134,7 @@ def write_bundle(
 
 def new_phase(challenge: Challenge, slug: str, by: User, mistakes: Mistakes) -> Phase:
     """Lock the challenge and return an unsaved phase. Raises InvalidBundle if another phase has the short name."""
-    locked = Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
-    refuse_without(Right.EDIT, by=by, challenge=locked)
+    locked = lock_organized(challenge.pk, by=by, right=Right.EDIT)
     if locked.phases.filter(slug=slug).exists():
         mistakes.add("duplicate_phase", f"{slug} is the short name of another phase", key=f"{FIRST}slug")
         mistakes.stop_if_any()

@@ -1,7 +1,6 @@
 """Creates baselines: teams without members, whose files are submitted and scored like all others."""
 
 from collections.abc import Iterator
-from hashlib import file_digest
 
 from django.core.files import File
 
@@ -9,6 +8,7 @@ from evaluator.bundle import Baseline, Bundle, BundlePhase
 from evaluator.bundle.mistakes import Mistakes
 from server.challenges.models import Challenge, Phase, Team
 from server.errors import Refused
+from server.organize.services.preparing import sha256_of
 from server.submissions.models import Status
 from server.submissions.services import intake
 
@@ -55,13 +55,8 @@ def former_team(baseline: Baseline, *, phase: Phase, names: set[str]) -> Team | 
     """Return the baseline team that has submitted the file of `baseline` to the phase, unless its name is in
     `names`.
     """
-    same = phase.submissions.filter(team__is_baseline=True, sha256=digest_of(baseline)).select_related("team")
+    same = phase.submissions.filter(team__is_baseline=True, sha256=sha256_of(baseline.file)).select_related("team")
     return next((one.team for one in same.order_by("received_at") if one.team.name.casefold() not in names), None)
-
-
-def digest_of(baseline: Baseline) -> str:
-    with baseline.file.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
 
 
 def left_over(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
@@ -93,7 +88,7 @@ def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
 
 def submit(baseline: Baseline, *, team: Team, phase: Phase) -> bool:
     """Submit one file. Return False if the same file has already been queued or scored."""
-    earlier = phase.submissions.filter(team=team, sha256=digest_of(baseline))
+    earlier = phase.submissions.filter(team=team, sha256=sha256_of(baseline.file))
     if earlier.exclude(status__in=(Status.FAILED, Status.CANCELLED)).exists():
         return False
     with baseline.file.open("rb") as file:

@@ -11,6 +11,7 @@ from server.challenges.edit_forms import EditChallengeForm, EditPhaseForm
 from server.challenges.forms import ConfirmedForm
 from server.challenges.models import Challenge, Phase
 from server.challenges.roles import Right, refuse_without
+from server.challenges.services import lock_organized
 
 Form = TypeVar("Form", bound=ConfirmedForm)
 
@@ -21,8 +22,7 @@ def edit_challenge(*, challenge: Challenge, by: User, values: Mapping[str, Any])
 
     An edit that ends a phase or shows more scores needs the short name of the challenge as confirmation, and an owner.
     """
-    locked = Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
-    refuse_without(Right.EDIT, by=by, challenge=locked)
+    locked = lock_organized(challenge.pk, by=by, right=Right.EDIT)
     form = EditChallengeForm(values, instance=locked)
     return save(form, by=by, challenge=locked)
 
@@ -30,8 +30,7 @@ def edit_challenge(*, challenge: Challenge, by: User, values: Mapping[str, Any])
 @transaction.atomic
 def edit_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> EditPhaseForm:
     """Save the values of a form, as :func:`edit_challenge` does. The confirmation is the short name of the phase."""
-    challenge = Challenge.objects.select_for_update(no_key=True).get(pk=phase.challenge_id)
-    refuse_without(Right.EDIT, by=by, challenge=challenge)
+    challenge = lock_organized(phase.challenge_id, by=by, right=Right.EDIT)
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     form = EditPhaseForm(values, instance=locked)
     return save(form, by=by, challenge=challenge)

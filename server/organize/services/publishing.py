@@ -5,7 +5,8 @@ from django.db import transaction
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Challenge
-from server.challenges.roles import Right, refuse_without
+from server.challenges.roles import Right
+from server.challenges.services import lock_organized
 from server.errors import Refused
 from server.organize.services.phases import remove
 
@@ -13,7 +14,7 @@ from server.organize.services.phases import remove
 @transaction.atomic
 def publish(*, challenge: Challenge, by: User, visibility: str) -> Challenge:
     """Show a draft to participants. Raises Refused without a contact address or a phase."""
-    locked = lock(challenge, by, Right.EDIT)
+    locked = lock_organized(challenge.pk, by=by, right=Right.EDIT)
     if locked.visibility != Challenge.Visibility.DRAFT:
         raise Refused("invalid", "This challenge is already published.")
     if visibility not in Challenge.Visibility.values or visibility == Challenge.Visibility.DRAFT:
@@ -28,7 +29,7 @@ def publish(*, challenge: Challenge, by: User, visibility: str) -> Challenge:
 @transaction.atomic
 def unpublish(*, challenge: Challenge, by: User) -> Challenge:
     """Make a challenge a draft again. Raises Refused if somebody has joined it."""
-    locked = lock(challenge, by, Right.EDIT)
+    locked = lock_organized(challenge.pk, by=by, right=Right.EDIT)
     refuse_joined(locked)
     return change_visibility(locked, by, Challenge.Visibility.DRAFT)
 
@@ -39,7 +40,7 @@ def delete(*, challenge: Challenge, by: User, name: str) -> None:
 
     Raises Refused if somebody has joined it or asked to join it.
     """
-    locked = lock(challenge, by, Right.OWN)
+    locked = lock_organized(challenge.pk, by=by, right=Right.OWN)
     refuse_joined(locked)
     if name.strip() != locked.slug:
         raise Refused("invalid", f"To delete the challenge, type its short name: {locked.slug}.")
@@ -49,13 +50,6 @@ def delete(*, challenge: Challenge, by: User, name: str) -> None:
     locked.teams.all().delete()  # only baselines are left
     locked.delete()
     audit.record(actor=by, action="challenge.deleted", subject=f"challenge {pk}", detail={"slug": challenge.slug})
-
-
-def lock(challenge: Challenge, by: User, right: Right) -> Challenge:
-    """Lock a challenge, so that nobody joins it."""
-    locked = Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
-    refuse_without(right, by=by, challenge=locked)
-    return locked
 
 
 def refuse_joined(challenge: Challenge) -> None:
