@@ -11,7 +11,7 @@ from django.db import DatabaseError, OperationalError
 from server.runtime.startup_checks import lacks_tables, unusable_database
 
 WRONG_USAGE = 64
-# The files that these commands write are read by others: by the web server's user, or from a repository.
+# These commands write files that others must read: the web server's user, or everyone who uses the repository.
 READ_BY_OTHERS = {"collectstatic", "makemigrations"}
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Computes bootstrap replicates of every metric on every split, and confidence intervals."""
+"""Computes bootstrap replicates of every metric on every split, and the resulting confidence intervals."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -19,16 +19,18 @@ from evaluator.tracks.interface import Engine, Outcome, Splits, Statistics
 from evaluator.truth import Truth
 
 KERNELS = "evaluator.kernels.bootstrap"
-SPLITS = ("all", "public", "private")  # The random seed of a split is derived from the index of the split.
+# A split's index in this tuple is part of its random seed, so the order must not change.
+SPLITS = ("all", "public", "private")
 
 
 def with_intervals(truth: Truth, outcome: Outcome, bootstrap: Bootstrap, resources: Resources) -> Splits:
     """Return the reports of all splits of a scored submission, with bootstrap replicates and confidence intervals.
 
-    A split that contains every image gets the replicates of ``all``, so that equal scores have equal intervals.
+    A split that contains every image uses the replicates of the split ``all``, so that equal scores have equal
+    intervals.
     """
     if outcome.statistics is None:
-        raise ValueError("intervals require the statistics of each image")
+        raise ValueError("intervals require per-image statistics")
     everything = truth.splits["all"]
     distinct = [name for name in outcome.splits if name == "all" or not np.array_equal(truth.splits[name], everything)]
     found: dict[str, dict[str, Numbers]] = {}
@@ -48,7 +50,7 @@ def _replicates(
     bootstrap: Bootstrap,
     resources: Resources,
 ) -> dict[str, Numbers]:
-    """Return the values of each metric in all bootstrap replicates of a split, shape (replicates,)."""
+    """Return the values of each metric in the bootstrap replicates of a split, as arrays of shape (replicates,)."""
     resources.progress("bootstrapping", 0.0)
     in_split = truth.splits[split]
     images = int(in_split.sum())
@@ -63,7 +65,7 @@ def _replicates(
 
 
 def engine() -> Engine:
-    """Import and return the module of the bootstrap kernels.
+    """Import and return the module that contains the bootstrap kernels.
 
     The module is imported only when needed, because the import takes a third of a second.
     """
@@ -79,7 +81,9 @@ def _with_replicates(
         if not share_kinds[name]:
             return recentred_interval(replicates[name], observed)
         if outcome.trials is None:
-            raise ValueError(f"{name} is declared as a share, but the track's outcome does not contain its trials")
+            raise ValueError(
+                f"{name} is declared as a proportion, but the outcome of the track does not contain its trials"
+            )
         images = outcome.trials(name)
         images = images[truth.splits[split][images]]
         trials = Trials(len(images), len(np.unique(images)))
@@ -94,5 +98,5 @@ def _with_replicates(
 
 
 def _progress_of_part(progress: Progress, done: int, of: int) -> Progress:
-    """Return a callback that converts the progress of one of ``of`` equal parts to that of the whole stage."""
+    """Return a callback that reports the progress of one of ``of`` equal parts as progress of the whole stage."""
     return lambda stage, fraction: progress(stage, (done + fraction) / of)

@@ -19,9 +19,9 @@ TOLERANCE = 1e-9
 def score_ceiling(
     track: str, truth: Path, out: Path, parameters: Mapping[str, Any], resources: Resources | None = None
 ) -> Report:
-    """Write the best possible submission of a truth, which predicts the truth itself, and return its report.
+    """Write the best possible submission for a ground truth, which predicts exactly its objects, and return the report.
 
-    The file has no images without objects, so it is scored as if no image was required.
+    Images without objects are not in this file. It is therefore scored as if submissions could leave out images.
 
     Raises
     ------
@@ -33,13 +33,13 @@ def score_ceiling(
 
 
 def without_required_images(track: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters, changed so that a submission may leave out images. This changes no score."""
+    """Return the parameters, changed so that a submission may leave out images. This does not affect any score."""
     is_optional = any(parameter.name == "require_all_images" for parameter in TRACKS[track].parameters)
     return {**parameters, **({"require_all_images": False} if is_optional else {})}
 
 
 def ceilings(track: str, truth: Path, parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the headline ``score`` of the ground truth and the number of unmatched objects, ``unreachable``, by split.
+    """Return the best possible headline ``score`` and the number of unmatched objects, ``unreachable``, by split.
 
     ``unreachable`` is None if the track does not count objects. Each split also lists the objects that are not
     matched, with reasons: see :func:`evaluator.unreachable.unreachable`. If the truth is rejected as a submission,
@@ -55,7 +55,7 @@ def ceilings(track: str, truth: Path, parameters: Mapping[str, Any]) -> dict[str
 
 
 def ceilings_of(report: Report) -> dict[str, dict[str, Any]]:
-    """Return ``score`` and ``unreachable`` of each split, given the report on the best possible submission."""
+    """Return ``score`` and ``unreachable`` for each split, given the report on the best possible submission."""
     return {
         name: {"score": split.metrics[split.headline], "unreachable": _unreachable(split.classes)}
         for name, split in report.splits.items()

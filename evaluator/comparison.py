@@ -22,7 +22,8 @@ class Difference:
     difference : float or None
         b − a.
     interval : (low, high) or None
-        95% interval of the difference, from replicates in which both submissions have the same image weights.
+        95% confidence interval of the difference, from replicates in which both submissions have the same image
+        weights.
     verdict : str or None
         ``b_better`` if the whole interval is above 0, ``a_better`` if it is below 0, otherwise ``tied``, which means
         that the difference is not significant.
@@ -40,8 +41,8 @@ class SplitComparison:
     """The comparison of two submissions on one split.
 
     ``classes`` has a row with ``a``, ``b`` and ``difference`` for each class whose score is defined for both
-    submissions. The class with the largest gain of ``b`` comes first. ``won``, ``lost`` and ``even`` are the numbers of
-    classes where b is better, worse and equal.
+    submissions, sorted by descending difference. ``won``, ``lost`` and ``even`` are the numbers of classes where b is
+    better, worse and equal.
     """
 
     headline: str

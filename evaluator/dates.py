@@ -1,4 +1,4 @@
-"""Converts dates to UTC, the time zone in which Podium reads, stores and prints dates."""
+"""Converts dates to UTC, which Podium uses to read, store and print dates."""
 
 from datetime import UTC, datetime
 
@@ -20,7 +20,7 @@ def in_utc(moment: datetime) -> datetime:
 def stored(moment: datetime) -> datetime:
     """Return a date as it is stored, in UTC. Raises ValueError for years before FIRST_YEAR.
 
-    Forms display a year of fewer than four digits in a format that they cannot parse.
+    Earlier years are refused because forms cannot parse the years of fewer than four digits that they display.
     """
     kept = in_utc(moment)
     if kept.year < FIRST_YEAR:
@@ -29,5 +29,5 @@ def stored(moment: datetime) -> datetime:
 
 
 def iso_utc(moment: datetime) -> str:
-    """Return a date as a string in UTC in ISO 8601 format."""
+    """Convert a date to UTC and return it as a string in ISO 8601 format."""
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"

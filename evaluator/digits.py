@@ -1,13 +1,13 @@
 """Formats scores and intervals.
 
-The ends of an interval are rounded outward; the number of digits depends on its width.
+The ends of an interval are rounded outward. The number of digits depends on the width of the interval.
 """
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 Interval = tuple[float, float]
 
-SIGNIFICANT = 2  # The number of significant digits of its half-width to which a published interval is rounded.
+SIGNIFICANT = 2  # A published interval is rounded so that its half-width has this many significant digits.
 
 
 def published(interval: Interval, *, decimals: int | None = None) -> Interval:
@@ -23,7 +23,7 @@ def published(interval: Interval, *, decimals: int | None = None) -> Interval:
         kept = SIGNIFICANT - 1 - half.adjusted()
         decimals = kept if decimals is None else min(kept, decimals)
     low, high = interval if decimals is None else outward(interval, decimals)
-    return low + 0.0, high + 0.0  # Removes the sign of a negative zero.
+    return low + 0.0, high + 0.0  # Adding 0.0 removes the sign of a negative zero.
 
 
 def outward(interval: Interval, decimals: int) -> Interval:

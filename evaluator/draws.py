@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from evaluator.salt import replicate_entropy
 
 Weights = NDArray[np.uint8]
-LANES = 64  # Number of replicates in a block, so that an image's weights in these replicates fill a cache line.
-# A weight is stored in one byte. A replicate with a weight above 255 (probability about 10**-500) is drawn again.
+LANES = 64  # Number of replicates in a block. The weights of an image in one block fill a cache line.
+# A weight is stored in one byte. If a weight exceeds 255 (probability about 10**-500), the replicate is drawn again.
 MAX_WEIGHT = 255
 MAGIC = b"PODIUM\x00D"
-HEADER_BYTES = 64  # The header of a file consists of the magic number, the sha256 of the weights, and padding.
+HEADER_BYTES = 64  # The file header consists of the magic number, the sha256 of the weights, and padding.
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Draws:
     seed : int
         At least 0.
     images : int
-        Number of images of the split.
+        Number of images in the split.
     replicates : int
         Number of replicates. The last block is always drawn completely, even if only a part of it is needed.
     salt : bytes
@@ -76,8 +76,9 @@ class Draws:
     def _replicate(self, number: int) -> Weights:
         """Return the image weights of one replicate, shape (images,).
 
-        numpy guarantees the bits of PCG64, but not the output of ``Generator.integers``. So the upper half of each
-        64-bit output is mapped to an image by a product and a shift. This is uniform up to one part in 2**32 / images.
+        numpy guarantees the bits of PCG64, but not the output of ``Generator.integers``. Therefore, the upper half of
+        each 64-bit output is mapped to an image by a product and a shift. This is uniform up to one part in 2**32 /
+        images.
         """
         bits = np.random.PCG64(self._seeds(number))
         while True:
@@ -87,7 +88,7 @@ class Draws:
             if weights.max(initial=0) <= MAX_WEIGHT:
                 return weights.astype(np.uint8)
 
-    # The annotation is in quotes because numpy would import its random module to evaluate it.
+    # Quoted, because evaluating this annotation would import numpy's random module.
     def _seeds(self, number: int) -> "np.random.SeedSequence":
         if self.salt:
             return np.random.SeedSequence(replicate_entropy(self.salt, self.split, self.seed, number))

@@ -1,4 +1,4 @@
-"""Shortens the tables and curves of an explained report, to limit the data that is stored with a score."""
+"""Shortens the tables and curves of a report with an explanation, to limit the data stored with a score."""
 
 from typing import Any
 
@@ -17,7 +17,9 @@ DECIMALS = 5
 
 
 def explanation(report: Report, split: str) -> dict[str, Any]:
-    """Return a split of an explained report as plain data for JSON. The size depends mainly on the number of classes.
+    """Return one split of a report with an explanation as plain data for JSON.
+
+    The size of the result depends mainly on the number of classes.
 
     Parameters
     ----------
@@ -42,7 +44,7 @@ def explanation(report: Report, split: str) -> dict[str, Any]:
 
 
 def _mean(curves: list[CurveRow], name: str, *, interpolated: bool) -> CurveRow | None:
-    """Return the mean over classes of the curves with this name. A curve without points counts as precision 0."""
+    """Return the mean of the curves with this name over all classes. A curve without points counts as precision 0."""
     mine = [row for row in curves if row["curve"] == name and row["label"] is not None and row["area"] is not None]
     if not mine:
         return None

@@ -1,7 +1,7 @@
-"""Tests a prepared truth before its phase opens. It scores the truth itself, and empty, broken and worse files.
+"""Tests a prepared truth before its phase opens, by scoring the best possible file, and empty, broken and worse files.
 
-:data:`evaluator.catalog.GATE_CHECKS` declares the checks. Their results contain scores and codes, but no text of the
-truth.
+:data:`evaluator.catalog.GATE_CHECKS` declares the checks. Their results contain scores and codes, but no strings from
+the ground truth.
 """
 
 import json
@@ -48,9 +48,10 @@ class Trial:
     parameters : mapping
         The parameters of the phase.
     workspace : Path
-        An existing folder for the files that are scored. They contain the truth, so the caller must remove the folder.
+        An existing folder for the files to score. These files contain the ground truth, so the caller must remove the
+        folder.
     sample : Path or None
-        The sample submission that participants download; without one, a template submission is made.
+        The sample submission that participants download. If None, a template submission is created.
     resources : Resources
         The limits of submitted files.
     """
@@ -79,7 +80,7 @@ class Trial:
 
     @cached_property
     def half(self) -> Path:
-        """A file with half of the predictions of the best submission."""
+        """A file with half of the predictions in the best possible submission."""
         if not self._best_file.exists():
             _ = self.best
         path = self.path("half")
@@ -95,7 +96,7 @@ class Trial:
 
     @cached_property
     def half_report(self) -> Report:
-        """The report on the file with half of the predictions. It may leave out images.
+        """The report on the file with half of the predictions, which may leave out images.
 
         Raises
         ------
@@ -112,7 +113,7 @@ class Trial:
         return self.workspace / f"{name}.{self.track.form.suffix}"
 
     def written(self, name: str, content: bytes) -> Path:
-        """Write this content to a new file, and return its path."""
+        """Write the given content to a new file, and return the path of this file."""
         path = self.path(name)
         path.write_bytes(content)
         return path
@@ -174,7 +175,7 @@ def _check_empty(trial: Trial) -> tuple[bool, str]:
 
 
 def _is_declared(trial: Trial, outcome: Scores | str) -> bool:
-    """Return whether a file without predictions has the result that the track declares."""
+    """Return whether the result of a file without predictions is the one that the track declares."""
     if isinstance(outcome, str):
         return trial.track.empty == "rejected" or bool(trial.parameters.get("require_all_images"))
     best = headlines(trial.best)
@@ -196,7 +197,7 @@ def _check_broken(trial: Trial) -> tuple[bool, str]:
 
 def _check_repeat(trial: Trial) -> tuple[bool, str]:
     first, second = (json.dumps(one.as_dict()) for one in (trial.half_report, trial.scored_incomplete(trial.half)))
-    return first != second, "two equal reports" if first == second else "two different reports"
+    return first != second, "two identical reports" if first == second else "two different reports"
 
 
 def _check_order(trial: Trial) -> tuple[bool, str]:
@@ -223,7 +224,7 @@ def _rejected(error: InvalidSubmission) -> str:
 
 
 def _text(outcome: Scores | str) -> str:
-    """Return scores with five digits, or the reason for a rejection. These texts are shown to organizers."""
+    """Return scores with five decimals, or the reason for a rejection, as a string for organizers."""
     if isinstance(outcome, str):
         return outcome
     return ", ".join(f"{split} {'undefined' if value is None else f'{value:.5f}'}" for split, value in outcome.items())
@@ -247,13 +248,16 @@ def _always(text: str) -> Callable[[Trial], str]:
     return lambda trial: text
 
 
-# Each check has two functions: one returns the expected outcome; the other returns whether the check failed, and the
+# Two functions for each check: one returns the expected outcome; the other returns whether the check failed, and the
 # actual outcome.
 _CHECKS: dict[str, tuple[Callable[[Trial], str], Callable[[Trial], tuple[bool, str]]]] = {
-    "ceiling": (_always("accepted, with a score above 0 on every split; 1 if all can be matched"), _check_ceiling),
+    "ceiling": (
+        _always("accepted, with a score above 0 on every split; 1 if all objects can be matched"),
+        _check_ceiling,
+    ),
     "empty": (_expected_empty, _check_empty),
     "template": (_always("accepted and scored"), _check_template),
     "broken": (_expected_broken, _check_broken),
-    "repeat": (_always("two equal reports"), _check_repeat),
-    "order": (_always("a lower score without them, on no split a higher one"), _check_order),
+    "repeat": (_always("two identical reports"), _check_repeat),
+    "order": (_always("without them, a lower score on all images and a higher score on no split"), _check_order),
 }

@@ -1,4 +1,4 @@
-"""Creates files for the gate: files with a known defect, and a file with half of the best predictions."""
+"""Creates files for the gate: files with a known defect, and a file with half of the correct predictions."""
 
 import csv
 import json
@@ -19,7 +19,7 @@ def broken_files(form: Form) -> list[tuple[bytes, str]]:
 
 
 def write_half(form: Form, best: Path, template: Path, out: Path) -> None:
-    """Write the best submission without half of its predictions, rounded up.
+    """Write the best possible submission without half of its predictions (rounded up).
 
     If the format needs a row or key for each image, removed predictions are replaced by those of the template
     submission.

@@ -1,16 +1,16 @@
-"""Finds characters in names, messages and pages that are invisible or change the direction of text."""
+"""Finds characters that are invisible or change the text direction, in names, messages and pages."""
 
 import re
 
-# Characters with the property Default_Ignorable_Code_Point (DerivedCoreProperties.txt of Unicode), which Python's
-# unicodedata does not have: joiners, direction marks, fillers, variation selectors and tags. Unassigned code points are
-# included.
+# Characters with the property Default_Ignorable_Code_Point: joiners, direction marks, fillers, variation selectors and
+# tags, including unassigned code points. The list is from Unicode's DerivedCoreProperties.txt, because Python's
+# unicodedata does not have this property.
 IGNORABLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-# Control characters except tab and line ends; line separators; format characters of interlinear annotations; format
-# characters and blanks of Egyptian hieroglyphs.
+# Control characters except tabs and line endings; line separators; format characters for interlinear annotations;
+# format characters and blanks for Egyptian hieroglyphs.
 CONTROLS = "\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufff9-\ufffb\U00013430-\U00013442"
 # Letters and symbols that are displayed as blanks.
 BLANK = "\u2800\ufffc\U00016fe4\U0001d159"
@@ -22,7 +22,7 @@ VISIBLE = b"\t\n\r" + bytes(range(0x20, 0x7F))
 
 
 def is_plain(text: str) -> bool:
-    r"""Return whether a text has only visible characters and no line break.
+    r"""Return whether a string has only visible characters and no line break.
 
     >>> is_plain("Owls"), is_plain("Owls\ufe0f"), is_plain("Owls \u2764\ufe0f")
     (True, False, True)
@@ -31,7 +31,7 @@ def is_plain(text: str) -> bool:
 
 
 def reveal(text: str) -> str:
-    r"""Return a text, which may have several lines, with every hidden character escaped.
+    r"""Return a string, which may have several lines, with every hidden character escaped.
 
     >>> reveal("caf\u00e9\t\u202egnp.exe")
     'café\t\\u202egnp.exe'
@@ -42,7 +42,7 @@ def reveal(text: str) -> str:
 def revealed(page: bytes) -> bytes:
     r"""Return a page in UTF-8 with every hidden character escaped, as :func:`reveal` does for a text.
 
-    Most characters of a page are ASCII. Searching only the other characters takes a fortieth of the time.
+    Most characters of a page are ASCII. Searching only the non-ASCII characters is forty times faster.
 
     >>> revealed("caf\u00e9\t\u202egnp.exe".encode()).decode()
     'café\t\\u202egnp.exe'

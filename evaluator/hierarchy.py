@@ -6,14 +6,22 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 MAX_DEPTH = 100
+SHOWN_CHARACTERS = 256
 
 
-class HierarchyCycle(ValueError):
+class InvalidHierarchy(ValueError):
+    """Raised if a node is not valid. ``path`` is the JSON path of the node."""
+
+    def __init__(self, message: str, path: str) -> None:
+        self.path = path
+        super().__init__(message)
+
+
+class HierarchyCycle(InvalidHierarchy):
     """Raised if a label is its own ancestor. ``path`` is the JSON path of the node that closes the cycle."""
 
     def __init__(self, labels: Sequence[str], path: str) -> None:
-        self.path = path
-        super().__init__(f"{' > '.join(labels)}: a label is its own ancestor; remove one of these links")
+        super().__init__(f"{' > '.join(labels)}: a label is its own ancestor; remove one of these links", path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +56,10 @@ class Hierarchy:
 
         Raises
         ------
-        ValueError
+        InvalidHierarchy
             If the ``LabelName`` of a node is not a string, or its ``Subcategory`` is not a list.
         HierarchyCycle
-            If a label is its own ancestor, in one branch or through several branches.
+            If a label is its own ancestor, within one branch or across several branches.
         """
         above: dict[str, set[str]] = {}
         steps: dict[tuple[str, str], str] = {}
@@ -68,7 +76,7 @@ class Hierarchy:
 def _refuse_cycles(steps: Mapping[tuple[str, str], str]) -> None:
     """Raise HierarchyCycle if the links from parents to children form a cycle.
 
-    ``steps`` maps each link, a pair of a parent and a child, to the path of the child in the JSON.
+    ``steps`` maps each link, a pair (parent, child), to the path of the child in the JSON.
     """
     graph: dict[str, set[str]] = {}
     for parent, child in steps:
@@ -81,14 +89,15 @@ def _refuse_cycles(steps: Mapping[tuple[str, str], str]) -> None:
 
 
 def _walk(node: Any, path: tuple[str, ...], json_path: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """Yield the label of each node, the labels from the root to it, and its path in the JSON."""
+    """Yield, for each node, its label, the labels on the way from the root to the node, and its path in the JSON."""
     if not isinstance(node, dict) or not isinstance(node.get("LabelName"), str):
-        raise ValueError("a node has no LabelName")
+        raise InvalidHierarchy("a node has no LabelName", json_path)
     children = node.get("Subcategory", [])
     if not isinstance(children, list) or len(path) > MAX_DEPTH:
-        raise ValueError(
-            f"Subcategory of {node['LabelName']} is not a list of nodes, or is nested more than {MAX_DEPTH} levels deep"
+        message = (
+            f"Subcategory of {node['LabelName'][:60]} is not a list of nodes, or is nested more than {MAX_DEPTH} levels"
         )
+        raise InvalidHierarchy(message, json_path[:SHOWN_CHARACTERS])
     yield node["LabelName"], path, json_path
     for number, child in enumerate(children):
         yield from _walk(child, (*path, node["LabelName"]), f"{json_path}.Subcategory[{number}]")

@@ -27,7 +27,7 @@ KINDS: Mapping[str, type] = {"parameters": dict, "limits": dict, "flags": dict, 
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """What a participant may know about a ground truth and the settings of its phase.
+    """Everything that a participant may know about a ground truth and the settings of its phase.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Kit:
         return cls(track, parameters, limits, public)
 
     def save(self, path: Path) -> None:
-        """Write the kit to a file. Equal kits give equal bytes."""
+        """Write the kit to a file. Equal kits produce identical files."""
         content = {
             "podium_kit": FORMAT,
             "track": self.track.name,
@@ -110,7 +110,7 @@ class Kit:
 
 
 def _form(track: Track) -> dict[str, Any]:
-    """Return the file layouts of a track's submissions as JSON data, for programs other than the evaluator."""
+    """Return the file layouts that a track accepts as JSON data, for programs other than the evaluator."""
     layouts = [
         {"header": shape.header, "columns": [{"name": each.name, "kind": each.kind} for each in shape.columns]}
         for shape in track.form.shapes

@@ -21,12 +21,12 @@ ALIGNMENT = 64
 DAMAGED = "is damaged: its checksum does not match; prepare it again"
 CHANGED = "was changed while it was being read"
 FOREIGN = "was prepared by a different version of podium, or is damaged; prepare it again"
-# A file that changed within this time is verified again, because a second change may have left its times unchanged.
+# A file that changed more recently than this is verified again, because a second change may not have updated its times.
 SETTLED_NS = 2 * 10**9
 Entry = Mapping[str, Any]
 """The header's entry for an array: its name, dtype, shape, offset (``at``), size in bytes and sha256."""
 Identity = tuple[int, ...]
-# For each file: its last known state and the arrays verified in it.
+# For each file: its last known state, and the names of the arrays that were verified in this state.
 _VERIFIED: dict[Path, tuple[Identity, set[str]]] = {}
 
 
@@ -34,8 +34,8 @@ def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
     """Write a prepared truth under a temporary name, and rename it when it is complete.
 
     The file consists of the magic number, the sha256 and the length of the header, the header, and the arrays at
-    multiples of 64 bytes. The header contains ``about`` and an entry for each array. The sha256 in an entry includes
-    the padding, so the sha256 of the header covers the whole file.
+    multiples of 64 bytes. The header contains ``about`` and an entry for each array. Each entry has a sha256 of its
+    array, including the padding, so the sha256 of the header protects the whole file.
     """
     blocks, entries, offset = [], [], 0
     for name, array in arrays.items():
@@ -107,7 +107,7 @@ class Mapped(Mapping[str, NDArray[Any]]):
         return Mapped(self._path, self._identity, self._body, entries, self._verified)
 
     def check_unchanged(self) -> None:
-        """Raise DamagedTruth if the file has changed since it was opened, because old and new data may be mixed."""
+        """Raise DamagedTruth if the file has changed since it was opened, because old and new data might be mixed."""
         with suppress(FileNotFoundError):  # The data of a deleted file remains mapped.
             if identity_of(self._path.stat()) != self._identity:
                 raise DamagedTruth(self._path.name, CHANGED)

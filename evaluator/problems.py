@@ -8,8 +8,7 @@ from evaluator.hidden import is_plain, reveal
 SHOWN_PER_CODE = 20
 MOST_DEFECTS = 10_000
 NOTHING_TO_SCORE = "nothing_to_score"
-"""Code of the notice that no prediction in a file can contribute to the score. Servers reject such files with this "
-"code."""
+"""Code of the notice that no prediction in a file can contribute to the score, with which servers reject the file."""
 
 
 class Stop(Exception):
@@ -38,13 +37,13 @@ class Problem:
     code : str
         Stable name for programs, such as ``not_finite``.
     message : str
-        What was found and what was expected; quotes the submission, never the truth.
+        What was found and what was expected. The message may quote the submission, but never the ground truth.
     line : int or None
         Number of the line, from 1; the header is line 1.
     column : str or None
         Name of the column.
     image : str or None
-        Id of the image in that line.
+        Id of the image in this line.
     token : int or None
         Number of the token in its prediction string, from 1.
     file : str or None
@@ -135,7 +134,7 @@ class Findings:
         return self.most - self.total
 
     def shows(self, code: str) -> bool:
-        """Return whether the next defect with this code would be kept in the list."""
+        """Return whether the next defect with this code would be kept."""
         return self.counts.get(code, 0) < SHOWN_PER_CODE
 
     def add(self, problem: Problem) -> None:
@@ -181,12 +180,12 @@ class Findings:
         raise Stop(problem.code)
 
     def notice(self, code: str, message: str, count: int, *, by_truth: bool = False) -> None:
-        """Add a notice unless the count is 0. ``by_truth`` states whether the count depends on the annotations."""
+        """Add a notice unless the count is 0. ``by_truth`` must be true if the count depends on the annotations."""
         if count:
             (self.truth_notices if by_truth else self.notices).append(Notice(code, message, count))
 
     def reject_if_nothing_to_score(self) -> None:
-        """Convert the notice that no prediction in the file can score to a defect."""
+        """If there is a notice that no prediction in the file can score, turn it into a defect."""
         for notice in (notice for notice in self.notices if notice.code == NOTHING_TO_SCORE):
             self.notices.remove(notice)
             self.add(Problem(NOTHING_TO_SCORE, notice.message))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 def competition_ranks(scores: Sequence[float], *, better: int = 0, before: int = 0) -> list[int]:
     """Return the rank of each score. The scores must be sorted, best first.
 
-    Equal scores share a rank and the next rank is skipped.
+    Equal scores share a rank, and the ranks that they would otherwise occupy are skipped, as in 1, 2, 2, 4.
 
     For a later page, ``before`` is the number of scores on earlier pages, and ``better`` is how many of these scores
     are higher than the first score of the page.

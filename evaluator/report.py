@@ -31,7 +31,7 @@ class ReferenceNeeded(Enum):
     ENDLESS_HEADER = "an incomplete header line"
     UNDECODABLE_HEADER = "a header that is not UTF-8"
     DEFECTIVE_HEADER = "a header with a defect"
-    STRING_BEFORE_IMAGE = "a prediction string before the image"
+    STRING_BEFORE_IMAGE = "a column of prediction strings before the image column"
     LONG_LINE = "a line that is too long"
     NOT_PLAIN = "quotes, blank lines or other special syntax"
     NEGATIVE_CONFIDENCE = "negative confidences"
@@ -60,7 +60,7 @@ class SplitReport:
         Name of the metric by which leaderboards are sorted.
     metrics : mapping of str to float in [0, 1], or None if undefined
     classes : list of rows
-        ``label``, ``name``, and the track's own columns.
+        ``label``, ``name``, and the columns that the track declares.
     intervals : mapping of str to (low, high)
         95% intervals, if replicates were drawn.
     replicates : mapping of str to float64 array of shape (N,)
@@ -78,7 +78,7 @@ class SplitReport:
     tables: Tables = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise an exception if a value is not finite."""
+        """Check that all values are finite."""
         rows = [self.metrics, *self.classes, *(row for table in self.tables.values() for row in table)]
         values = [cell for row in rows for cell in row.values()]
         if any(isinstance(value, float) and not isfinite(value) for value in values):

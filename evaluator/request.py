@@ -1,4 +1,4 @@
-"""Defines a scoring request: the submission, the ground truth, and what the report contains."""
+"""Defines a scoring request: the submission, the ground truth, and the contents of the report."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -62,8 +62,8 @@ class Bootstrap:
     seed : int
         At least 0. Submissions that are scored with the same seed share their draws.
     draws : Path or None
-        Folder where the drawn weights are stored for further submissions to the same truth: 1 byte for each image and
-        replicate of each split. Without a folder, the same weights are drawn in memory.
+        Folder in which the drawn weights are stored for later submissions to the same truth. A split needs 1 byte per
+        image and replicate. If None, the same weights are drawn in memory.
 
     Raises
     ------
@@ -75,7 +75,7 @@ class Bootstrap:
     draws: Path | None = None
 
     def __post_init__(self) -> None:
-        """Raise an exception if a number is too small."""
+        """Check that the numbers are not too small."""
         if self.replicates < 1 or self.seed < 0:
             raise InvalidParameters(
                 "bootstrap must be a whole number of at least 1, and its seed a whole number of at least 0"
@@ -116,7 +116,7 @@ class Resources:
     limits : Limits
         Limits of the submitted file.
     threads : int
-        Number of threads to use. The report is the same to the last bit for any number.
+        Number of threads to use. It does not affect the report.
     progress : callable
     """
 
@@ -134,7 +134,7 @@ class ScoringRequest:
     track : str
         Name of the track, such as ``openimages-detection``.
     truth : Path
-        A truth folder, or the file that :func:`evaluator.scoring.prepare` made from it.
+        A truth folder, or a file written by :func:`evaluator.scoring.prepare`.
     submission : Path
         A file in any layout that the track declares, gzipped or not.
     parameters : mapping
@@ -143,7 +143,7 @@ class ScoringRequest:
     report : ReportOptions
     resources : Resources
     rejects_nothing_to_score : bool
-        Whether a file is rejected if no prediction can score, instead of getting a notice.
+        Whether a file in which no prediction can score is rejected. If false, a notice is added instead.
     """
 
     track: str

@@ -15,7 +15,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class InvalidResults(PodiumError):
-    """Raised if a document does not have the form of results. The message explains why."""
+    """Raised if a document does not have the structure of results. The message explains why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Entry:
 
     @classmethod
     def of(cls, document: Any) -> "Entry":
-        """Parse the document of an entry. Raises InvalidResults."""
+        """Parse the JSON object of an entry. Raises InvalidResults if it is invalid."""
         found = _mapping(document, "an entry")
         return cls(
             rank=_value(found, "rank", int, None),
@@ -45,14 +45,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The leaderboard of one split, in its order."""
+    """The leaderboard of one split, in rank order."""
 
     split: str
     entries: list[Entry]
 
     @classmethod
     def of(cls, document: Any) -> "Board":
-        """Parse the document of a leaderboard. Raises InvalidResults."""
+        """Parse the JSON object of a leaderboard. Raises InvalidResults if it is invalid."""
         found = _mapping(document, "a leaderboard")
         if found.get("split") not in SPLITS:
             raise InvalidResults(f"the split of a leaderboard is not {', '.join(SPLITS[:-1])} or {SPLITS[-1]}")
@@ -78,7 +78,9 @@ class Results:
     decimals : int or None
         Number of decimals to which scores were rounded after entries were ranked; None if scores are exact.
     is_final : bool
-        Whether the phase had closed when the results were exported.
+        Whether these results cannot change any more without a new rescoring.
+    unfinished : list of str
+        Why the results are preliminary; empty if they are final, and in files of earlier versions.
     boards : list of Board
     """
 
@@ -93,11 +95,12 @@ class Results:
     usage_hash: str | None
     decimals: int | None
     is_final: bool
+    unfinished: list[str]
     boards: list[Board]
 
     @classmethod
     def of(cls, document: Any) -> "Results":
-        """Parse the document of the results.
+        """Parse the JSON document with the results.
 
         Raises
         ------
@@ -116,6 +119,7 @@ class Results:
             usage_hash=_value(truth, "usage_hash", str, None),
             decimals=_value(found, "decimals", int, None),
             is_final=_value(found, "final", bool),
+            unfinished=[_text(one) for one in _value({"unfinished": [], **found}, "unfinished", list)],
             boards=[Board.of(one) for one in _value(found, "leaderboards", list)],
         )
         results._check_ranges()
@@ -127,7 +131,7 @@ class Results:
         if self.decimals is not None and not 0 <= self.decimals <= MAX_DECIMALS:
             raise InvalidResults(f"decimals is not a number from 0 to {MAX_DECIMALS}")
         if not self.boards or len({board.split for board in self.boards}) < len(self.boards):
-            raise InvalidResults("there is no leaderboard, or there are two leaderboards of one split")
+            raise InvalidResults("there is no leaderboard, or there are two leaderboards for the same split")
 
     def rank_problems(self) -> Iterator[str]:
         """Yield a message for each leaderboard whose order or ranks do not match its scores."""
@@ -162,8 +166,14 @@ def _mapping(value: Any, name: str) -> Mapping[str, Any]:
     return value
 
 
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise InvalidResults("a reason why the results are preliminary is not a text")
+    return value
+
+
 def _value(found: Mapping[str, Any], name: str, kind: type, *other: Any) -> Any:
-    """Return a member of a document. It must have exactly the type ``kind``, or be one of the values ``other``."""
+    """Return a member of a JSON object. It must have exactly the type ``kind``, or be one of the values ``other``."""
     value = found.get(name, _value)
     if type(value) is kind or value in other:
         return value

@@ -1,8 +1,8 @@
-"""The salt of a truth: a secret from which the public split and the bootstrap draws are derived.
+"""The salt of a ground truth: a secret from which the public split and the bootstrap draws are derived.
 
-A truth folder may contain ``salt.txt``, one line of 32 hexadecimal digits. The 16 bytes that they encode are the
-key of HMAC-SHA256 (RFC 2104). Without the key, nobody can compute the split or the draws. Nobody can use the sha256
-of the truth to confirm a guess of the ground truth either, because the sha256 also covers this file.
+A truth folder may contain ``salt.txt``, one line of 32 hexadecimal digits. The 16 bytes that they encode are the key of
+HMAC-SHA256 (RFC 2104). Without the key, nobody can compute the split or the draws. Nor can anybody use the sha256 of
+the truth folder to confirm a guess of the ground truth, because this sha256 covers the salt as well.
 """
 
 import csv
@@ -44,8 +44,8 @@ def replicate_entropy(salt: bytes, split: int, seed: int, number: int) -> int:
     r"""Return the 256 bits that seed the generator of one bootstrap replicate.
 
     The result is HMAC-SHA256(salt, message) as a big-endian integer. The message is ``"\0replicate:SPLIT:SEED:NUMBER"``
-    in ASCII, with decimal numbers: SPLIT is 0 for all, 1 for public, 2 for private; NUMBER starts at 0. The message
-    begins with a NUL byte, so it never equals the id of an image, and each HMAC is used for one purpose only.
+    in ASCII, with decimal numbers: SPLIT is 0 for all, 1 for public, 2 for private; NUMBER starts at 0. Because the
+    message begins with a NUL byte, it never equals an image id, so each HMAC has only one purpose.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def score(request: ScoringRequest) -> Report:
     Returns
     -------
     Report
-        The report is the same to the last bit for any order of the submission's rows, and in any file layout.
+        The report depends neither on the order of the rows in the submission nor on the file layout.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def _evaluated(
     parameters: ParametersType,
     findings: Findings,
 ) -> tuple[Outcome, ReferenceNeeded | None]:
-    """Return the outcome of scoring, and the reason why the reference implementation was used, or None.
+    """Return the outcome of scoring, and the reason if the reference implementation was used, otherwise None.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def _reject(findings: Findings, request: ScoringRequest) -> None:
 def score_by_fast_path(
     track: Track, truth: Truth, request: ScoringRequest, parameters: object, findings: Findings
 ) -> Outcome | ReferenceNeeded:
-    """Score with the fast path of a track, or return the reason why this is not possible or would take longer."""
+    """Score with the fast path of a track, or return the reason why it cannot be used or would be slower."""
     if not track.modules.fast_path:
         return ReferenceNeeded.NO_FAST_PATH
     if request.report.explanation:
@@ -184,8 +184,8 @@ def check_with_kit(
     scorer, findings = scorer_of(kit.track.name), Findings(most=kit.limits.defects)
     truth, parameters = scorer.truth_of(kit.truth), scorer.parameters_of(kit.parameters)
     resources = Resources(kit.limits, threads, progress)
-    # A file that the fast path can read has no defect. Its check only knows the public labels, because the kit has no
-    # others.
+    # A file that the fast path can read has no defect. The fast path knows only public labels here, because a kit has
+    # no others.
     fast = fast_path_for(scorer.track, submission, progress)
     if fast is None or fast.check(truth, submission, parameters, resources, findings) is not None:
         _read(scorer, submission, truth, parameters, resources, findings)
@@ -238,7 +238,7 @@ def prepare(
 
 
 def template(track: str, truth: Path, out: Path) -> None:
-    """Write the template submission of a truth, which has every image and no predictions."""
+    """Write the template submission for a truth, which has every image and no predictions."""
     scorer = scorer_of(track)
     out.write_text(scorer.template(open_truth(scorer, truth)), encoding="utf-8")
 
@@ -288,7 +288,7 @@ def ceiling(track: str, truth: Path, out: Path, *, parameters: Mapping[str, Any]
 
 
 def statistics(track: str, truth: Path, *, opening: TruthOptions | None = None) -> dict[str, Any]:
-    """Return the statistics of a prepared truth, for its organizers, and its usage hash, as JSON data."""
+    """Return, as JSON data for organizers, the statistics of a prepared truth and its usage hash."""
     scorer = scorer_of(track)
     opened = open_truth(scorer, truth, opening=opening)
     found, describer = Statistics(opened), describer_of(scorer.track)

@@ -1,4 +1,4 @@
-"""The signature of a score: a short text that identifies how it was computed."""
+"""The signature of a score: a short string that identifies how the score was computed."""
 
 from collections.abc import Mapping
 from typing import Any

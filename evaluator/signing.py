@@ -1,13 +1,13 @@
 """Signed JSON documents: the exact bytes of a document, and its Ed25519 signature (RFC 8032).
 
 A signed file is a JSON object with three members: ``results``, the document; ``public_key``, 64 hexadecimal digits; and
-``ed25519``, the signature of the document's canonical bytes, 128 hexadecimal digits. The file itself is in canonical
-form too, so each content has exactly one file.
+``ed25519``, the signature of the document's canonical bytes, 128 hexadecimal digits. The file as a whole is in
+canonical form too, so that equal contents always produce identical files.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from evaluator.problems import PodiumError
 
 DOCUMENT, PUBLIC_KEY, SIGNATURE = "results", "public_key", "ed25519"
+EARLIER_KEYS = "earlier_keys"  # in the response of a server with its public key
 KEY = re.compile(r"[0-9a-f]{64}")
 _SIGNATURE = re.compile(r"[0-9a-f]{128}")
-_SHOWN = 16  # number of digits of a key that messages show
+_SHOWN = 16  # Number of digits of a key that messages show.
 
 
 class InvalidSigned(PodiumError):
@@ -27,7 +28,7 @@ class InvalidSigned(PodiumError):
 
 
 class OtherKey(InvalidSigned):
-    """Raised if a file was signed with a key that is not the expected one."""
+    """Raised if a file was signed with a different key than expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def canonical(document: Any) -> bytes:
     Raises
     ------
     ValueError
-        If a number is infinite or NaN, or if a text is not valid Unicode.
+        If a number is infinite or NaN, or if a string is not valid Unicode.
 
     Examples
     --------
@@ -70,7 +71,7 @@ def public_key(seed: bytes) -> str:
 
     Examples
     --------
-    The first test vector of RFC 8032.
+    This is the first test vector of RFC 8032.
 
     >>> public_key(bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"))[:16]
     'd75a980182b10ab7'
@@ -79,7 +80,7 @@ def public_key(seed: bytes) -> str:
 
 
 def sign(document: Mapping[str, Any], seed: bytes) -> bytes:
-    """Return the bytes of a signed file. Equal documents and keys give equal bytes.
+    """Return the bytes of a signed file. Equal documents and keys produce identical files.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ def opened(content: bytes) -> Opened:
     Raises
     ------
     InvalidSigned
-        If the file does not have the form of a signed file.
+        If the file does not have the structure of a signed file.
     """
     try:
         parsed = json.loads(content.decode())
@@ -126,22 +127,23 @@ def _checked(parsed: Mapping[str, Any], content: bytes) -> Opened:
     return Opened(parsed[DOCUMENT], parsed[PUBLIC_KEY], signed=True, canonical=whole == content)
 
 
-def check(found: Opened, *, key: str = "") -> None:
+def check(found: Opened, *, keys: Collection[str] = ()) -> None:
     """Raise an exception unless a document has a valid signature.
 
     Parameters
     ----------
     found : Opened
-    key : str
-        The public key that must have signed the document, as 64 lower-case hexadecimal digits. If empty, any key is
-        accepted.
+    keys : collection of str
+        The public keys of which one must have signed the document, each as 64 lower-case hexadecimal digits. If empty,
+        any key is accepted.
 
     Raises
     ------
     OtherKey, InvalidSigned
     """
-    if key and found.public_key != key:
-        raise OtherKey(f"signed with the key {found.public_key[:_SHOWN]}…, not with the expected key {key[:_SHOWN]}…")
+    if keys and found.public_key not in keys:
+        expected = " or ".join(f"{key[:_SHOWN]}…" for key in keys)
+        raise OtherKey(f"signed with the key {found.public_key[:_SHOWN]}…, not with the expected key {expected}")
     if not found.signed:
         raise InvalidSigned("the signature does not match the content: the file was changed after it was signed")
     if not found.canonical:

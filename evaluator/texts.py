@@ -1,15 +1,15 @@
-"""Rules for single lines of text, such as titles, and for names of people and teams."""
+"""Rules for single-line strings, such as titles, and for the names of people and teams."""
 
 import unicodedata
 from itertools import pairwise
 
 from evaluator.hidden import HIDDEN, is_plain
 
-OVERLAY = 1  # Unicode's combining class for strokes through a letter.
+OVERLAY = 1  # The Unicode combining class of strokes through a letter.
 
 
 def one_line(text: str, most: int) -> str:
-    r"""Return a text with every run of whitespace replaced by one space.
+    r"""Return a string with every run of white space replaced by one space.
 
     Raises ValueError if it is empty, has more than `most` characters, or contains control characters, direction marks
     or other invisible characters.
@@ -24,7 +24,7 @@ def one_line(text: str, most: int) -> str:
 
 
 def without_hidden(text: str) -> str:
-    r"""Return a text after removing invisible characters and line breaks.
+    r"""Return a string without invisible characters and line breaks.
 
     >>> without_hidden("a\u202eb\ufe0f\n")
     'ab'
@@ -33,7 +33,7 @@ def without_hidden(text: str) -> str:
 
 
 def counted(count: float, one: str, several: str = "") -> str:
-    """Return a number with its noun in the singular or plural. `several` is the plural, if it is not formed with an s.
+    """Return a number with a noun in the singular or plural. `several` is the plural if it is not formed with an s.
 
     >>> counted(1, "label"), counted(1200, "label"), counted(2, "class", "classes")
     ('1 label', '1,200 labels', '2 classes')
@@ -49,15 +49,15 @@ class BadName(ValueError):
 def clean_name(text: str, most: int) -> str:
     """Return a name in Unicode normalization form NFKC, with single spaces.
 
-    Raises BadName for control and direction characters, invisible characters, marks that may be invisible (see
-    `has_unclear_marks`), names without a letter or digit, and names of more than `most` characters.
+    Raises BadName if the name contains control characters, direction marks, invisible characters or marks that may be
+    invisible (see `has_unclear_marks`), if it has no letter or digit, or if it is longer than `most` characters.
 
     >>> clean_name("  \uff21da   Lovelace ", 80)
     'Ada Lovelace'
     """
     name = " ".join(unicodedata.normalize("NFKC", text).split())
     if not is_plain(name) or has_unclear_marks(name):
-        raise BadName("This name contains hidden characters or unclear marks. Use letters, digits and spaces.")
+        raise BadName("This name contains characters that are or may be invisible. Use letters, digits and spaces.")
     if not any(unicodedata.category(letter)[0] in "LN" for letter in name):
         raise BadName("A name needs at least one letter or digit.")
     if len(name) > most:

@@ -1,4 +1,4 @@
-"""Defines a compiled truth, which is checked, expanded, sorted, and stored as one memory-mapped file."""
+"""Defines a compiled truth: a ground truth that was checked, expanded, sorted and stored as a memory-mapped file."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 
 class Texts(Sequence[str]):
-    """A sequence of strings, stored one after another as UTF-8 bytes. A string is decoded when it is read.
+    """A sequence of strings, stored one after another as UTF-8 bytes. Strings are decoded when they are accessed.
 
     >>> Texts.of(["a", "bc"])[1]
     'bc'
@@ -63,7 +63,7 @@ class Texts(Sequence[str]):
 
 
 class StoredMember:
-    """A descriptor that reads what a truth stores under ``name``, by default the name of the attribute."""
+    """A descriptor that reads the data which a truth stores under ``name``, by default the name of the attribute."""
 
     def __init__(self, name: str = "") -> None:
         self._name = name
@@ -74,7 +74,7 @@ class StoredMember:
 
 
 class StoredArray(StoredMember, Generic[Element]):
-    """A descriptor of a truth class that reads one of the truth's arrays.
+    """A descriptor for truth classes that reads one of the stored arrays.
 
     The array is not copied. An array of a prepared file is mapped and verified when it is first used.
 
@@ -85,7 +85,7 @@ class StoredArray(StoredMember, Generic[Element]):
 
     Examples
     --------
-    A class that declares ``areas`` gives its truths an attribute ``areas`` with the array of that name.
+    If a class declares ``areas``, its instances have an attribute ``areas``, which is the array of that name.
 
     >>> class ExampleTruth(Truth):
     ...     areas = StoredArray[np.int64]()
@@ -103,7 +103,7 @@ class StoredArray(StoredMember, Generic[Element]):
 
 
 class StoredTexts(StoredMember):
-    """A descriptor of a truth class that reads one of the truth's sequences of strings.
+    """A descriptor for truth classes that reads one of the stored sequences of strings.
 
     Parameters
     ----------
@@ -124,8 +124,8 @@ class StoredTexts(StoredMember):
 class Truth:
     """The ground truth that submissions are scored against.
 
-    This class has the attributes that all tracks share. Each track has a subclass that declares further attributes. The
-    keys of ``flags``, ``texts`` and ``arrays`` are used inside these classes only.
+    This class has the attributes that all tracks share. Each track has a subclass that declares further attributes.
+    Only these classes use the keys of ``flags``, ``texts`` and ``arrays``.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Truth:
     sha256 : str
         Identifies the truth: 64 hexadecimal digits, computed from its files. The sha256 is public.
     parameters : mapping
-        The parameters that the truth was compiled with; it cannot be used with other values.
+        The parameters with which the truth was compiled. The truth cannot be used with other values.
     flags : mapping of str to bool
     texts : mapping of str to sequence of str
         Ids and names. The code of an id is its index in such a sequence.
@@ -167,7 +167,7 @@ class Truth:
         return cls(**{each.name: getattr(truth, each.name) for each in fields(cls)})
 
     def __post_init__(self) -> None:
-        """Make all arrays read-only, because several scoring runs share them."""
+        """Make all arrays read-only, because scoring runs share them."""
         if not isinstance(self.arrays, prepared.Mapped):  # Mapped arrays are read-only already.
             for array in self.arrays.values():
                 array.flags.writeable = False
@@ -194,7 +194,7 @@ class Truth:
 
     @cached_property
     def splits(self) -> dict[str, NDArray[np.bool_]]:
-        """A mask of the images of each split, shape (images,). There is no split ``private`` without private images."""
+        """A mask of the images in each split, shape (images,). Without private images, ``private`` is missing."""
         usage = self.usage
         splits = {"all": usage != IGNORED, "public": usage == PUBLIC, "private": usage == PRIVATE}
         return splits if splits["private"].any() else {name: splits[name] for name in ("all", "public")}
@@ -208,15 +208,15 @@ class Truth:
     def summed_images(self, split: str) -> NDArray[np.bool_]:
         """Return which images contribute to the sums of a split, bool array of shape (images,).
 
-        Predictions in ignored images are not scored, but they are summed as if the images were public. Otherwise the
-        time that scoring takes would reveal which images are ignored.
+        Predictions in ignored images are not scored, but they are summed as if these images were public. Otherwise, the
+        scoring time would reveal which images are ignored.
         """
         return self.splits[split] | (self.usage == IGNORED) if split != "private" else self.splits[split]
 
     def for_each_split(self, report: Callable[[str], Result]) -> dict[str, Result]:
         """Call ``report`` for each split, and return a dict that maps the name of the split to the result.
 
-        A split that contains every image gets the result of ``all``.
+        A split that contains every image gets the same result as ``all``.
         """
         reports: dict[str, Result] = {}
         for name, in_split in self.splits.items():
@@ -253,16 +253,17 @@ class Truth:
         ----------
         path : Path
         whole : bool
-            Whether to compare all arrays at once. Use this option in a process that scores many submissions. Otherwise
-            the time that a submission takes would depend on which arrays it is the first to use.
+            Whether to compare all arrays with their checksums immediately. Use this option in a process that scores
+            many submissions; otherwise, the time to score a submission would depend on which arrays it is the first to
+            use.
         expected : str
             The sha256 that the truth must have; if empty, any sha256 is accepted.
 
         Raises
         ------
         DamagedTruth
-            If the file was not written by :meth:`save` of this version, or if it is not the expected truth. Raised
-            later if an array does not match its checksum when it is used.
+            If the file was not written by :meth:`save` of this version, or if it is not the expected truth. The
+            exception is also raised later, if an array does not match its checksum when it is first used.
         """
         header, arrays = prepared.opened(path)
         if expected and header["sha256"] != expected:
@@ -283,10 +284,10 @@ def newly_public(before: Truth, after: Truth) -> int:
 
 
 def drawn_usage(images: Sequence[str], share: float, seed: int, *, salt: bytes = b"") -> bytes:
-    """Return a ``usage.csv`` with about the fraction ``share`` of public images; equal on all machines.
+    """Return a ``usage.csv`` in which about the fraction ``share`` of images is public; the same on all machines.
 
     An image is public if :func:`evaluator.salt.image_fraction` is below ``share``, and private otherwise. Without a
-    salt, anybody who guesses the seed knows the split.
+    salt, anyone who guesses the seed knows the split.
 
     >>> drawn_usage(["b", "a"], 1.0, 7).split()
     [b'ImageID,Usage', b'a,Public', b'b,Public']

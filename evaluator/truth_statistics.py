@@ -8,18 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.files.cells import shortened
+from evaluator.problems import Findings, Problem
+from evaluator.texts import counted
 from evaluator.truth import Truth
 
 Codes = NDArray[np.integer[Any]]
 Masks = Mapping[str, NDArray[np.bool_]]
 
 LISTED_ROWS = 300
-"""Maximum number of rows of a ranking, and of its list of unbalanced rows."""
+"""Maximum number of rows in a ranking, and in its list of unbalanced rows."""
 CURVE_POINTS = 200
 RARE = 10
-"""A class with fewer objects than this in one half is rare there."""
+"""A class is rare in a half (the public or the private images) if it has fewer objects than this there."""
 PER_IMAGE = (0, 1, 2, 3, 6, 11, 21, 51, 101)
 SHARES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+SHOWN_LABELS = 5
 PIXELS = (0, 32**2, 96**2, 192**2, 384**2)
 
 
@@ -34,7 +38,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """How many items of each split are in each bin. ``items`` is the plural of what is counted, such as images."""
+    """The number of items in each bin, for each split. ``items`` is the plural noun for what is counted."""
 
     title: str
     items: str
@@ -51,11 +55,12 @@ class Ranking:
     title, word : str
         The heading, and what a row describes, such as ``class``.
     total : int
-        Number of classes, also those without objects.
+        Number of classes, including those without objects.
     missing, rare : dict of str to int
-        How many classes that have objects have none, or from 1 to 9, in each half.
+        For each half (public, private): of the classes that have any objects, the number with none in this half, and
+        the number with 1 to 9.
     curves : dict of str to list of pairs
-        Rank, from 1, and number of objects of some classes of each split, in descending order.
+        For each split: rank (from 1) and number of objects for a selection of classes, in descending order.
     rows, unbalanced : list of dict
         The classes with the most objects, and those that are missing or rare in one half, each with ``label``, ``name``
         and the number of objects on each split.
@@ -73,7 +78,7 @@ class Ranking:
 
 @dataclass
 class Statistics:
-    """Collects the statistics of a truth. Each item, such as an object, belongs to the image with the given code."""
+    """Collects the statistics of a truth. In all methods, ``images`` has the image code of each item."""
 
     truth: Truth
     counts: list[Count] = field(default_factory=list)
@@ -85,15 +90,15 @@ class Statistics:
         self.counts.append(Count("Images", {name: int(chosen.sum()) for name, chosen in self.truth.splits.items()}))
 
     def count(self, title: str, images: Codes) -> None:
-        """Count items; ``images`` has the image of each item."""
+        """Add the number of items."""
         self.counts.append(Count(title, {name: int(one[images].sum()) for name, one in self.truth.splits.items()}))
 
     def count_images(self, title: str, images: Codes) -> None:
-        """Count the distinct images of items."""
+        """Add the number of images that have at least one item."""
         self.count(title, np.unique(images))
 
     def share(self, title: str, images: Codes, chosen: NDArray[np.bool_]) -> None:
-        """Add the fraction of items that are chosen; None without items."""
+        """Add, for each split, the fraction of its items that `chosen` selects. None for a split without items."""
         values: dict[str, float | None] = {}
         for name, in_split in self.truth.splits.items():
             of_split = chosen[in_split[images]]
@@ -101,22 +106,22 @@ class Statistics:
         self.counts.append(Count(title, values, "share"))
 
     def per_image(self, title: str, images: Codes) -> None:
-        """Add the histogram of the number of items in an image."""
+        """Add a histogram of the number of items per image."""
         numbers = np.bincount(images, minlength=len(self.truth.images))
         self._histogram(title, "images", numbers, np.arange(len(numbers)), PER_IMAGE, _range_names(PER_IMAGE))
 
     def numbers(self, title: str, items: str, numbers: Codes, images: Codes) -> None:
-        """Add the histogram of a number of each item, such as the number of boxes of a phrase."""
+        """Add a histogram of a number that each item has, such as the number of boxes of a phrase."""
         self._histogram(title, items, numbers, images, PER_IMAGE, _range_names(PER_IMAGE))
 
     def sizes(self, title: str, items: str, shares: NDArray[np.float64], images: Codes) -> None:
-        """Add the histogram of areas as fractions of the image."""
+        """Add a histogram of areas, which are fractions of the image area."""
         edges = [f"{100 * edge:g}" for edge in SHARES[1:]]
         names = [f"< {edges[0]}%", *(f"{low}–{high}%" for low, high in pairwise(edges))]
         self._histogram(title, items, shares, images, SHARES, [*names, f"≥ {edges[-1]}%"])
 
     def pixel_sizes(self, title: str, items: str, areas: NDArray[np.float64], images: Codes) -> None:
-        """Add the histogram of areas in pixels."""
+        """Add a histogram of areas in pixels."""
         sides = [f"{round(edge**0.5)}²" for edge in PIXELS[1:]]
         names = [f"< {sides[0]}", *(f"{low}–{high}" for low, high in pairwise(sides))]
         self._histogram(title, items, areas, images, PIXELS, [*names, f"≥ {sides[-1]}"])
@@ -134,7 +139,7 @@ class Statistics:
     def ranking(
         self, title: str, word: str, labels: Sequence[str], codes: Codes, images: Codes, names: Sequence[str] = ()
     ) -> None:
-        """Add the number of items of each class; ``codes`` has the index of each item's class in ``labels``."""
+        """Add the number of items in each class. ``codes`` has the class of each item, as an index into ``labels``."""
         by_split = {
             name: np.bincount(codes[in_split[images]], minlength=len(labels))
             for name, in_split in self.truth.splits.items()
@@ -173,13 +178,27 @@ class Statistics:
         return {name: [asdict(one) for one in part] for name, part in parts.items()}
 
 
+def add_balance_warnings(described: Mapping[str, Any], warnings: Findings) -> None:
+    """Add a warning for each half in which classes have no objects, although they have some in the other half.
+
+    ``described`` is the result of :meth:`Statistics.as_dict`. Only the first ranking is checked.
+    """
+    for ranking in described["rankings"][:1]:
+        for half, count in ranking["missing"].items():
+            if count:
+                labels = [row["label"] for row in ranking["unbalanced"] if not row[half]][:SHOWN_LABELS]
+                words = f"{counted(count, ranking['word'])} with objects, but with none in {half} images"
+                message = f"{words}, so without a score there: {', '.join(map(shortened, labels))}"
+                warnings.add(Problem("truth_class_in_one_half", message, file="usage.csv"))
+
+
 def box_areas(boxes: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    """Return the area of each box XMin, XMax, YMin, YMax; shape (boxes,)."""
+    """Return the area of each box, given as XMin, XMax, YMin, YMax; shape (boxes,)."""
     return np.asarray((boxes[:, 1] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 2]), np.float64)
 
 
 def _range_names(edges: Sequence[int]) -> list[str]:
-    """Return names of bins of whole numbers.
+    """Return the names of bins for whole numbers.
 
     >>> _range_names((0, 1, 3, 6))
     ['0', '1–2', '3–5', '≥ 6']
@@ -188,7 +207,7 @@ def _range_names(edges: Sequence[int]) -> list[str]:
 
 
 def _unbalanced(order: Codes, is_missing: Masks, is_rare: Masks) -> Codes:
-    """Return the classes that are missing in one half, and then those that are rare in exactly one half."""
+    """Return the classes that are missing in one half, followed by those that are rare in exactly one half."""
     none = np.zeros(len(order), bool)
     missing = np.logical_or.reduce([none, *is_missing.values()])
     rare = np.logical_xor.reduce([none, *is_rare.values()]) & ~missing
@@ -196,7 +215,7 @@ def _unbalanced(order: Codes, is_missing: Masks, is_rare: Masks) -> Codes:
 
 
 def _curve(counts: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Return rank and count of at most CURVE_POINTS classes with objects, evenly distributed over the ranks."""
+    """Return the rank and count of at most CURVE_POINTS classes with objects, evenly distributed over the ranks."""
     ordered = -np.sort(-counts[counts > 0])
     if not len(ordered):
         return []

@@ -1,4 +1,4 @@
-"""Explains what the best possible submission, the truth itself, does not reach, and why."""
+"""Explains why some metrics stay below 1 even for the best possible submission, the ground truth itself."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,18 +12,18 @@ TOLERANCE = 1e-9
 NOTHING = "there is nothing to measure on this split, so it is undefined"
 NO_OBJECTS = "no objects on this split, so it has no score"
 ONLY_GROUPS = "no objects on this split except group-of boxes, whose weight is 0, so it has no score"
-REPEATED = "objects that repeat or nearly repeat another one, or have no area, cannot be matched"
+REPEATED = "objects that are the same or nearly the same as another object, or have no area, cannot be matched"
 TOO_MANY = "an image has more triplets than this metric counts"
 
 
 def unreachable(track: str, split: SplitReport, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metrics of the best possible submission, and what keeps them below 1, as plain data.
+    """Return, as plain data, the metrics of the best possible submission and the reasons why they are below 1.
 
     Parameters
     ----------
     track : str
     split : SplitReport
-        The report on the truth as a submission.
+        The report on the ground truth as a submission.
     parameters : mapping
         The parameters of the track.
 
@@ -31,8 +31,8 @@ def unreachable(track: str, split: SplitReport, parameters: Mapping[str, Any]) -
     -------
     dict
         ``metrics`` lists each metric with ``title``, ``value`` and ``reason``. ``rows`` lists at most LISTED_ROWS
-        classes that do not reach 1, with ``label``, ``name``, ``value`` and ``reason``; ``row_count`` is the number of
-        all such classes.
+        classes that do not reach 1, with ``label``, ``name``, ``value`` and ``reason``; ``row_count`` is the total
+        number of such classes.
     """
     declared = TRACKS[track]
     metrics = [

@@ -1,4 +1,4 @@
-"""Compares the results of a phase with its ground truth and, if they are given, with the submitted files."""
+"""Compares the results of a phase with its ground truth and, if they are available, with the submitted files."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,18 +23,18 @@ _USAGES = ("usage.csv", "usage.csv.gz")
 class ScoreCheck:
     """The result of scoring submissions again.
 
-    ``compared`` and ``missing`` are numbers of entries with and without a given file; ``problems`` has a message for
-    each entry whose scores differ.
+    ``compared`` is the number of entries with a given file. ``missing`` names each entry without one, and ``problems``
+    has a message for each entry whose scores differ.
     """
 
     compared: int = 0
-    missing: int = 0
+    missing: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
 @contextmanager
 def prepared_truth(results: Results, truth: Path, opening: TruthOptions) -> Iterator[Path]:
-    """Prepare a ground truth folder with the settings in the results. A prepared ground truth is used without changes.
+    """Prepare a ground truth folder with the settings in the results. A prepared ground truth is used as it is.
 
     A folder without a usage file is split according to the results; ``opening`` has other options, such as a seed.
 
@@ -68,7 +68,7 @@ def _settings() -> Iterator[None]:
 
 
 def truth_problems(results: Results, prepared: Path) -> list[str]:
-    """Return a message for each difference between a ground truth and the results' description of it."""
+    """Return a message for each difference between a ground truth and its description in the results."""
     truth = Truth.load(prepared)
     if truth.sha256 != results.truth_sha256:
         return [
@@ -81,9 +81,9 @@ def truth_problems(results: Results, prepared: Path) -> list[str]:
 
 
 def score_problems(results: Results, prepared: Path, files: Path, resources: Resources) -> ScoreCheck:
-    """Score the files of a folder again, and compare every score with the results.
+    """Score the files in a folder again, and compare every score with the results.
 
-    A file belongs to the entries with its sha256; other files are not used.
+    A file belongs to the entries that have the sha256 of the file. Files without an entry are not used.
 
     Raises
     ------
@@ -95,15 +95,15 @@ def score_problems(results: Results, prepared: Path, files: Path, resources: Res
     found, reports = ScoreCheck(), dict[Path, Mapping[str, Any] | None]()
     for board in results.boards:
         for entry in board.entries:
+            name = f"{board.split}: the team “{visible(entry.team)}”"
             path = paths.get(entry.submission_sha256 or "")
             if path is None:
-                found.missing += 1
+                found.missing.append(name)
                 continue
             if path not in reports:
                 reports[path] = _scores(results, prepared, path, resources)
             found.compared += 1
             scores = reports[path]
-            name = f"{board.split}: the team “{visible(entry.team)}”"
             if scores is None:
                 found.problems.append(f"{name}: its file {visible(path.name)} has defects and no score")
             elif scores.get(board.split) != {**entry.scores} or not _has_headline(results, entry.score, entry.scores):
@@ -117,7 +117,7 @@ def _require_same_version(results: Results, prepared: Path) -> None:
         own = compose(track, track.resolve(results.parameters), Truth.load(prepared).sha256)
     if own != results.signature:
         raise InvalidResults(
-            f"the scores cannot be computed again: their signature is {visible(results.signature)}, but this version "
+            f"the scores cannot be recomputed: their signature is {visible(results.signature)}, but this version "
             f"of podium computes {own}"
         )
 

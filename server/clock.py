@@ -1,4 +1,4 @@
-"""The clock of the database, which decides deadlines and quotas, and helpers for dates."""
+"""The database's clock, which decides deadlines and quotas, and functions for times and dates."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,7 +20,7 @@ def database_now() -> datetime:
 
 
 class DatabaseNow(models.Func):
-    """The database's time as an expression, for a query that reads it together with rows."""
+    """A query expression for the database's time, so that a query can read the time together with rows."""
 
     template = POSTGRESQL_NOW
     output_field = models.DateTimeField()
@@ -32,7 +32,8 @@ class DatabaseNow(models.Func):
 def is_over(deadline: datetime | None, now: datetime) -> bool:
     """Return whether a deadline has passed.
 
-    A time in the same millisecond as the deadline is not late, because SQLite's clock only counts milliseconds.
+    A time in the same millisecond as the deadline is not late, because the resolution of SQLite's clock is one
+    millisecond.
     """
     return deadline is not None and whole_millisecond(now) > whole_millisecond(deadline)
 
@@ -51,7 +52,7 @@ def next_whole_second(moment: datetime) -> datetime:
 
 
 def utc_text(moment: datetime) -> str:
-    """Return a time in UTC, in the format of messages.
+    """Return a time in UTC, formatted for messages.
 
     >>> utc_text(datetime.fromisoformat("2026-01-02T03:04:05+00:00"))
     '2026-01-02 03:04 UTC'
@@ -60,7 +61,7 @@ def utc_text(moment: datetime) -> str:
 
 
 def time_text(moment: datetime) -> str:
-    """Return a time in UTC as ISO 8601, the format of the API and of exported files.
+    """Return a time in UTC as ISO 8601, the format used by the API and exported files.
 
     >>> time_text(datetime.fromisoformat("2026-01-02T05:04:05+02:00"))
     '2026-01-02T03:04:05Z'

@@ -1,7 +1,7 @@
 """Queries that are compiled to SQL only once.
 
 For Django, building and compiling a queryset takes about ten times as long as running it. With `compiled_query`, pages
-that are read often do this once, and querysets still decide what a person may see.
+that are read often do so only once, while querysets still decide what a person may see.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,9 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import QuerySet, Value
-from django.db.models.query import ModelIterable, ValuesListIterable, get_related_populators
+from django.db.models.base import ModelState
+from django.db.models.query import ModelIterable, NamedValuesListIterable, ValuesListIterable
+from django.db.models.utils import create_namedtuple_class
 
 Arguments = ParamSpec("Arguments")
 Row = TypeVar("Row")
@@ -27,7 +29,7 @@ FIELDS: Mapping[type, type["models.Field[Any, Any]"]] = {
     float: models.FloatField,
     str: models.TextField,
     datetime: models.DateTimeField,
-    date: models.DateField,  # after datetime, which is a subclass
+    date: models.DateField,  # must follow datetime, which is a subclass of date
     UUID: models.UUIDField,
 }
 
@@ -35,10 +37,11 @@ FIELDS: Mapping[type, type["models.Field[Any, Any]"]] = {
 def compiled_query(build: Callable[Arguments, QuerySet[Any, Row]]) -> Callable[Arguments, list[Row]]:
     """Turn a function that returns a queryset into one that returns its rows and compiles the queryset only once.
 
-    Arguments are given by keyword. For numbers, strings, times, dates, and lists of whole numbers or UUIDs, the
-    function gets placeholders, which it can only pass to the queryset. It gets None, booleans and ranges unchanged, and
-    the queryset is compiled separately for each of their values. The rows are models, with annotations and
-    `select_related`, or tuples by `values_list`. Prefetching is not supported.
+    Arguments are passed by keyword. For numbers, strings, times, dates, and lists of integers or UUIDs, the function
+    receives placeholders, which it can only pass on to the queryset. It receives None, booleans and ranges unchanged,
+    and the queryset is compiled separately for each value of such an argument. The rows are models, with annotations
+    and `select_related`, or tuples, which may be named, if the queryset uses
+    `values_list`. Prefetching is not supported.
     """
     statements: dict[object, Statement[Row]] = {}
 
@@ -71,7 +74,7 @@ def argument(name: str, value: object) -> Any:
 
 
 def kind_of(value: Any) -> tuple[bool, type]:
-    """Return whether a value is a list, and the type of its elements or, if it is not a list, of the value."""
+    """Return whether a value is a list, and a type: that of the elements of a list, or that of any other value."""
     return (True, type(value[0]) if value else int) if isinstance(value, list) else (False, type(value))
 
 
@@ -104,73 +107,118 @@ class ListPlaceholder(Placeholder):
 
 
 class Statement(Generic[Row]):
-    """A compiled query. Threads share it, so it does not use the connection with which it was compiled."""
+    """A compiled query.
+
+    Threads share it, so it does not keep the connection that was used to compile it.
+    """
 
     def __init__(self, queryset: QuerySet[Any, Row], connection: BaseDatabaseWrapper) -> None:
-        kind: object = queryset._iterable_class
-        prefetched = queryset._prefetch_related_lookups  # type: ignore[attr-defined]
-        if kind not in (ModelIterable, ValuesListIterable) or prefetched:
-            raise TypeError("a compiled query returns models or tuples, without prefetching")
         compiler = queryset.query.get_compiler(connection=connection)
         try:
-            self.sql, self.parameters = compiler.as_sql()
-        except EmptyResultSet:  # no row can meet the conditions
-            self.sql, self.parameters = "", ()
-        if connection.vendor == "postgresql":
-            self.sql, self.parameters = with_literals(self.sql, self.parameters, connection)
+            sql, parameters = compiler.as_sql()
+        except EmptyResultSet:  # the conditions can never be met, so there is no SQL to run
+            sql, parameters = "", ()
+        self.placeholders = {one.name: one for one in parameters if isinstance(one, Placeholder)}
+        self.sql, self.constants = with_names(sql, parameters, connection)
         self.converters = list(compiler.get_converters([column for column, *_ in compiler.select]).items())
-        self.made = model_maker(compiler) if kind is ModelIterable else tuple
+        self.made = row_maker(queryset, compiler)
 
     def rows(self, arguments: Mapping[str, Any], connection: BaseDatabaseWrapper) -> Iterator[Row]:
         if not self.sql:
             return
+        given = {name: one.parameter(arguments[name], connection) for name, one in self.placeholders.items()}
         with connection.cursor() as cursor:
-            cursor.execute(
-                self.sql,
-                [
-                    one.parameter(arguments[one.name], connection) if isinstance(one, Placeholder) else one
-                    for one in self.parameters
-                ],
-            )
+            cursor.execute(self.sql, self.constants | given)
             found = cursor.fetchall()
         for values in map(list, found):
             for index, (converters, column) in self.converters:
-                for convert in converters:
-                    values[index] = convert(values[index], column, connection)
+                if values[index] is not None:
+                    for convert in converters:
+                        values[index] = convert(values[index], column, connection)
             yield cast(Row, self.made(values))
 
 
-def with_literals(sql: str, parameters: Sequence[Any], connection: BaseDatabaseWrapper) -> tuple[str, tuple[Any, ...]]:
-    """Write the constants of a statement into its SQL, because psycopg would convert them again at each execution."""
-    parts, kept = sql.split("%s"), tuple(one for one in parameters if isinstance(one, Placeholder))
-    compose = connection.ops.compose_sql  # type: ignore[attr-defined]  # django-stubs does not know it
-    values = ["%s" if isinstance(one, Placeholder) else compose("%s", [one]).replace("%", "%%") for one in parameters]
-    return "".join(map(add, parts, [*values, ""])), kept
+def with_names(sql: str, parameters: Sequence[Any], connection: BaseDatabaseWrapper) -> tuple[str, dict[str, Any]]:
+    """Return SQL with named parameters, and the values of those that are constants.
+
+    For PostgreSQL, constants are written into the SQL, because psycopg would convert them again at each execution. For
+    SQLite, Django searches the SQL for unnamed parameters at each execution, which takes as long as a small query.
+    """
+    constants: dict[str, Any] = {}
+    words = []
+    for number, one in enumerate(parameters):
+        if isinstance(one, Placeholder):
+            words.append(f"%({one.name})s")
+        elif connection.vendor == "postgresql":
+            literal = connection.ops.compose_sql("%s", [one])  # type: ignore[attr-defined]  # unknown to django-stubs
+            words.append(literal.replace("%", "%%"))
+        else:
+            constants[f"constant_{number}"] = one
+            words.append(f"%(constant_{number})s")
+    return "".join(map(add, sql.split("%s"), [*words, ""])), constants
 
 
-def model_maker(compiler: Any) -> Callable[[Sequence[Any]], Any]:
-    """Return a function that builds a model instance from a row, as `ModelIterable` does."""
-    info = compiler.klass_info
-    first, last = info["select_fields"][0], info["select_fields"][-1]
-    names = [column.target.attname for column, *_ in compiler.select[first : last + 1]]
-    related = get_related_populators(info, compiler.select, "default")  # type: ignore[call-arg]  # not in Django 5.2
-    annotations = compiler.annotation_col_map.items()
+def row_maker(queryset: QuerySet[Any, Any], compiler: Any) -> Callable[[Sequence[Any]], Any]:
+    """Return a function that turns the values of a row into what the queryset yields."""
+    kind: object = queryset._iterable_class
+    if not queryset._prefetch_related_lookups:  # type: ignore[attr-defined]
+        if kind is ModelIterable:
+            return annotated_model_maker(compiler)
+        if kind is NamedValuesListIterable:
+            return create_namedtuple_class(*queryset._fields)._make  # type: ignore[attr-defined]  # not in django-stubs
+        if kind is ValuesListIterable:
+            return tuple
+    raise TypeError("a compiled query returns models or tuples, without prefetching")
+
+
+def model_maker(info: dict[str, Any], compiler: Any) -> Callable[[Sequence[Any]], Any]:
+    """Return a function that builds a model instance from a row, with its related instances.
+
+    The result is the same as that of `ModelIterable`, but `Model.__init__` is not called: setting the fields one by one
+    takes as long as a small query. So `pre_init` and `post_init` are not sent.
+    """
+    model = info["model"]
+    fields = [(compiler.select[index][0].target.attname, index) for index in info["select_fields"]]
+    key = dict(fields)[model._meta.pk.attname]
+    related = [
+        (model_maker(one, compiler), one["local_setter"], one["remote_setter"])
+        for one in info.get("related_klass_infos", ())
+    ]
 
     def made(values: Sequence[Any]) -> Any:
-        model = info["model"].from_db("default", names, values[first : last + 1])
-        for one in related:
-            one.populate(values, model)
-        for name, index in annotations:
-            setattr(model, name, values[index])
-        return model
+        if values[key] is None:  # an outer join found no row
+            return None
+        one = model.__new__(model)
+        one._state = ModelState()
+        one._state.adding, one._state.db = False, "default"
+        vars(one).update((name, values[index]) for name, index in fields)
+        for make, set_local, set_remote in related:
+            other = make(values)
+            set_local(one, other)
+            if other is not None:
+                set_remote(other, one)
+        return one
+
+    return made
+
+
+def annotated_model_maker(compiler: Any) -> Callable[[Sequence[Any]], Any]:
+    """Return a function that builds a model instance from a row, with its related instances and annotations."""
+    annotations = compiler.annotation_col_map.items()
+    make = model_maker(compiler.klass_info, compiler)
+
+    def made(values: Sequence[Any]) -> Any:
+        one = make(values)
+        vars(one).update((name, values[index]) for name, index in annotations)
+        return one
 
     return made
 
 
 def set_related(ones: Iterable[models.Model], relation: str, rows: Sequence[models.Model], by: str) -> None:
-    """Store related rows on the objects `ones` and set the reverse reference `by`, as `prefetch_related` does.
+    """Store related rows on the objects `ones` and set their reverse reference `by`, as `prefetch_related` does.
 
-    Afterwards, `all()` is the only method of the relation that uses the stored rows.
+    Only `all()` uses the stored rows. Other methods of the relation query the database.
     """
     key = f"{by}_id"
     groups: dict[Any, list[models.Model]] = {}

@@ -1,4 +1,4 @@
-"""The exception for refused requests. Pages, API and commands all use it; each reason has a stable code."""
+"""The exception for refused requests. Pages, the API and commands use it. Each reason has a stable code."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from django.db import InterfaceError, OperationalError
 from server.clock import time_text
 
 STATUS_OF_CODE = {
-    "authorization_pending": 400,  # these four are the error codes of RFC 8628
+    "authorization_pending": 400,  # the next four codes are defined by RFC 8628
     "slow_down": 400,
     "access_denied": 400,
     "expired_token": 400,
@@ -41,6 +41,8 @@ STATUS_OF_CODE = {
     "rescoring_loses": 409,
     "rescoring_outdated": 409,
     "gate_not_green": 409,
+    "results_not_final": 409,
+    "archived": 409,
     "wrong_offset": 409,
     "file_removed": 410,
     "unsupported_version": 412,
@@ -60,7 +62,7 @@ RETRY_STATUSES = (429, 503)
 
 
 class Refused(Exception):
-    """Raised when a rule refuses a request. It means that nothing was written.
+    """Raised when a rule refuses a request. Nothing has been written in this case.
 
     `detail` explains what happened and what to do. `extra` holds additional members of the problem document.
     """
@@ -74,7 +76,7 @@ class Refused(Exception):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Headers of the response: Retry-After, if a later request may succeed."""
+        """The headers of the response: Retry-After, if a later request may succeed."""
         return {"Retry-After": str(seconds_to_wait(self.extra))} if self.status in RETRY_STATUSES else {}
 
 
@@ -96,7 +98,7 @@ RETRY_SECONDS = 10
 
 
 def full_disk(error: BaseException | None) -> Refused | None:
-    """Return a refusal if an error means that the disk of the files or of the database is full; otherwise None."""
+    """Return a refusal if an error means that the disk with the files or the database is full; otherwise None."""
     cause = getattr(error, "__cause__", None)
     database_full = (
         getattr(cause, "sqlite_errorcode", None) == SQLITE_FULL or getattr(cause, "sqlstate", None) == DISK_FULL
@@ -125,7 +127,7 @@ def database_unavailable(error: BaseException | None) -> Refused | None:
 
 
 def refusal_behind(error: BaseException | None) -> Refused | None:
-    """Return the refusal to show for an exception: a broken rule, a full disk or an unavailable database.
+    """Return the refusal that explains an exception: a broken rule, a full disk or an unavailable database.
 
     Return None for any other exception.
     """
@@ -133,5 +135,5 @@ def refusal_behind(error: BaseException | None) -> Refused | None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a time as ISO 8601 in UTC, and other values unchanged."""
+    """Return a time as ISO 8601 in UTC, and any other value unchanged."""
     return time_text(value) if isinstance(value, datetime) else value

@@ -1,4 +1,4 @@
-"""Settings that limit files, scorings and processes. Code reads them from `django.conf.settings`."""
+"""Settings that limit files, scorings and processes. Read them from `django.conf.settings`."""
 
 import os
 
@@ -13,12 +13,12 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # maximum size of forms and requests withou
 UPLOAD_MAX_BYTES = env.number("UPLOAD_MAX_BYTES", default=2 * 2**30, high=MAX_BYTES)
 # Maximum number of simultaneous uploads of more than 1 MiB
 ACCOUNT_MAX_UPLOADS = env.number("ACCOUNT_MAX_UPLOADS", default=8, high=127)
-# Maximum number of connections of one address to a web process; it cannot be more than three fifths of all connections
+# Maximum number of connections from one address to a web process; it cannot exceed three fifths of all connections
 ADDRESS_MAX_CONNECTIONS = env.number("ADDRESS_MAX_CONNECTIONS", default=1200, high=1_000_000)
 DECOMPRESSED_MAX_BYTES = env.number("DECOMPRESSED_MAX_BYTES", default=8 * 2**30, high=MAX_BYTES)
 DECOMPRESSED_MAX_RATIO = env.number("DECOMPRESSED_MAX_RATIO", default=200, high=1_000_000)
 LINE_MAX_BYTES = env.number("LINE_MAX_BYTES", default=64 * 2**20, low=1024, high=MAX_BYTES)
-# JSON is loaded as a whole, and needs ten times its size in memory
+# JSON is loaded as a whole and needs ten times its size in memory
 JSON_MAX_BYTES = env.number("JSON_MAX_BYTES", default=256 * 2**20, low=1024, high=MAX_BYTES)
 NUMBER_MAX_CHARACTERS = env.number("NUMBER_MAX_CHARACTERS", default=64, low=8, high=4096)
 TEXT_MAX_CHARACTERS = env.number("TEXT_MAX_CHARACTERS", default=256, low=8, high=65536)
@@ -29,7 +29,7 @@ SUBMISSION_MAX_IMAGES = env.number("SUBMISSION_MAX_IMAGES", default=2_000_000, h
 
 # Limit for one team in one challenge
 TEAM_STORAGE_BYTES = env.number("TEAM_STORAGE_BYTES", default=20 * 2**30, high=MAX_BYTES)
-# Days after which the files of rejected, failed and cancelled submissions are removed; their database rows remain
+# Days after which the files of rejected, failed and cancelled submissions are removed; their database rows are kept
 UNSCORED_FILE_DAYS = env.number("UNSCORED_FILE_DAYS", default=7, high=MAX_DAYS)
 # Days after which files without a database row are removed
 QUARANTINE_DAYS = env.number("QUARANTINE_DAYS", default=30, high=MAX_DAYS)
@@ -42,7 +42,7 @@ RESEND_SECONDS = env.number("RESEND_SECONDS", default=30, high=MAX_SECONDS)
 EVALUATION_ATTEMPTS = env.number("EVALUATION_ATTEMPTS", default=3, high=100)
 # Maximum CPU time; a submission that needs more fails, and counts against the quota
 EVALUATION_SECONDS = env.number("EVALUATION_SECONDS", default=1800, high=MAX_SECONDS)
-# Maximum elapsed time; a scoring that takes longer has hung, which counts as a problem of the platform
+# Maximum elapsed time; a scoring that takes longer is treated as hung, which counts as a fault of the platform
 EVALUATION_WALL_SECONDS = env.number(
     "EVALUATION_WALL_SECONDS", default=4 * EVALUATION_SECONDS, low=EVALUATION_SECONDS, high=4 * MAX_SECONDS
 )
@@ -50,7 +50,7 @@ EVALUATION_WALL_SECONDS = env.number(
 GATE_WALL_SECONDS = env.number(
     "GATE_WALL_SECONDS", default=4 * EVALUATION_WALL_SECONDS, low=EVALUATION_SECONDS, high=16 * MAX_SECONDS
 )
-# A file counts as small up to this unpacked size, unless scoring it has taken more than this CPU time
+# A file counts as small up to this decompressed size, unless scoring it has taken more than this CPU time
 SMALL_FILE_MAX_BYTES = env.number("SMALL_FILE_MAX_BYTES", default=2**20, low=0, high=MAX_BYTES)
 SMALL_FILE_CPU_SECONDS = env.number("SMALL_FILE_CPU_SECONDS", default=5, low=0, high=MAX_SECONDS)
 # Number of bootstrap replicates; with 0, no intervals are computed
@@ -60,7 +60,7 @@ EXPLANATION_MAX_BYTES = env.number("EXPLANATION_MAX_BYTES", default=256 * 2**20,
 # Memory that one scoring may add to its process; the smallest submission needs 64 MiB
 WORKER_MEMORY_BYTES = env.number("WORKER_MEMORY_BYTES", default=6 * 2**30, low=64 * 2**20, high=MAX_BYTES)
 WORKER_PROCESSES = env.number("WORKER_PROCESSES", default=os.cpu_count() or 1, high=1024)
-# By default less than WORKER_PROCESSES if that is 2 or more, so that one team never occupies every process
+# The default is less than WORKER_PROCESSES (unless that is 1), so that one team never occupies every process
 TEAM_EVALUATIONS_AT_ONCE = env.number(
     "TEAM_EVALUATIONS_AT_ONCE", default=max(1, min(2, WORKER_PROCESSES - 1)), high=10_000
 )

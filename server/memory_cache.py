@@ -1,4 +1,4 @@
-"""A cache of objects in the memory of one process."""
+"""A cache that keeps objects in the memory of one process."""
 
 from collections import OrderedDict, defaultdict
 from threading import Lock
@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 
-# Cached objects by cache location, shared by all threads.
+# Cached objects, keyed by cache location. All threads share them.
 kept: defaultdict[str, OrderedDict[str, Any]] = defaultdict(OrderedDict)
 lock = Lock()
 
@@ -15,7 +15,8 @@ class MemoryCache(BaseCache):
     """Keeps the most recently used objects, without a time limit.
 
     The cache returns the stored object itself, so an object must not be changed after it was added. Django's own memory
-    cache unpickles a new object each time. For the rows of a leaderboard, that takes longer than all queries of a page.
+    cache unpickles a new object each time. For the rows of a leaderboard, unpickling takes longer than all queries for
+    a page.
     """
 
     def __init__(self, location: str, params: dict[str, Any]) -> None:

@@ -1,5 +1,8 @@
 """Middleware for pages and the API: request IDs, the content security policy, and a limit on the size of bodies."""
 
+import logging
+import re
+import time
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -8,19 +11,26 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.utils.functional import SimpleLazyObject
 
 from evaluator import __version__
+from server import logs, metrics
 from server.api.errors import problem_document
 from server.errors import Refused
 from server.pages.rendering import render_refusal
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
+log = logging.getLogger(__name__)
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+HARMLESS_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-FORM_BYTES = 64 * 2**10  # maximum size of the form around a file: boundaries, headers and the note
+FORM_BYTES = 64 * 2**10  # maximum size of an upload form without its file: boundaries, headers and the note
 UPLOAD_ROUTES = frozenset(
     {"submit", "api_submissions", "api_upload", "api_truths", "api_challenges", "organize_import", "organize_truth"}
 )
@@ -28,21 +38,57 @@ API = "/api/v1/"
 
 
 class RequestIdMiddleware:
-    """Gives every request an id, for the logs and the header X-Request-Id, and adds the header Podium-Version."""
+    """Gives every request an id, logs the request, and adds the headers X-Request-Id and Podium-Version.
+
+    An id that a proxy has assigned is kept if it is short and has no unusual characters.
+    """
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        request.request_id = uuid.uuid4().hex[:12]  # type: ignore[attr-defined]
-        response = self.get_response(request)
-        response["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
+        given, started = request.headers.get("X-Request-Id", ""), time.perf_counter()
+        request_id = given if HARMLESS_ID.fullmatch(given) else uuid.uuid4().hex[:12]
+        request.request_id = request_id  # type: ignore[attr-defined]
+        with logs.bound(request=request_id):
+            response = self.get_response(request)
+            seconds = time.perf_counter() - started
+            note_request(request, response, seconds)
+        response["X-Request-Id"] = request_id
         response["Podium-Version"] = __version__
         return response
 
 
+def note_request(request: HttpRequest, response: HttpResponse, seconds: float) -> None:
+    """Log and measure a request. Its route is recorded instead of its path, because a path may contain a secret."""
+    route = request.resolver_match.route if request.resolver_match else ""
+    method = request.method if request.method in METHODS else "other"
+    code = getattr(response, "refusal_code", "")
+    metrics.request_seconds.labels(method, route).observe(seconds)
+    metrics.responses.labels(str(response.status_code)).inc()
+    if code:
+        metrics.refusals.labels(code).inc()
+    fields = {
+        "method": method,
+        "route": route,
+        "status": response.status_code,
+        "code": code,
+        "ms": round(seconds * 1000, 1),
+        "user": known_user(request),
+    }
+    log.info("request", extra=fields)
+
+
+def known_user(request: HttpRequest) -> int | None:
+    """Return the id of the request's user if the response needed it. This makes no query."""
+    user = getattr(request, "_cached_user", None)
+    if user is None and not isinstance(vars(request).get("user"), SimpleLazyObject):
+        user = vars(request).get("user")
+    return getattr(user, "pk", None)
+
+
 class CompressionMiddleware(GZipMiddleware):
-    """Compresses pages. Downloads are not compressed, because many of them already are."""
+    """Compresses pages. Downloads are not compressed, because many of them are compressed files already."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         is_page = response.get("Content-Type", "").startswith("text/html")
@@ -62,9 +108,9 @@ class ContentSecurityPolicyMiddleware:
 
 
 class BodySizeMiddleware:
-    """Refuses request bodies that are larger than the URL accepts.
+    """Refuses request bodies that exceed the limit for the requested URL.
 
-    It runs before the CSRF check, because that check reads the form, which writes uploaded files to disk.
+    It runs before the CSRF check, because that check parses the form, which writes uploaded files to disk.
     """
 
     def __init__(self, get_response: Handler) -> None:
@@ -103,9 +149,7 @@ def body_refusal(request: HttpRequest) -> Refused | None:
 
 
 def content_length(request: HttpRequest) -> int:
-    """Return the declared length of the body. If it is not a number, return 0, because Django does not read the
-    body.
-    """
+    """Return the declared length of the body. If it is not a number, return 0, because Django then reads no body."""
     try:
         return int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:

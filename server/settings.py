@@ -1,20 +1,24 @@
-"""All settings of the service, read from the environment once. Defaults are safe for production."""
+"""All settings of the service. They are read from the environment once, and defaults are safe for production."""
 
 from urllib.parse import urlsplit
 
 from server.account_settings import *  # noqa: F403  (part of the settings)
 from server.limits import *  # noqa: F403
 from server.limits import EVALUATION_WALL_SECONDS, WORKER_PROCESSES
+from server.runtime.broker import celery_url
 from server.runtime.environment import BASE_DIR, env, unusable_folder
 from server.runtime.installation import key_in, running
 
-# The folder with the service's data, and the URL of the service
+# The data folder and the URL of the service
 PODIUM_HOME = env.folder("PODIUM_HOME", default=BASE_DIR / "var")
 PODIUM_PORT = env.port("PODIUM_PORT", default=8000)
 PODIUM_BIND = env.bind("PODIUM_BIND", default="127.0.0.1")
 PODIUM_URL = env.site("PODIUM_URL", default=f"http://localhost:{PODIUM_PORT}")
-# the number of our own proxies, whose X-Forwarded-For headers are trusted
+# number of our own proxies in front of the service, whose X-Forwarded-For entries are trusted
 PROXIES = env.number("PROXIES", default=0, low=0, high=100)
+# Who may read /metrics: clients with this token, and clients at these addresses; by default, nobody
+METRICS_TOKEN = env.key("METRICS_TOKEN")
+METRICS_ADDRESSES = env.networks("METRICS_ADDRESSES")
 RUNTIME_FILE = PODIUM_HOME / "runtime.json"
 FILE_UPLOAD_TEMP_DIR = PODIUM_HOME / "incoming"
 
@@ -23,10 +27,10 @@ try:
     FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
     (PODIUM_HOME / "logs").mkdir(mode=0o700, exist_ok=True)
     SECRET_KEY: str = env.key("SECRET_KEY") or key_in(PODIUM_HOME / "secret_key")
-    AUDIT_KEY: str = env.key("AUDIT_KEY") or key_in(  # this key must be the same on all machines
+    AUDIT_KEY: str = env.key("AUDIT_KEY") or key_in(  # must be the same on all machines
         PODIUM_HOME / "audit_key", used_for=PODIUM_HOME / "audit_head"
     )
-    SIGNING_KEY: str = env.key("SIGNING_KEY") or key_in(PODIUM_HOME / "signing_key")  # the same on all machines
+    SIGNING_KEY: str = env.key("SIGNING_KEY") or key_in(PODIUM_HOME / "signing_key")  # must be the same on all machines
     RUNNING = running(RUNTIME_FILE)
 except OSError as error:
     raise unusable_folder("PODIUM_HOME", PODIUM_HOME, error) from error
@@ -79,7 +83,7 @@ MIDDLEWARE = [
     "server.middleware.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "server.middleware.BodySizeMiddleware",  # this must come before any middleware that reads the body
+    "server.middleware.BodySizeMiddleware",  # must come before any middleware that reads the body
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -116,10 +120,11 @@ DATABASES = {
     "default": PERSISTENT | env.database("DATABASE_URL", default=f"sqlite:///{PODIUM_HOME / 'podium.sqlite3'}"),
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    # With IMMEDIATE and WAL, writers wait for each other instead of failing. A power cut may lose the last commits.
-    # SQLite does not queue writers. Of 64,000 writes by 32 concurrent writers, the slowest waited 18 s, and more than
-    # 30 s while other programs used most of the machine. Every thread of a web process has its own page cache, so the
-    # size of the cache is 500 kB instead of 2 MB; the operating system caches the file anyway.
+    # With IMMEDIATE and WAL, writers wait for each other instead of failing. With synchronous=NORMAL, a power cut may
+    # lose the last commits. The timeout is long because SQLite does not queue writers: of 64,000 writes by 32
+    # concurrent writers, the slowest waited 18 s, and more than 30 s while other programs used most of the machine. The
+    # page cache is 500 kB instead of 2 MB, because every thread of a web process has its own, and the operating system
+    # caches the file anyway.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 60,
@@ -139,7 +144,7 @@ STORAGES = {
     "default": {"BACKEND": "server.submissions.storage.DurableStorage"},
     "staticfiles": {
         "BACKEND": "server.runtime.static_files.StaticFiles",
-        # Everybody may read these files, because they are often built by one user and served by another.
+        # Everybody may read static files, because they are often built by one user and served by another.
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
@@ -148,7 +153,7 @@ DEFAULT_FROM_EMAIL = env.mail_address("DEFAULT_FROM_EMAIL", default=f"podium@{OW
 
 # Language and time
 LANGUAGE_CODE = "en"
-USE_I18N = False  # There is only one language, and looking it up for each value takes 6% of the time of a page.
+USE_I18N = False  # There is only one language, and looking it up for each value would take 6% of the time for a page.
 USE_TZ = True
 TIME_ZONE = "UTC"
 
@@ -172,7 +177,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Submit predictions, follow their scoring, read leaderboards.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
-    "COMPONENT_SPLIT_REQUEST": True,  # a file is uploaded as bytes and returned as a URL
+    "COMPONENT_SPLIT_REQUEST": True,  # needed because a file is bytes in a request but a URL in a response
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "server.api.schema.add_input_rules",
@@ -183,7 +188,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 # Limits on passwords and sign-ups are counted in the database, so that they apply without Redis and across all web
-# processes. Requests to the API are counted in Redis: the loss of these counts does no harm.
+# processes. Requests to the API are counted in Redis, because losing these counts does no harm.
 OBJECTS: dict[str, object] = {"BACKEND": "server.memory_cache.MemoryCache", "OPTIONS": {"MAX_ENTRIES": 32}}
 CACHES: dict[str, dict[str, object]] = {
     "default": {
@@ -192,7 +197,8 @@ CACHES: dict[str, dict[str, object]] = {
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     },
     "requests": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
-    # Each web process caches rendered parts of leaderboards, each up to about 200 kB, and the history before today.
+    "status": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "status"},
+    # Each web process caches rendered parts of leaderboards (up to about 200 kB each) and the history before today.
     **{name: OBJECTS | {"LOCATION": name} for name in ("boards", "history")},
 }
 if REDIS_URL:
@@ -203,19 +209,19 @@ if REDIS_URL:
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     }
 
-# Celery only wakes the worker; the database holds the jobs. The intervals are short, so that the message of a killed
+# Celery only wakes the worker; the database holds the jobs. The intervals are short, so that the message for a killed
 # task is delivered again immediately instead of after 100 s.
-CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
+CELERY_BROKER_URL = celery_url(REDIS_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": EVALUATION_WALL_SECONDS + 600,
     "unacked_restore_interval": 1,
     "unacked_restore_throttle": 1,
-    # the separator between the name of a queue and a priority; `submissions.queue` uses such names to count messages
+    # separator between the name of a queue and a priority; `submissions.queue` needs it to count messages
     "sep": ":",
     "socket_timeout": 10,
     "socket_connect_timeout": 5,
-    # Sending a message is tried at most twice, without a pause, so an upload does not wait for a broker that is down.
+    # Sending a message is tried at most twice, without a pause, so that uploads do not wait for a broker that is down.
     "max_retries": 1,
     "interval_start": 0,
     "interval_step": 0,
@@ -236,9 +242,13 @@ LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},  # `verify_audit` reads this format
+        "console": {"()": "server.logs.formatter"},
+    },
+    "filters": {"without_path": {"()": "server.logs.WithoutPath"}},
     "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "line"},
+        "console": {"class": "logging.StreamHandler", "formatter": "console"},
         "audit": {
             "class": "server.audit.external_records.LogFile",
             "filename": PODIUM_HOME / "logs" / "audit.log",
@@ -246,7 +256,13 @@ LOGGING = {
             "formatter": "line",
         },
     },
-    # The file contains every entry, including those of commands, whose other output goes to a terminal.
-    "loggers": {"server.audit.services": {"handlers": ["audit"], "level": "INFO"}},
+    # The log file contains every audit entry, including those from commands, whose other output goes to a terminal.
+    "loggers": {
+        "server.audit.services": {"handlers": ["audit"], "level": "INFO"},
+        # Refused requests are not logged separately from the line for each request. Failed ones are logged with a
+        # traceback.
+        "django.request": {"level": "ERROR", "filters": ["without_path"]},
+        "gunicorn.error": {"propagate": True},
+    },
     "root": {"handlers": ["console"], "level": env.choice("LOG_LEVEL", default="INFO", among=LOG_LEVELS)},
 }

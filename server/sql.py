@@ -1,4 +1,4 @@
-"""Plain SQL for frequent queries, because Django takes longer to compile them than databases take to run them."""
+"""Plain SQL for frequent queries, because Django takes longer to compile queries than databases take to run them."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
@@ -7,11 +7,11 @@ from typing import Any, cast
 from django.db import connection
 from django.db.models import Model
 
-ROWS_AT_ONCE = 50  # SQLite may limit a statement to 999 parameters
+ROWS_AT_ONCE = 50  # because SQLite may limit a statement to 999 parameters
 
 
 def select(statement: str, words: Collection[Any], keys: Collection[Any] = ()) -> list[tuple[Any, ...]]:
-    """Return the rows of a statement, in which placeholders for `keys` replace `{}`.
+    """Return the rows that an SQL statement selects. The `{}` in it is replaced with placeholders for `keys`.
 
     The parameters of the statement are `words`, followed by `keys`.
     """
@@ -29,10 +29,10 @@ def execute(statement: str, words: Collection[Any], keys: Collection[Any] = ()) 
 def insert(
     rows: Iterable[Model], *, unique: Sequence[str] = (), renewed: Sequence[str] = (), held_by: str = ""
 ) -> None:
-    """Insert rows of one model, and set their ids.
+    """Insert instances of one model as rows, and set their ids.
 
-    If a stored row has the same values of the fields `unique`, only the fields `renewed` of that row are updated.
-    A stored row keeps its values if its field `held_by` is not null.
+    If a stored row has the same values in the fields `unique`, only the fields `renewed` of this row are updated. If
+    its field `held_by` is not null, the stored row keeps all of its values.
     """
     found = list(rows)
     for start in range(0, len(found), ROWS_AT_ONCE):
@@ -46,7 +46,7 @@ def insert(
 def insertion(
     rows: Sequence[Model], *, unique: Sequence[str], renewed: Sequence[str], held_by: str
 ) -> tuple[str, list[Any]]:
-    """Return an INSERT statement for the rows, and its parameters."""
+    """Return an INSERT statement for the rows and its parameters."""
     meta: Any = rows[0]._meta
     fields = [field for field in meta.concrete_fields if field is not meta.pk]
     words = [field.get_db_prep_save(getattr(row, field.attname), connection) for row in rows for field in fields]
@@ -61,9 +61,10 @@ def insertion(
 
 
 def renewal(meta: Any, name: str, held_by: str) -> str:
-    """Return the assignment of a new value to a stored row.
+    """Return the SQL assignment that gives a stored row a new value.
 
-    A row that is held is updated with its own value, because RETURNING leaves out rows that are not updated.
+    A row whose field `held_by` is not null is updated with its own value, because RETURNING leaves out rows that are
+    not updated.
     """
     if not held_by:
         return f"{name} = excluded.{name}"
@@ -81,7 +82,7 @@ def update(model: type[Model], keys: Collection[Any], **values: Any) -> None:
 
 
 def row_lock() -> str:
-    """Return the end of a SELECT that locks its rows; empty on SQLite, which locks the whole database."""
+    """Return the end of a SELECT that locks its rows. It is empty for SQLite, which locks the whole database."""
     return connection.ops.for_update_sql(no_key=True) if connection.features.has_select_for_update else ""
 
 
@@ -93,6 +94,6 @@ def in_utc(moment: datetime) -> datetime:
 def marks(words: Collection[Any]) -> str:
     """Return a placeholder for each parameter.
 
-    Without parameters, return NULL, because no value is in the list (NULL), and an empty list is not valid SQL.
+    Without parameters, return NULL, because `IN ()` is not valid SQL and `IN (NULL)` is never true.
     """
     return ", ".join(["%s"] * len(words)) or "NULL"

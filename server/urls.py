@@ -5,16 +5,20 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from server.runtime.views import healthz, readyz
+from server.runtime.views import livez, metrics, readyz, status, status_json
 
 urlpatterns = [
-    path("healthz", healthz, name="healthz"),
+    path("livez", livez, name="livez"),
+    path("healthz", livez, name="healthz"),
     path("readyz", readyz, name="readyz"),
-    # these come before the pages, so that the paths of pages are not tried first
+    path("metrics", metrics, name="metrics"),
+    path("status", status, name="status"),
+    path("status.json", status_json, name="status_json"),
+    # listed before the pages, so that API requests do not try the paths of all pages first
     path("api/v1/", include("server.api.urls")),
     path("", include("server.pages.urls")),
     path("accounts/", include("server.accounts.urls")),
-    # These replace the admin's own pages, which neither count wrong passwords nor log changes of passwords.
+    # These replace the admin's own pages, which neither count wrong passwords nor log password changes.
     path("admin/login/", secure_admin_login(RedirectView.as_view(pattern_name="admin:index"))),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),
@@ -23,5 +27,5 @@ urlpatterns = [
 handler400 = "server.pages.views.errors.bad_request"
 handler403 = "server.pages.views.errors.forbidden"
 handler404 = "server.pages.views.errors.not_found"
-handler429 = "server.accounts.views.rate_limited"  # django-allauth calls this handler when a limit is exceeded
+handler429 = "server.accounts.views.rate_limited"  # called by django-allauth when a limit is exceeded
 handler500 = "server.pages.views.errors.server_error"

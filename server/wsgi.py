@@ -9,9 +9,9 @@ from django.utils.http import parse_header_parameters
 
 
 class Utf8Request(WSGIRequest):
-    """A request that ignores the character set in its header.
+    """A request that ignores the character set declared in its headers.
 
-    Django would fail on a character set that is a Python codec but not a text encoding, such as zlib.
+    Django would fail if a client declared a Python codec that is not a text encoding, such as zlib.
     """
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:

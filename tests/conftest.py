@@ -23,9 +23,12 @@ from server.leaderboards.services import comparisons
 from server.organize.services.kits import kit_settings
 from server.submissions import queue
 from server.submissions.models import Rerun, Submission
+from tests.migrated_database import django_db_modify_db_settings, django_db_setup
 from worker import tasks
 from worker.comparisons.comparing import compared
 from worker.heartbeat import LeaseLost
+
+__all__ = ["django_db_modify_db_settings", "django_db_setup"]
 
 PASSWORD = "correct horse battery"
 
@@ -48,7 +51,7 @@ class Make:
         return Challenge.objects.create(**{"slug": slug, "title": slug, "opens_at": opens_at, **fields})
 
     def phase(self, challenge: Challenge | None = None, **fields: Any) -> Phase:
-        """Create a phase with an active ground truth. Its file is empty, so no submission can be scored against it."""
+        """Create a phase whose active ground truth is an empty file, against which no submission can be scored."""
         challenge = challenge or self.challenge()
         slug = f"phase-{next(self.numbers)}"
         phase = Phase.objects.create(
@@ -58,7 +61,7 @@ class Make:
         return phase
 
     def truth(self, phase: Phase, *, content: bytes = b"", **fields: Any) -> Truth:
-        """Create the next truth version of a phase and make it active.
+        """Create the next ground truth version of a phase and make it active.
 
         The signature of the phase then contains this version.
         """
@@ -84,7 +87,7 @@ class Make:
         return truth
 
     def team(self, challenge: Challenge, *users: User, **fields: Any) -> Team:
-        """Create a team of the given users, who have accepted the rules. Without users, create one for the team."""
+        """Create a team of the given users or, if none are given, of a new user. All have accepted the rules."""
         people = users or (() if fields.get("is_baseline") else (self.user(),))
         team = Team.objects.create(**{"challenge": challenge, "name": f"Team {next(self.numbers)}", **fields})
         for place, user in enumerate(people):
@@ -98,7 +101,7 @@ class Make:
         return team
 
     def submission(self, phase: Phase, team: Team | None = None, **fields: Any) -> Submission:
-        """Create a queued submission directly in the database. No service runs, so no quota is charged."""
+        """Create a queued submission directly in the database, without charging any quota."""
         team = team or self.team(phase.challenge)
         content = fields.pop("content", f"ImageId,PredictionString\nimage{next(self.numbers)},\n".encode())
         now = datetime.now(UTC)
@@ -120,12 +123,12 @@ class Make:
 
 
 def green_gate(phase: Phase) -> dict[str, Any]:
-    """Return the result of a gate that has passed with the current settings of a phase, without any check."""
+    """Return the result of a green gate for the current settings of a phase, without running any check."""
     return {"settings": current_settings(phase), "evaluator": __version__, "green": True, "checks": []}
 
 
 def compare_boards() -> None:
-    """Compare the entries of all leaderboards that have changed, as a worker does, but without pauses."""
+    """Compare the entries on every leaderboard that has changed, as a worker does, but without pauses."""
     comparisons.add_missing()
     while True:
         Comparison.objects.update(not_before=None)
@@ -177,7 +180,7 @@ class InlineQueue:
 
 @pytest.fixture
 def own_folders(settings: Settings, tmp_path: Path) -> None:
-    """Store uploads in temporary folders of the test."""
+    """Store uploads in temporary folders during the test."""
     settings.MEDIA_ROOT = tmp_path / "uploads"
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "incoming"
     settings.FILE_UPLOAD_TEMP_DIR.mkdir()
@@ -185,7 +188,9 @@ def own_folders(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.fixture
 def make(db: None, own_folders: None) -> Make:
-    """Return a factory of rows: `make.user()`, `make.phase()`, `make.team(challenge)`, `make.submission(phase)`."""
+    """Return a factory for database rows: `make.user()`, `make.phase()`, `make.team(challenge)`,
+    `make.submission(phase)`.
+    """
     return Make()
 
 

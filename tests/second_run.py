@@ -9,13 +9,13 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
-FAILED = Path(".pytest_cache/v/cache/lastfailed")  # pytest writes this file
+FAILED = Path(".pytest_cache/v/cache/lastfailed")  # pytest writes this file.
 TIMED = ("tests/flows/", "tests/browser/")
 MAX_FAILED = 3
 
 
 def may_run_again(failed: Collection[str]) -> bool:
-    """Return whether these failed tests may run again. `failed` has the ids that pytest gives to tests.
+    """Return whether the failed tests, given by their pytest ids, may run again.
 
     >>> may_run_again(["tests/flows/test_a.py::test_b"])
     True

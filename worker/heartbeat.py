@@ -11,20 +11,23 @@ log = logging.getLogger(__name__)
 
 MIN_BEAT_SECONDS = 1.0
 
-Prolong = Callable[..., bool]  # Takes `stage` and `progress`, and returns False if the lease is lost.
+Prolong = Callable[..., bool]  # takes `stage` and `progress`, and returns False if the lease is lost
 
 
 class LeaseLost(Exception):
-    """Raised if a job was cancelled or claimed by another worker. The result must not be recorded."""
+    """Raised if a job was cancelled or claimed by another worker.
+
+    The result of the scoring run must not be recorded.
+    """
 
 
 class Heartbeat(Thread):
-    """A thread that calls `prolong` every HEARTBEAT_SECONDS, and soon after new progress, but at most once a second.
+    """A thread that calls `prolong` every HEARTBEAT_SECONDS, and soon after new progress, at most once per second.
 
     The thread does not call `prolong` in the first second, so that a short scoring run needs no further database
     connection.
 
-    While the database cannot be reached, the thread continues to try. If the lease expires in the meantime, the next
+    While the database cannot be reached, the thread keeps trying. If the lease is lost in the meantime, the next
     successful call returns False.
     """
 
@@ -42,13 +45,15 @@ class Heartbeat(Thread):
         self.over.set()
         self.has_progress.set()
         self.join()
-        # A connection that was idle for a long time may be broken, for example if the database was restarted.
+        # A connection that has been idle for a long time may be broken, for example if the database was restarted.
         close_old_connections()
 
     def progress(self, stage: str, fraction: float) -> None:
-        """Record the progress that the scorer reports. If the lease is lost, stop the scoring by raising LeaseLost."""
+        """Record the progress that the scorer reports. If the lease is lost, raise LeaseLost to stop the scoring."""
         if self.lost.is_set():
             raise LeaseLost
+        if stage != self.latest[0]:
+            log.info("stage", extra={"stage": stage})
         self.latest = (stage, fraction)
         self.has_progress.set()
 

@@ -24,10 +24,10 @@ log = logging.getLogger(__name__)
 
 @shared_task(name=MAKE_KIT)
 def make_kit(truth_id: int) -> None:
-    """Write the check kit of a truth unless the kit is up to date, and wake a worker for the next kit.
+    """Write the check kit of a ground truth unless it is up to date, and wake a worker for the next kit.
 
-    If the storage is the reason for a failure, the sweeper sends another message. A truth that cannot be used gets
-    no kit.
+    If this fails because of the storage, the sweeper sends another message later. A truth that cannot be used gets no
+    kit.
     """
     truth = Truth.objects.select_related("phase").filter(pk=truth_id).first()
     if truth is None or not storage_check.can_work() or not kits.is_outdated(truth):

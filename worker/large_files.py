@@ -1,4 +1,4 @@
-"""Limits how many processes of a worker score large files at once, so that one process stays free for small files."""
+"""Limits how many processes of a worker score large files at once, so that one process stays free for small ones."""
 
 import atexit
 import fcntl
@@ -9,8 +9,9 @@ from typing import Self
 
 from django.conf import settings
 
-# Each byte of this file is a slot, which one process can lock. Celery imports this module before it forks the pool, so
-# all processes of a worker share the file. If a process ends for any reason, the operating system releases its lock.
+# Each byte of this file represents a slot, which one process can lock. Celery imports this module before it forks the
+# pool, so all processes of a worker share the file. When a process ends for any reason, the operating system releases
+# its lock.
 LOCKS = TemporaryFile(buffering=0)  # noqa: SIM115 - open as long as the process lives
 atexit.register(LOCKS.close)
 
@@ -32,7 +33,7 @@ class LargeFileSlot:
 
     @property
     def is_held(self) -> bool:
-        """Whether this process holds a slot, and therefore may score a large file."""
+        """Whether this process holds a slot and may therefore score a large file."""
         return self.number is not None
 
     def release(self) -> None:

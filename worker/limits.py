@@ -1,4 +1,4 @@
-"""Limits the CPU time and memory of a scoring run, and returns the message for the participant if the run fails."""
+"""Limits the CPU time and memory of a scoring run, and composes the participant's message if the run fails."""
 
 import logging
 import os
@@ -16,16 +16,16 @@ from server.runtime.setting_warnings import setting_warnings
 
 log = logging.getLogger(__name__)
 
-REPEAT_SECONDS = 1.0  # OutOfTime is raised again after this time, because some libraries catch all exceptions.
+REPEAT_SECONDS = 1.0  # interval at which OutOfTime is raised again, because some libraries catch all exceptions
 
 
 class OutOfTime(Exception):
-    """Raised if a scoring run exceeds its limit of CPU time."""
+    """Raised if a scoring run exceeds its CPU time limit."""
 
 
 @contextmanager
 def limited(*, small: bool = False) -> Iterator[None]:
-    """Limit the CPU time and memory of the scoring run in this block. Raises OutOfTime or MemoryError.
+    """Limit the CPU time and memory of the scoring run within this block. Raises OutOfTime or MemoryError.
 
     A small file gets less CPU time, so that the process that is reserved for small files is soon available again.
     """
@@ -36,7 +36,10 @@ def limited(*, small: bool = False) -> Iterator[None]:
 
 @contextmanager
 def limited_time(seconds: float) -> Iterator[None]:
-    """Limit the CPU time of this process. Elapsed time is not limited, so no file fails because the machine is busy."""
+    """Limit the CPU time of this process.
+
+    Elapsed time is not limited, so that no file fails because the machine is busy.
+    """
     before = signal.signal(signal.SIGPROF, raise_out_of_time)
     signal.setitimer(signal.ITIMER_PROF, seconds, REPEAT_SECONDS)
     try:
@@ -54,9 +57,9 @@ def raise_out_of_time(number: int, frame: object) -> NoReturn:
 def limited_memory() -> Iterator[None]:
     """Make an allocation beyond the memory limit raise MemoryError, before the kernel kills the process.
 
-    Memory that the process already has, including memory inherited from its parent, does not count. RLIMIT_DATA counts
-    private writable memory. RLIMIT_AS would also count truths that are mapped for reading, and address space that
-    thread pools reserve but never use.
+    Memory that the process already has, including memory inherited from its parent, does not count. The limit is
+    RLIMIT_DATA, which counts private writable memory. RLIMIT_AS would also count ground truths that are mapped for
+    reading, and address space that thread pools reserve but never use.
     """
     before = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (private_bytes() + settings.WORKER_MEMORY_BYTES, before[1]))
@@ -67,7 +70,7 @@ def limited_memory() -> Iterator[None]:
 
 
 def private_bytes() -> int:
-    """Return the private writable memory of this process in bytes; 0 on systems without Linux's /proc."""
+    """Return the private writable memory of this process in bytes, or 0 on systems without Linux's /proc."""
     status = Path("/proc/self/statm")
     return int(status.read_text().split()[5]) * os.sysconf("SC_PAGESIZE") if status.exists() else 0
 

@@ -1,4 +1,7 @@
-"""Stops a worker soon after SIGTERM. Tasks that do not finish within STOP_SECONDS put their job back into the queue."""
+"""Stops a worker soon after SIGTERM.
+
+Tasks that do not finish within STOP_SECONDS put their jobs back into the queue.
+"""
 
 import os
 import signal
@@ -16,7 +19,7 @@ Claimed = TypeVar("Claimed")
 class StopDeadline(bootsteps.StartStopStep):
     """Interrupts running tasks STOP_SECONDS after the worker received SIGTERM. Celery itself would wait without limit.
 
-    A pool process turns SIGTERM into SystemExit inside the task, which then puts its job back.
+    A pool process turns SIGTERM into SystemExit inside the task, which then puts its job back into the queue.
     """
 
     requires = ("celery.worker.components:Pool",)
@@ -35,9 +38,11 @@ def interrupt(processes: list[int]) -> None:
 
 @contextmanager
 def claim(claim_next: Callable[[], Claimed | None], release: Callable[[Claimed], object]) -> Iterator[Claimed | None]:
-    """Claim a job for a block. If the worker is stopped during the block, call `release` to put the job back.
+    """Claim a job for the duration of a block.
 
-    The block gets None if there is no job to claim.
+    If the worker is stopped during the block, put the job back with `release`.
+
+    The context manager yields None if there is no job to claim.
     """
     job = None
     try:
@@ -52,9 +57,9 @@ def claim(claim_next: Callable[[], Claimed | None], release: Callable[[Claimed],
 
 @contextmanager
 def stop_deferred() -> Iterator[None]:
-    """Handle a SIGTERM that arrives during the block only when the block ends.
+    """Defer the handling of SIGTERM until the block ends.
 
-    Otherwise SystemExit could be raised when the database has recorded a claim, but the caller does not know the job.
+    Otherwise SystemExit could be raised after the database has recorded a claim but before the caller knows the job.
     """
     received: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, frame: received.append(number))

@@ -1,8 +1,8 @@
 """Checks whether this worker can read the stored files. If not, it takes no jobs, and other workers continue.
 
-If only this worker cannot read a file, the storage is not mounted, or another machine's storage is mounted. If a file
-differs from the upload, the file is damaged. Neither case is the participant's fault, so no submission or rerun may
-fail because of it.
+If a file is unreadable for this worker only, the storage is not mounted, or the wrong storage is mounted. If a file
+differs from the upload, the file is damaged. Neither is the participant's fault, so no submission or rerun may fail for
+this reason.
 """
 
 import logging
@@ -21,20 +21,21 @@ from server.submissions.models import Submission
 
 log = logging.getLogger(__name__)
 
-SAMPLE = 20  # Number of the newest files of each kind that are checked.
-SEVERAL = 2  # A single lost file never stops a worker, even if there are only a few files.
-LOST_UPLOADS = 0.25  # The storage is considered missing if at least this fraction of the uploads is unreadable.
-# The storage is considered missing if all truths are unreadable. If one truth is lost, only its phase has to wait.
+SAMPLE = 20  # number of files of each kind to check, newest first
+SEVERAL = 2  # minimum number of unreadable files, so that a single lost file never stops a worker
+LOST_UPLOADS = 0.25  # the storage is considered missing if at least this fraction of the uploads is unreadable
+# The storage is considered missing only if all ground truths are unreadable, because the loss of one of them affects
+# only its phase.
 LOST_TRUTHS = 1.0
-PAUSE_SECONDS = 2.0  # Pause between two messages while the storage is missing.
+PAUSE_SECONDS = 2.0  # pause between two messages while the storage is missing
 
-# A byte that is 1 if this worker takes no jobs because the storage is missing. Celery imports this module before it
+# A byte that is 1 while this worker takes no jobs because the storage is missing. Celery imports this module before it
 # forks the pool, so all processes of a worker share the byte.
 STOPPED = mmap.mmap(-1, 1)
 
 
 class Unreadable(Exception):
-    """Raised if a file of a submission or truth is missing, has changed, or cannot be read by this worker."""
+    """Raised if the file of a submission or ground truth is missing, has changed, or cannot be read by this worker."""
 
 
 def refuse_unreadable(*paths: Path) -> None:
@@ -74,21 +75,21 @@ def newest_uploads() -> list[Path]:
 
 
 def newest_truths() -> list[Path]:
-    """Return the files of the newest truths that jobs need: active truths, and the truths of waiting reruns."""
+    """Return the files of the newest ground truths that jobs need: active ones, and those of waiting reruns."""
     needed = Truth.objects.filter(Q(active=True) | Q(reruns__isnull=False)).distinct().order_by("-pk")[:SAMPLE]
     return [Path(one.prepared.path) for one in needed]
 
 
 def is_storage_missing() -> bool:
-    """Return whether a large part of the newest uploads, or all of the newest truths, cannot be read."""
+    """Return whether a large part of the newest uploads, or all of the newest ground truths, cannot be read."""
     return is_lost(newest_uploads(), LOST_UPLOADS) or is_lost(newest_truths(), LOST_TRUTHS)
 
 
 def is_lost(files: list[Path], share: float) -> bool:
-    """Return whether the whole storage of the given files is missing, rather than individual files.
+    """Return whether the storage that contains these files is missing as a whole, as opposed to individual files.
 
-    This is the case if no folder of the unreadable files can be opened, or if at least two files and at least the given
-    fraction of the files are unreadable.
+    This is the case if none of the folders of the unreadable files can be opened, or if at least two of the files, and
+    at least the fraction `share` of them, are unreadable.
     """
     unreadable = [path for path in files if not is_readable(path)]
     if unreadable and not any(os.access(path.parent, os.X_OK) for path in unreadable):
@@ -97,14 +98,17 @@ def is_lost(files: list[Path], share: float) -> bool:
 
 
 def stop_if_missing() -> bool:
-    """Stop taking jobs if the storage is missing. Return whether this worker has stopped taking jobs."""
+    """Make this worker stop taking jobs if the storage is missing. Return whether the worker takes no jobs."""
     if is_storage_missing():
         STOPPED[0] = 1
     return bool(STOPPED[0])
 
 
 def can_work() -> bool:
-    """Return whether this worker may take jobs. If it stopped after a failed check, check the storage again."""
+    """Return whether this worker may take jobs.
+
+    If it had stopped after a failed check, the storage is checked again.
+    """
     if not STOPPED[0]:
         return True
     if is_storage_missing():

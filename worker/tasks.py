@@ -1,4 +1,4 @@
-"""Defines the tasks. `evaluate` scores a submission; `rerun` scores it again for the intervals or the explanation.
+"""Defines the worker's tasks: `evaluate` scores a submission, `rerun` scores it again for intervals or explanations.
 
 `compare` compares the entries of a leaderboard with each other. Each task claims the next job, computes the outcome and
 records it. The services of `server/submissions` and `server/leaderboards` define the effect of each outcome.
@@ -15,6 +15,7 @@ from django.conf import settings
 
 from evaluator.problems import InvalidParameters, InvalidSubmission, InvalidTruth
 from evaluator.request import ReportOptions
+from server import logs, metrics
 from server.leaderboards.models import Comparison
 from server.leaderboards.services import comparisons
 from server.leaderboards.services.comparisons import COMPARE
@@ -37,10 +38,10 @@ from worker.truths import UNUSABLE_TRUTH, active_truth, fault_codes
 
 log = logging.getLogger(__name__)
 
-# Errors that every further attempt would cause again.
+# Errors that would occur again in every further attempt.
 FINAL_ERRORS = (InvalidSubmission, InvalidTruth, InvalidParameters, MemoryError, OutOfTime, NotReproducible)
-# Errors caused by stored files, by a truth that cannot be restored, or by the worker's disk. The attempt does not
-# count.
+# Errors caused by stored files, by a ground truth that cannot be restored, or by the worker's disk. Such an attempt
+# does not count.
 FILE_FAULTS = (Unreadable, Unrestorable, OSError)
 
 
@@ -58,7 +59,7 @@ def rerun(rerun_id: int) -> None:
 
 @shared_task(name=COMPARE)
 def compare(board_id: int) -> None:
-    """Compare the entries of the next leaderboard that has changed. No stored files are read."""
+    """Compare the entries of the next leaderboard that has changed. This reads no stored files."""
     with claim(comparisons.claim_next, comparisons.release) as claimed:
         if claimed is None:
             return
@@ -73,8 +74,8 @@ def compare(board_id: int) -> None:
 def work(kind: type[Job], key: UUID | int, score_claimed: Callable[[Job], None]) -> None:
     """Claim the next job and score it.
 
-    The message with the key of a job only wakes this worker, which does not have to claim that job. The message can
-    arrive twice, late or never.
+    The message that started this task contains the id of a job, but only wakes this worker, which may claim a different
+    job. A message can arrive twice, late or never.
     """
     if not storage_check.can_work():
         return storage_check.pass_on(partial(queue.enqueue, kind, key))
@@ -82,11 +83,35 @@ def work(kind: type[Job], key: UUID | int, score_claimed: Callable[[Job], None])
         if job is None:
             return
         try:
-            score_claimed(job)
+            with logs.bound(**log_fields(job)):
+                note_claim(job)
+                started = monotonic()
+                score_claimed(job)
+                seconds = monotonic() - started
+                metrics.stage_seconds.labels(stage_of(job)).observe(seconds)
+                log.info("attempt ended", extra={"seconds": round(seconds, 3)})
         finally:
             slot.release()
             scheduling.wake(Submission)
             scheduling.wake(Rerun)
+
+
+def note_claim(job: Submission | Rerun) -> None:
+    """Log a claim, and measure how long the submission has waited for its first attempt."""
+    log.info("claimed", extra={"attempt": job.attempts})
+    if isinstance(job, Submission) and job.attempts == 1 and job.started_at:
+        metrics.stage_seconds.labels("waiting").observe((job.started_at - job.received_at).total_seconds())
+
+
+def stage_of(job: Submission | Rerun) -> str:
+    return "scoring" if isinstance(job, Submission) else job.purpose
+
+
+def log_fields(job: Submission | Rerun) -> dict[str, object]:
+    """Return the fields that identify a job in the lines that are logged while it is processed."""
+    if isinstance(job, Submission):
+        return {"submission": str(job.pk)}
+    return {"submission": str(job.submission_id), "rerun": job.pk, "purpose": job.purpose}
 
 
 def evaluate_claimed(submission: Submission) -> None:
@@ -97,10 +122,10 @@ def evaluate_claimed(submission: Submission) -> None:
         with Heartbeat(name, partial(lifecycle.report_progress, submission)) as heartbeat:
             report = scorer.score(submission, truth, ReportOptions(), heartbeat.progress, first=True)
         lifecycle.record(submission, truth=truth, report=report.as_dict(), cpu_seconds=process_time() - started)
-    except InvalidSubmission as error:  # The file is at fault: its defects are shown to the participant.
+    except InvalidSubmission as error:  # The file is at fault, so its defects are shown to the participant.
         lifecycle.reject(submission, findings=error.findings.as_dict())
     except (InvalidTruth, InvalidParameters) as error:
-        # This is not the participant's fault: log the details, show a generic message.
+        # This is not the participant's fault, so the details are logged and the participant sees a generic message.
         log.error("%s cannot be scored: %s", phase, fault_codes(error))
         lifecycle.fail(submission, code=Failure.UNUSABLE_TRUTH, sentence=UNUSABLE_TRUTH, final=True)
     except (MemoryError, OutOfTime) as error:
@@ -109,7 +134,7 @@ def evaluate_claimed(submission: Submission) -> None:
         log.info("%s was cancelled or taken over; its result is discarded", name)
     except FILE_FAULTS as error:
         postpone(submission, error, name)
-    except Exception as error:  # The platform is at fault: try again, and raise an alarm after the last attempt.
+    except Exception as error:  # The platform is at fault, so try again, and raise an alarm after the last attempt.
         lifecycle.fail(submission, code=Failure.ACCIDENT, sentence=limits.accident_text(error), final=False)
         raise
 
@@ -117,7 +142,7 @@ def evaluate_claimed(submission: Submission) -> None:
 def end_exceeded(submission: Submission, error: MemoryError | OutOfTime) -> None:
     """Fail a submission that exceeded a limit.
 
-    If the submission exceeded only the shorter time limit of small files, queue it as large instead.
+    If the submission exceeded only the shorter time limit for small files, queue it as large instead.
     """
     if submission.small and isinstance(error, OutOfTime):
         leases.release_as_large(submission)
@@ -167,9 +192,10 @@ def compare_claimed(claimed: Comparison) -> None:
 def postpone(job: Job, error: Exception, name: str) -> None:
     """Put a job back into the queue after an error caused by the files or the disk. The attempt does not count.
 
-    If the storage is missing, this worker takes no more jobs, and another worker can score the job at once. Otherwise
-    only this file or truth is unusable, and the next attempt is delayed.
+    If the storage is missing, this worker takes no more jobs, and another worker can score the job immediately.
+    Otherwise only this file or ground truth is unusable, and the next attempt is delayed.
     """
+    metrics.storage_errors.inc()
     log.error("alarm: %s cannot be scored here: %s", name, error)
     if storage_check.stop_if_missing():
         leases.release(job)
@@ -183,14 +209,14 @@ def obstacle(error: Exception) -> str:
     The sentence contains no file paths, which are only written to the log.
     """
     if isinstance(error, Unreadable):
-        return "The stored file or the ground truth is missing or damaged. The log of the worker names it."
+        return "The stored file or the ground truth is missing or damaged. The worker's log names the file."
     if isinstance(error, OSError):
         return f"The worker cannot read or write a file: {error.strerror or type(error).__name__}."
     return f"{error}."
 
 
 def give_up(claimed: Rerun, error: Exception) -> None:
-    """Give up a rerun. If the rerun exceeded only the shorter time limit of small files, queue it as large instead."""
+    """Give up a rerun. If the rerun exceeded only the shorter time limit for small files, queue it as large instead."""
     if claimed.submission.small and isinstance(error, OutOfTime):
         leases.release_as_large(claimed)
     else:
@@ -200,7 +226,7 @@ def give_up(claimed: Rerun, error: Exception) -> None:
 def reason(error: Exception) -> str:
     """Return a sentence that tells organizers why a rerun was given up."""
     if is_too_large(error):
-        return f"Files of more than {settings.EXPLANATION_MAX_BYTES} bytes, decompressed, are not explained."
+        return f"Files of more than {settings.EXPLANATION_MAX_BYTES} bytes after decompression are not explained."
     if isinstance(error, InvalidSubmission):
         return f"The file does not match this ground truth: {', '.join(error.findings.counts)}."
     if isinstance(error, InvalidTruth | InvalidParameters):

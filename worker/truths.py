@@ -1,5 +1,6 @@
-"""Selects the ground truth against which a submission is scored, and restores it if its prepared file cannot be
-used.
+"""Selects the ground truth against which a submission is scored.
+
+A ground truth whose prepared file cannot be used is restored from its source.
 """
 
 import logging
@@ -11,6 +12,7 @@ from typing import TypeVar
 from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidTruth, PreparedOtherwise, Problem
 from evaluator.tracks.compiling import refuse_prepared_otherwise
 from evaluator.truth import Truth as PreparedTruth
+from server import metrics
 from server.challenges.models import Phase, Truth
 from server.organize.services.truths import Unrestorable, prepare_again
 
@@ -26,7 +28,7 @@ UNUSABLE_TRUTH = (
 
 
 def active_truth(phase: Phase) -> Truth:
-    """Return the phase's active truth. Raises InvalidTruth if it has none."""
+    """Return the phase's active ground truth. Raises InvalidTruth if there is none."""
     truth = phase.truth
     if truth is None:
         missing = Problem("truth_missing_file", "the phase has no active ground truth", file=str(phase))
@@ -35,9 +37,10 @@ def active_truth(phase: Phase) -> Truth:
 
 
 def with_usable_truth(truth: Truth, read: Callable[[], Result]) -> Result:
-    """Call a function that reads the prepared file of a truth, and return its result.
+    """Call a function that reads the prepared file of a ground truth, and return its result.
 
-    If the file cannot be used, it is restored, and the function is called again. Raises Unrestorable.
+    If the file cannot be used, it is restored, and the function is called again. Raises Unrestorable if the file cannot
+    be restored.
     """
     try:
         return read()
@@ -47,27 +50,28 @@ def with_usable_truth(truth: Truth, read: Callable[[], Result]) -> Result:
 
 
 def restore(truth: Truth, error: DamagedTruth | PreparedOtherwise) -> None:
-    """Prepare a truth again from its stored source, because its prepared file cannot be used.
+    """Prepare a ground truth again from its stored source, because its prepared file cannot be used.
 
     The prepared file is damaged, or was prepared by a different version of the evaluator or with different settings.
 
     Only one process restores a truth at a time. The other processes wait and then find the file intact. The CPU time of
-    the restoration does not count towards the submission's limit. If the restoration takes longer than an attempt may
-    take, it counts as an attempt. Raises Unrestorable.
+    the restoration does not count toward the submission's limit. If the restoration takes longer than an attempt may
+    take, it counts as an attempt. Raises Unrestorable if the source cannot be prepared.
     """
     log.warning("%s: %s", truth, error)
     try:
         with Path(truth.source.path).open("rb") as source:
-            flock(source, LOCK_EX)  # Closing the file releases the lock.
+            flock(source, LOCK_EX)  # released when the file is closed
             if not is_intact(truth):
                 prepare_again(truth)
+                metrics.restored_truths.inc()
                 log.warning("%s was prepared again from its source", truth)
     except OSError as failure:
         raise Unrestorable(f"{truth} cannot be prepared again: {type(failure).__name__}") from failure
 
 
 def is_intact(truth: Truth) -> bool:
-    """Return whether the prepared file is undamaged, belongs to this truth, and matches the settings of its phase."""
+    """Return whether the prepared file is undamaged, belongs to this ground truth, and matches its phase's settings."""
     track, parameters = truth.phase.declared_track, truth.phase.parameters
     try:
         prepared = PreparedTruth.load(Path(truth.prepared.path), whole=True, expected=truth.sha256)
@@ -78,7 +82,7 @@ def is_intact(truth: Truth) -> bool:
 
 
 def fault_codes(error: InvalidTruth | InvalidParameters) -> str:
-    """Return the details of a faulty truth that a log may contain: codes, files and lines, but never its content."""
+    """Return those details of a faulty ground truth that a log may contain: codes, files and lines, but no content."""
     if isinstance(error, InvalidParameters):
         return str(error)
     return "; ".join(f"{problem.code} in {problem.file}, line {problem.line}" for problem in error.problems)

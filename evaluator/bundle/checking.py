@@ -8,8 +8,7 @@ from typing import Protocol, TypeVar
 from evaluator.bundle.declared import BundlePhase
 from evaluator.bundle.locating import located
 from evaluator.bundle.mistakes import InvalidBundle, Mistakes
-from evaluator.bundle.phases import missing_files
-from evaluator.bundle.truths import Podium, settings_of
+from evaluator.bundle.truths import Podium, missing_files, settings_of
 from evaluator.problems import Problem
 
 
@@ -69,7 +68,7 @@ def check_submissions(phase: BundlePhase, compiled: Path | None, podium: Podium)
 def check_sample(phase: BundlePhase, compiled: Path, podium: Podium) -> list[Problem]:
     """Return a warning if the sample has defects that are only found by a check against the ground truth.
 
-    Participants who submit the sample would have it rejected. The warning names the first defect.
+    If participants submitted this sample, it would be rejected. The warning quotes the first defect.
     """
     if phase.sample is None:
         return []
@@ -102,5 +101,5 @@ def _checkable(phases: tuple[BundlePhase, ...]) -> Iterator[BundlePhase]:
 
 
 def _locate(_: str | None, *, phase: BundlePhase, file: Path) -> str:
-    """Return the path of a checked file inside the bundle, which the defects from `podium check` do not contain."""
+    """Return the path of a file inside the bundle, because the defects that `podium check` prints have no path."""
     return f"phases/{phase.slug}/{file.relative_to(phase.folder).as_posix()}"

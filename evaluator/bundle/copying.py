@@ -33,12 +33,14 @@ def is_short(name: str) -> bool:
 
 
 def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLimits) -> None:
-    """Copy the regular files of a folder, within the limits of a zip file. Anything else in the folder is an error.
+    """Copy the regular files in a folder, with the same limits as for zip files. Anything else in it is an error.
 
-    The path of the folder itself may contain links. Inside the folder no link is followed, even if a link replaces a
-    file while the folder is copied, because every name is opened relative to its open folder.
+    The path of the folder itself may contain links. Inside the folder, no link is followed, even if a link replaces a
+    file while the folder is copied, because every name is opened relative to the descriptor of the folder that contains
+    it.
     """
-    source, target = source.resolve(), target.resolve()  # The target may be inside the source.
+    # Paths are compared below, because the target may be inside the source.
+    source, target = source.resolve(), target.resolve()
     unreadable: list[OSError] = []
     too_large = _is_too_large(source, target, unreadable, most=limits.decompressed_bytes)
     left = -1 if too_large else limits.decompressed_bytes
@@ -48,22 +50,22 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLi
             (target / inside / name).mkdir()
         for name in (name for name in files if _is_allowed(name, descriptor, inside, mistakes)):
             left -= _copy_file(name, descriptor, inside, target, most=left, mistakes=mistakes)
-        if left < 0:  # A file has grown since the check, or never ends.
+        if left < 0:  # A file has grown since its size was checked, or it is an endless stream.
             break
     if left < 0:
         allowed = f"{limits.decompressed_bytes} bytes, {MAX_ENTRIES} files and folders"
-        mistakes.add("too_large", f"contains more than allowed ({allowed})", file=source.name or str(source))
+        mistakes.add("too_large", f"contains more than is allowed ({allowed})", file=source.name or str(source))
     for error in unreadable:
-        # A filename that is an int is a file descriptor.
+        # The filename can also be a file descriptor, which is an integer.
         name = Path(error.filename).name if isinstance(error.filename, str) else source.name
         mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=name or str(source))
 
 
 def _walk(source: Path, target: Path, unreadable: list[OSError]) -> Iterator[Entries]:
-    """Yield path, subfolders, files and descriptor of each folder in the source. Errors go to `unreadable`."""
+    """Yield the path, subfolders, files and descriptor of each folder. Errors are appended to `unreadable`."""
     try:
         yield from _walk_readable(source, target, unreadable)
-    except OSError as error:  # This is raised if a folder can be opened but not listed, and ends the walk.
+    except OSError as error:  # A folder that can be opened but not listed ends the walk.
         unreadable.append(error)
 
 
@@ -74,7 +76,7 @@ def _walk_readable(source: Path, target: Path, unreadable: list[OSError]) -> Ite
 
 
 def _is_too_large(source: Path, target: Path, unreadable: list[OSError], *, most: int) -> bool:
-    """Return whether the folder exceeds the limits. It is called before copying.
+    """Return whether the folder exceeds the limits. This is checked before anything is copied.
 
     Counting stops as soon as a limit is exceeded.
     """
@@ -122,7 +124,7 @@ def _kind(name: str, folder: int) -> int:
 def _copy_file(name: str, folder: int, inside: Path, target: Path, *, most: int, mistakes: Mistakes) -> int:
     """Copy one file and return its size. Reading stops soon after `most` bytes."""
     path, size = (inside / name).as_posix(), 0
-    try:  # O_NONBLOCK, in case the file is a pipe.
+    try:  # O_NONBLOCK prevents waiting if the file is a pipe.
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except OSError as error:
         mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=path)

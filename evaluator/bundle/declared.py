@@ -1,4 +1,4 @@
-"""The checked content of a bundle. Fields have the names of the database columns that an import writes."""
+"""The checked content of a bundle. Fields are named after the database columns that an import writes."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,7 +10,7 @@ from evaluator.catalog import TRACKS, Track
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A submission of the organizers, shown on the leaderboard without a rank. ``line`` is the line of its name."""
+    """A submission by the organizers, which leaderboards show without a rank. ``line`` is the line of its name."""
 
     name: str
     file: Path
@@ -19,12 +19,12 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class BundlePhase:
-    """One phase.
+    """A phase in a bundle.
 
     Attributes
     ----------
     split_seeded : bool
-        Whether challenge.yaml has a seed.
+        Whether challenge.yaml has a seed for the split.
     folder : Path
         The folder of the phase in the bundle.
     key : str
@@ -45,6 +45,7 @@ class BundlePhase:
     opens_at: datetime | None
     closes_at: datetime | None
     freeze_at: datetime | None
+    reveal: str
     quota_per_day: int
     quota_total: int | None
     attempts_per_day: int
@@ -75,7 +76,7 @@ class BundlePhase:
     def usage(self) -> Path | None:
         """The file next to the truth folder that assigns images to splits, if any.
 
-        A usage file inside the truth folder is one of the truth files instead.
+        A usage file inside the truth folder counts as a truth file instead.
         """
         beside = (self.folder / "usage.csv", self.folder / "usage.csv.gz")
         return next((path for path in beside if path.is_file()), None)

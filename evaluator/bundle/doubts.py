@@ -1,4 +1,4 @@
-"""Warns about content of a bundle that is allowed but was probably not intended."""
+"""Warns about content in a bundle that is allowed but was probably not intended."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -7,9 +7,10 @@ from evaluator.bundle.declared import BundlePhase
 from evaluator.bundle.mistakes import SHEET, Mistakes
 from evaluator.bundle.values import nearest
 
-TOP = (SHEET, "description.md", "rules.md", "data.md", "logo.png")
+TOP = (SHEET, "description.md", "rules.md", "data.md")
 PHASES = "phases"
-DOCUMENTS = ("readme", "license", "changelog")  # Files that may exist in the repository of a bundle.
+# Do not warn about these files: a bundle may be kept in a repository.
+DOCUMENTS = ("readme", "license", "changelog", "synthesis.json")
 
 
 def warn_of_unread(folder: Path, phases: Iterable[BundlePhase], mistakes: Mistakes) -> None:
@@ -17,7 +18,7 @@ def warn_of_unread(folder: Path, phases: Iterable[BundlePhase], mistakes: Mistak
     for name in _names(folder):
         if (folder / name).is_file() and name not in TOP and not name.lower().startswith(DOCUMENTS):
             _warn(name, name, TOP, mistakes)
-        elif (folder / name).is_dir() and name != PHASES and nearest(name.lower(), (PHASES,)):
+        elif (folder / name).is_dir() and name != PHASES and (name in TOP or nearest(name.lower(), (PHASES,))):
             _warn(name, name.lower(), (PHASES,), mistakes)
     known = [phase.slug for phase in phases if phase.slug]
     for name in _names(folder / PHASES):
@@ -26,6 +27,7 @@ def warn_of_unread(folder: Path, phases: Iterable[BundlePhase], mistakes: Mistak
     for phase in phases:
         if phase.slug and phase.track:
             _warn_of_truth(phase, mistakes)
+            _warn_of_phase(phase, mistakes)
 
 
 def _warn_of_truth(phase: BundlePhase, mistakes: Mistakes) -> None:
@@ -33,6 +35,22 @@ def _warn_of_truth(phase: BundlePhase, mistakes: Mistakes) -> None:
     for name in _names(phase.truth):
         if name.removesuffix(".gz") not in files:
             _warn(f"phases/{phase.slug}/truth/{name}", name, files, mistakes)
+
+
+def _warn_of_phase(phase: BundlePhase, mistakes: Mistakes) -> None:
+    """Warn about files in the folder of a phase that are neither in its truth folder nor used by challenge.yaml."""
+    used = {phase.truth, phase.usage, phase.sample, *(baseline.file for baseline in phase.baselines)}
+    known = ["truth", "usage.csv", f"sample_submission.{phase.declared_track.form.suffix}"]
+    for name in _names(phase.folder):
+        path = phase.folder / name
+        if path in used or name.lower().startswith(DOCUMENTS):
+            continue
+        inner = [file for file in path.rglob("*") if file.is_file()]
+        if not any(file in used for file in inner):
+            _warn(f"phases/{phase.slug}/{name}", name.lower(), known, mistakes)
+            continue
+        for file in (file for file in sorted(inner) if file not in used):
+            _warn(f"phases/{phase.slug}/{file.relative_to(phase.folder).as_posix()}", file.name, (), mistakes)
 
 
 def warn_of_quota(phase: BundlePhase, mistakes: Mistakes) -> None:
@@ -44,6 +62,8 @@ def warn_of_quota(phase: BundlePhase, mistakes: Mistakes) -> None:
 def _contradictions(phase: BundlePhase) -> Iterator[str]:
     if phase.quota_total is not None and phase.quota_total < phase.quota_per_day:
         yield f"total ({phase.quota_total}) is less than per_day ({phase.quota_per_day}), so per_day is never reached"
+    if phase.quota_total is not None and phase.finals > phase.quota_total:
+        yield f"finals ({phase.finals}) is more than total ({phase.quota_total})"
     if phase.attempts_per_day < phase.quota_per_day:
         attempts = f"attempts_per_day ({phase.attempts_per_day})"
         yield f"{attempts} is less than per_day ({phase.quota_per_day}), so per_day is never reached"

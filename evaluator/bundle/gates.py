@@ -14,7 +14,7 @@ CHECKS = {check.name: check for check in GATE_CHECKS}
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What a gate tests: a prepared truth with the parameters and the sample of a phase.
+    """The input of a gate: a prepared truth, with the parameters and the sample submission of its phase.
 
     Without a sample, a template submission is tested.
     """
@@ -28,7 +28,7 @@ class Tested:
 def run_gate(tested: Tested, podium: Podium, *options: str) -> dict[str, Any]:
     """Return the output of `podium gate`: `evaluator`, `green` and `checks`.
 
-    If the prepared truth is unreadable, the result is empty.
+    The result is an empty dict if the prepared truth cannot be read.
     """
     words = [tested.track, "--truth", str(tested.compiled), *settings_of(tested.parameters)]
     words += ["--sample", str(tested.sample)] if tested.sample else []
@@ -47,7 +47,7 @@ def gate_warnings(gate: Mapping[str, Any], phase: TruthSource) -> list[Problem]:
 
 
 def warning_text(result: Mapping[str, Any]) -> str:
-    """Return why a check keeps a phase closed, and what to do."""
+    """Return a message that explains why a failed check keeps the phase closed, and how to fix the problem."""
     check = CHECKS[result["name"]]
     return (
         f"the phase will accept no submissions. {check.tried} Expected: {result['expected']}. Result: {result['got']}. "

@@ -4,12 +4,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evaluator.bundle.rules import INTEGER_RANGES, LADDER_MARGINS
-from evaluator.bundle.values import Choice, Domains, Integer, Kind, Moment, Name, Number, Reveal, Slug, Switch, Text
+from evaluator.bundle.values import Choice, Domains, Integer, Kind, Moment, Name, Number, Slug, Switch, Text
 from evaluator.catalog import TRACKS
 
 SEED_MAX = 2**32 - 1
 ATTEMPTS_PER_DAY = 20
 FEEDBACK = ("exact", "rounded", "ladder")
+REVEALS = ("at_close", "manual")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,10 @@ class Key:
     default : Any
         The value of a key that is left out.
     default_text : str
-        Description of a default that depends on other keys; empty if ``default`` itself is shown.
+        Description of a default that depends on other keys; if empty, the help texts show ``default``.
     unit : str
     reveals : str
-        What the value reveals to participants in addition to itself; empty if nothing.
+        What participants can infer from the value; empty if they can infer nothing.
     required : bool
     keys : tuple of Key
         The keys that the value contains.
@@ -64,42 +65,44 @@ BASELINE = (
         "baselines/center.csv",
         "",
         required=True,
-        reveals="Participants see the scores of the baseline, as for a team, but never the file.",
+        reveals="Participants see the scores of the baseline, as they do for a team, but never its file.",
     ),
 )
 SPLIT = (
     Key(
         "public",
         Number(0, 1, above=True),
-        "Share of the images whose scores are shown before the phase ends. The other images are private.",
+        "Fraction of the images that are public: their scores are shown before the phase ends. The others are private.",
         "0.3",
         1.0,
         unit="fraction of the images",
-        reveals="Every public score reveals something about the public images, so a small set can be learned.",
+        reveals=(
+            "Every public score reveals something about the public images, so the answers for a few can be learned."
+        ),
     ),
     Key(
         "seed",
         Integer(0, SEED_MAX),
-        "Seed of the split. A truth with a salt ignores the seed, and every new phase has a salt.",
+        "Seed of the split. It is ignored if the ground truth has a salt, as it does in every new phase.",
         "7",
         0,
-        reveals="Without a salt, three scores are enough to find the seed and with it the private images.",
+        reveals="Without a salt, three scores are enough to determine the seed and thus which images are private.",
     ),
 )
 QUOTA = (
     Key(
         "per_day",
         Integer(*INTEGER_RANGES["quota_per_day"]),
-        "Maximum number of scored submissions of a team per day. A day begins at midnight in UTC.",
+        "Maximum number of scored submissions per team and day. A day begins at midnight UTC.",
         "5",
         5,
         unit="submissions",
-        reveals="Every score reveals something more about the public images.",
+        reveals="Every score reveals a little more about the public images.",
     ),
     Key(
         "total",
         Integer(*INTEGER_RANGES["quota_total"]),
-        "Maximum number of scored submissions of a team in the whole phase.",
+        "Maximum number of scored submissions per team in the whole phase.",
         "200",
         default_text="no limit",
         unit="submissions",
@@ -107,7 +110,7 @@ QUOTA = (
     Key(
         "attempts_per_day",
         Integer(*INTEGER_RANGES["attempts_per_day"]),
-        "Maximum number of uploads of a team per day, including rejected uploads.",
+        "Maximum number of uploads per team and day, including rejected uploads.",
         "20",
         default_text=f"{ATTEMPTS_PER_DAY}, or `per_day` if that is higher",
         unit="uploads",
@@ -117,7 +120,7 @@ FEEDBACK_KEYS = (
     Key(
         "scores",
         Choice(FEEDBACK),
-        "How teams see their scores: all digits, rounded, or only clear improvements.",
+        "Whether teams see exact scores, rounded scores, or only clear improvements.",
         "exact",
         "exact",
         reveals="`exact` reveals the most. `ladder` hides scores that do not clearly improve on the team's best.",
@@ -125,7 +128,7 @@ FEEDBACK_KEYS = (
     Key(
         "decimals",
         Integer(*INTEGER_RANGES["feedback_decimals"]),
-        "Number of decimals, required with `scores: rounded` and not allowed otherwise.",
+        "Number of decimal places; required with `scores: rounded`, and not allowed otherwise.",
         "5",
         default_text="none",
         unit="decimals",
@@ -136,14 +139,14 @@ FEEDBACK_KEYS = (
         "Whether teams see results per class.",
         "false",
         False,
-        reveals="Results of a class with few images reveal the answers for individual images.",
+        reveals="Results for a class with few images reveal the answers for individual images.",
     ),
 )
 LADDER = (
     Key(
         "standard_errors",
         Number(*LADDER_MARGINS),
-        "By how many standard errors a score must beat the team's best to be shown.",
+        "Number of standard errors by which a score must exceed the team's best to be shown.",
         "2",
         default_text="2",
         unit="standard errors",
@@ -171,7 +174,7 @@ PHASE = (
     Key(
         "split",
         None,
-        "How the images are divided into public and private images. `usage.csv` can assign each image instead.",
+        "How the images are divided into public and private images. Alternatively, `usage.csv` assigns each image.",
         "{public: 0.3}",
         keys=SPLIT,
     ),
@@ -188,20 +191,21 @@ PHASE = (
         "When the phase ends.",
         "2026-05-01T00:00:00Z",
         default_text="when the challenge does",
-        reveals="The private scores and the private leaderboard are shown from then on.",
+        reveals="The private scores and the private leaderboard become visible then, unless `reveal` is `manual`.",
     ),
     Key(
         "reveal",
-        Reveal(),
-        "When private scores are shown. Only the end of the phase is available; `manual` is refused.",
+        Choice(REVEALS),
+        "When private scores are shown: at the end of the phase (`at_close`), or when an owner decides (`manual`).",
         "at_close",
         "at_close",
-        reveals="Private scores and the private leaderboard are shown at the end of the phase.",
+        reveals="With `at_close`, nobody can check the private scores before everybody sees them.",
     ),
     Key(
         "freeze_at",
         Moment(),
-        "When the public leaderboard is frozen. The time is stored and exported, but has no effect yet.",
+        "When the public leaderboard is frozen: participants see the entries of this time until the phase is over, and "
+        "teams still see their own scores.",
         "2026-04-24T00:00:00Z",
         default_text="never",
     ),
@@ -209,7 +213,7 @@ PHASE = (
     Key(
         "finals",
         Integer(*INTEGER_RANGES["finals"]),
-        "Submissions that a team may select for the private leaderboard; the best of them counts.",
+        "Number of submissions that a team may select for the private leaderboard; the best of them counts.",
         "2",
         2,
         unit="submissions",
@@ -225,15 +229,15 @@ PHASE = (
     Key(
         "baselines",
         None,
-        "Submissions of the organizers, shown on the leaderboard without a rank.",
+        "Submissions by the organizers, shown on the leaderboard without a rank.",
         "[{name: Center prior, file: baselines/center.csv}]",
         keys=BASELINE,
         repeated=True,
     ),
 )
 TEAMS = (
-    Key("max_size", Integer(*INTEGER_RANGES["team_max_size"]), "Maximum size of a team.", "5", 5, unit="people"),
-    Key("merge_until", Moment(), "When teams can no longer change their members.", "2026-05-01T00:00:00Z"),
+    Key("max_size", Integer(*INTEGER_RANGES["team_max_size"]), "Maximum number of members.", "5", 5, unit="people"),
+    Key("merge_until", Moment(), "When teams can no longer add members or merge.", "2026-05-01T00:00:00Z"),
 )
 CHALLENGE = (
     Key("slug", Slug(), "Short name of the challenge in its URL. It cannot be changed.", "animals", "", required=True),
@@ -259,13 +263,13 @@ CHALLENGE = (
         "When the challenge ends.",
         "2026-06-01T00:00:00Z",
         default_text="never",
-        reveals="The private scores of its phases are shown from then on.",
+        reveals="The private scores of all phases become visible then, unless their `reveal` is `manual`.",
     ),
     Key("join_until", Moment(), "When joining ends.", "2026-05-25T00:00:00Z", default_text="until the end"),
     Key(
         "registration",
         Choice(("open", "approval")),
-        "Whether people join at once, or an organizer approves each person.",
+        "Whether people can join immediately, or an organizer has to approve each person.",
         "open",
         "open",
     ),
@@ -280,7 +284,7 @@ CHALLENGE = (
     Key(
         "contact",
         Text(200),
-        "An email address or the URL of a page for questions. It is shown on the rules page.",
+        "An email address or the URL of a web page for questions, shown on the rules page.",
         "organizers@example.org",
         "",
         default_text="none, with a warning",

@@ -1,4 +1,4 @@
-"""Limits of a bundle. A server passes the limits in its settings."""
+"""Defines the limits on bundles. A server uses the limits in its settings."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,9 @@ class BundleLimits:
     upload_bytes : int
         Maximum size of a baseline, which is submitted like the file of a team.
     intervals : bool
-        Whether confidence intervals are computed, which the ladder needs.
+        Whether confidence intervals are computed, which ladder feedback requires.
     workspace : Path or None
-        Folder for temporary files; None for the default of the system.
+        Folder for temporary files; None for the system default.
     """
 
     decompressed_bytes: int = 8 * 2**30

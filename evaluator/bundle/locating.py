@@ -9,7 +9,8 @@ from evaluator.problems import Problem
 def located(listed: list[dict[str, Any]], counts: dict[str, int], locate: Callable[[str | None], str]) -> list[Problem]:
     """Return problems with paths inside the bundle.
 
-    The program lists the first problems of each code, and counts the rest.
+    The program lists only the first problems with each code. For the others, one more problem states how many there
+    are.
     """
     problems = [Problem(**{**error, "file": locate(error.get("file"))}) for error in listed]
     unseen = []

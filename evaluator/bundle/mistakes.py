@@ -23,11 +23,11 @@ class InvalidBundle(Exception):
 
 
 def ignore(message: object) -> None:
-    """Ignore a message. This is the default of parameters that take a function for messages."""
+    """Ignore a message. This is the default for callbacks that report messages."""
 
 
 class Mistakes:
-    """The errors and warnings that were found so far. With `strict` every warning is an error."""
+    """The errors and warnings found so far. If `strict` is true, every warning counts as an error."""
 
     def __init__(self, *, strict: bool = False) -> None:
         self._problems: list[Problem] = []
@@ -36,7 +36,7 @@ class Mistakes:
     def add(
         self, code: str, message: str, *, file: str = SHEET, line: int | None = None, key: str | None = None
     ) -> None:
-        """Add an error. A bundle with an error is not imported. ``key`` is the path of a key of challenge.yaml."""
+        """Add an error. A bundle with an error is not imported. ``key`` is the path of a key in challenge.yaml."""
         self.extend([Problem(code, message, line=line, column=key, file=file)])
 
     def extend(self, problems: Iterable[Problem]) -> None:
@@ -60,11 +60,11 @@ class Mistakes:
 
     @property
     def warnings(self) -> list[Problem]:
-        """The warnings by line, beginning with challenge.yaml; none with `strict`, which turns them into errors."""
+        """The warnings sorted by line, beginning with challenge.yaml. With `strict`, there are none, only errors."""
         return [] if self._warnings is self._problems else sorted(self._warnings, key=_position)
 
     def error(self) -> InvalidBundle:
-        """Return an exception with all errors and warnings by line, beginning with challenge.yaml."""
+        """Return an exception with all errors and warnings, sorted by line, beginning with challenge.yaml."""
         return InvalidBundle(sorted(self._problems, key=_position), self.warnings)
 
     def stop_if_any(self) -> None:

@@ -1,7 +1,6 @@
 """Reads the phases in challenge.yaml: track, parameters, split, quota, feedback, baselines, and their files."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -11,8 +10,9 @@ from evaluator.bundle.limits import BundleLimits
 from evaluator.bundle.mistakes import Mistakes
 from evaluator.bundle.rules import check_feedback
 from evaluator.bundle.section import Section
+from evaluator.bundle.truths import exists, missing_files, other_track
 from evaluator.bundle.values import nearest
-from evaluator.catalog import TRACKS, Track, TruthFile
+from evaluator.catalog import TRACKS
 from evaluator.problems import InvalidParameters
 
 FEEDBACK = {"feedback": "scores", "feedback_decimals": "decimals", "feedback_classes": "classes"}
@@ -32,14 +32,9 @@ def read_phases(challenge: Section, folder: Path, mistakes: Mistakes, limits: Bu
     return tuple(phases)
 
 
-def missing_files(track: Track, truth: Path) -> list[TruthFile]:
-    """Return the files that a track needs but that are missing from its truth folder."""
-    return track.missing(lambda name: _exists(truth / name))
-
-
 @dataclass(frozen=True, slots=True)
 class _PhaseReader:
-    """Reads one phase. `home` is its folder in the bundle."""
+    """Reads one phase. `home` is the folder of the phase in the bundle."""
 
     section: Section
     folder: Path
@@ -48,7 +43,7 @@ class _PhaseReader:
 
     def read(self) -> BundlePhase:
         section = self.section
-        name, track, _ = section.take("slug"), section.take("track"), section.take("reveal")
+        name, track = section.take("slug"), section.take("track")
         home = self.folder / "phases" / name
         if name and track:
             self._check_truth(track, home)
@@ -59,7 +54,8 @@ class _PhaseReader:
             parameters=_read_parameters(section.section("parameters"), track),
             opens_at=section.take("opens_at"),
             closes_at=section.take("closes_at"),
-            freeze_at=self._read_freeze(),
+            freeze_at=section.take("freeze_at"),
+            reveal=section.take("reveal"),
             finals=section.take("finals"),
             baselines=self._read_baselines(home, phase=name),
             folder=home,
@@ -72,21 +68,24 @@ class _PhaseReader:
             **self._read_feedback(track),
         )
 
-    def _read_freeze(self) -> datetime | None:
-        freeze_at: datetime | None = self.section.take("freeze_at")
-        if freeze_at:
-            message = "is stored but has no effect yet: the public leaderboard is not frozen"
-            self.section.warn("freeze_at", "no_effect", message)
-        return freeze_at
-
     def _check_truth(self, track: str, home: Path) -> None:
         """Report required files that are missing from the truth folder. The content of all files is checked later."""
-        present = [path.name for path in (home / "truth").glob("*")]
-        for file in missing_files(TRACKS[track], home / "truth"):
-            path = (home / "truth" / file.name).relative_to(self.folder).as_posix()
-            hint = nearest(file.name, present)
-            message = f"is missing, and {track} needs it: {file.meaning}{f'; {hint}' if hint else ''}"
+        truth = home / "truth"
+        missing = missing_files(TRACKS[track], truth)
+        other = other_track(TRACKS[track], truth)
+        for file in missing:
+            path = (truth / file.name).relative_to(self.folder).as_posix()
+            hint = f"; {found}" if (found := self._elsewhere(file.name, home)) else other
+            message = f"is missing, and {track} needs it: {file.meaning}{hint}"
             self.mistakes.add("truth_missing_file", message, file=path)
+
+    def _elsewhere(self, name: str, home: Path) -> str:
+        """Return a hint where a missing truth file is: under a similar name, in another folder, or both."""
+        if hint := nearest(name, [path.name for path in (home / "truth").glob("*")]):
+            return hint
+        names = (name.lower(), f"{name.lower()}.gz")
+        found = sorted(path for path in self.folder.rglob("*") if path.is_file() and path.name.lower() in names)
+        return f"did you mean {found[0].relative_to(self.folder).as_posix()}?" if found else ""
 
     def _read_feedback(self, track: str) -> dict[str, Any]:
         section = self.section.section("feedback")
@@ -120,7 +119,7 @@ class _PhaseReader:
         return tuple(baselines)
 
     def _has_file(self, baseline: Section, file: PurePosixPath, home: Path) -> bool:
-        """Return whether the file of a baseline can be submitted. Otherwise an error is reported."""
+        """Return whether the file of a baseline can be submitted. If it cannot, report an error."""
         path, allowed = home / file, self.limits.upload_bytes
         if file.is_absolute() or ".." in file.parts:
             baseline.wrong("file", "unsafe_path", f"{file} is outside the phase's folder")
@@ -131,7 +130,7 @@ class _PhaseReader:
         elif (
             path.stat().st_size > allowed
         ):  # If this were only a warning, the challenge would be imported without the baseline.
-            message = f"has {path.stat().st_size:,} bytes; {allowed:,} are allowed. Compress it with gzip"
+            message = f"has {path.stat().st_size:,} bytes; at most {allowed:,} are allowed. Compress it with gzip"
             baseline.wrong("file", "file_too_large", message)
         else:
             return True
@@ -146,7 +145,7 @@ def _read_parameters(section: Section, track: str) -> dict[str, Any]:
 
 
 def _resolved(section: Section, track: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return all parameters, checked together. Invalid values are reported and replaced by their defaults."""
+    """Check all parameters together and return them. Invalid values are reported and replaced by their defaults."""
     try:
         return TRACKS[track].resolve(given)
     except InvalidParameters as error:
@@ -159,11 +158,13 @@ def _resolved(section: Section, track: str, given: dict[str, Any]) -> dict[str, 
 
 
 def _read_split(phase: Section, home: Path) -> dict[str, Any]:
-    usages = [path for path in (home / "usage.csv", home / "truth" / "usage.csv") if _exists(path)]
+    usages = [path for path in (home / "usage.csv", home / "truth" / "usage.csv") if exists(path)]
     if len(usages) > 1:
-        phase.wrong("slug", "two_usages", "usage.csv exists next to the truth folder and inside it; keep one")
+        phase.wrong("slug", "two_usages", "usage.csv exists both next to the truth folder and inside it; keep only one")
     if usages and phase.has("split"):
-        phase.wrong("split", "split_and_usage", "usage.csv splits the images already; remove one of the two")
+        phase.wrong(
+            "split", "split_and_usage", "usage.csv already divides the images; remove either split or usage.csv"
+        )
     section = phase.section("split")
     return {
         "public_share": section.take("public"),
@@ -179,8 +180,3 @@ def _read_quota(section: Section) -> dict[str, Any]:
         "quota_total": section.take("total"),
         "attempts_per_day": section.take("attempts_per_day", default=max(per_day, ATTEMPTS_PER_DAY)),
     }
-
-
-def _exists(path: Path) -> bool:
-    """Return whether a file or folder exists, or a gzipped file of this name."""
-    return path.exists() or path.with_name(f"{path.name}.gz").is_file()

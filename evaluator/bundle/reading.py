@@ -1,4 +1,4 @@
-"""Reads challenge.yaml and the Markdown texts next to it into a Bundle, or lists all errors in them."""
+"""Reads challenge.yaml and the Markdown files next to it into a Bundle, or reports all errors in these files."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from evaluator.bundle.mistakes import SHEET, Mistakes
 from evaluator.bundle.phases import read_phases
 from evaluator.bundle.section import Section
 
-SHEET_MAX_BYTES = 256 * 2**10
+SHEET_MAX_BYTES = 64 * 2**10  # Parsing takes about a second for each 10 KiB on a slow machine.
 TEXT_MAX_BYTES = 2**20
 PAGES = ("description", "rules", "data")
 
@@ -27,7 +27,7 @@ def read(folder: Path, limits: BundleLimits = DEFAULTS) -> Bundle:
 
 
 def read_with_mistakes(folder: Path, mistakes: Mistakes, limits: BundleLimits = DEFAULTS) -> Bundle:
-    """Read an unpacked bundle. Errors and warnings are added to `mistakes`, so that truths can be checked too.
+    """Read an unpacked bundle. Errors and warnings are added to `mistakes`, so that truths can still be checked.
 
     Invalid values are replaced by their defaults. Raises InvalidBundle only if challenge.yaml is not valid YAML.
     """
@@ -37,22 +37,19 @@ def read_with_mistakes(folder: Path, mistakes: Mistakes, limits: BundleLimits = 
     warn_of_unread(folder, bundle.phases, mistakes)
     for phase in bundle.phases:
         warn_of_quota(phase, mistakes)
-    if not bundle.contact:
-        mistakes.warn(
-            "no_contact", "participants cannot ask questions: add an email address as `contact`", key="contact"
-        )
     return bundle
 
 
 def _where_to_put_it(folder: Path) -> str:
-    """Return what to do about a missing challenge.yaml. It may have another name, or be in a subfolder."""
+    """Return advice about a missing challenge.yaml. The file may have another name, or be in a subfolder."""
     names = (SHEET, "challenge.yml")
-    found = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.name.lower() in names)
+    paths = [path for path in folder.rglob("*") if path.name.lower() in names]
+    found = sorted(path.relative_to(folder).as_posix() for path in paths if path.is_file())
     if not found:
-        return "put it at the top of the bundle"
+        return "put it in the top-level folder of the bundle"
     if "/" not in found[0]:
         return f"rename {found[0]}"
-    return f"it must be at the top of the bundle, and not at {found[0]}"
+    return f"it must be in the top-level folder of the bundle, and not at {found[0]}"
 
 
 def _compose(folder: Path, mistakes: Mistakes) -> yaml.Node:
@@ -69,8 +66,11 @@ def _compose(folder: Path, mistakes: Mistakes) -> yaml.Node:
         if mark and error.context_mark and mark.index >= len(content):
             mark = error.context_mark
         mistakes.add("bad_yaml", f"cannot be read: {error.problem or error.context}", line=mark.line + 1 if mark else 1)
+    except yaml.reader.ReaderError as error:
+        line = content.count("\n", 0, error.position) + 1
+        mistakes.add("bad_yaml", "cannot be read: this line has a character that YAML does not allow", line=line)
     except (yaml.YAMLError, RecursionError):
-        mistakes.add("bad_yaml", "cannot be read: a character that YAML does not allow, or too many nested brackets")
+        mistakes.add("bad_yaml", "cannot be read: too many nested brackets")
     else:
         if node is not None:
             return node
@@ -86,11 +86,17 @@ def _read_text(path: Path, most: int, mistakes: Mistakes) -> str:
         return ""
     content = path.read_bytes()
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        mistakes.add("encoding", "is not UTF-8 in this line; save it as UTF-8", file=path.name, line=line)
+        mistakes.add("encoding", "is not UTF-8 on this line; save the file as UTF-8", file=path.name, line=line)
         return ""
+    if "\0" in text and path.name != SHEET:  # YAML reports this character.
+        line = text.count("\n", 0, text.index("\0")) + 1
+        mistakes.add("encoding", "has a NUL character in this line; remove it", file=path.name, line=line)
+    if not text.strip() and path.name != SHEET:
+        mistakes.warn("empty_page", "is empty, so the page is empty; write its text or remove the file", file=path.name)
+    return text
 
 
 def _read_challenge(
@@ -103,6 +109,10 @@ def _read_challenge(
     for phase in phases:
         report_dates(phase, start=opens_at, end=closes_at, mistakes=mistakes)
     teams = section.section("teams")
+    join_until, merge_until = section.take("join_until"), teams.take("merge_until")
+    for part, name, date in ((section, "join_until", join_until), (teams, "merge_until", merge_until)):
+        if date and closes_at and date > closes_at:
+            part.warn(name, "no_effect", "is after the challenge closes, so it has no effect")
     return Bundle(
         slug=section.take("slug"),
         title=section.take("title"),
@@ -110,13 +120,24 @@ def _read_challenge(
         visibility=section.take("visibility"),
         opens_at=opens_at,
         closes_at=closes_at,
-        join_until=section.take("join_until"),
+        join_until=join_until,
         registration=section.take("registration"),
         allowed_domains=section.take("allow"),
         team_max_size=teams.take("max_size"),
-        merge_until=teams.take("merge_until"),
-        contact=section.take("contact"),
+        merge_until=merge_until,
+        contact=_read_contact(section),
         phases=phases,
         closes_line=section.line("closes_at"),
         **pages,
     )
+
+
+def _read_contact(section: Section) -> str:
+    """Return the contact address. Warn if there is none, or if participants cannot use it."""
+    contact: str = section.take("contact")
+    if not section.has("contact"):
+        message = "participants cannot ask questions: add an email address as `contact`"
+        section.mistakes.warn("no_contact", message, key="contact")
+    elif contact and "@" not in contact and "://" not in contact:
+        section.warn("contact", "bad_contact", "is neither an email address nor a URL, so it is shown as plain text")
+    return contact

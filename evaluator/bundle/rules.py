@@ -17,14 +17,14 @@ INTEGER_RANGES = {
     "finals": (1, 100),
     "feedback_decimals": (1, 10),
 }
-# Limits in standard errors. With a margin below the first limit, every improvement would be shown, as with exact
-# feedback.
+# Allowed margins for ladder feedback, in standard errors. With a smaller margin, every improvement would be shown, as
+# with exact feedback.
 LADDER_MAX = 10
 LADDER_MARGINS = (0.01, LADDER_MAX)
 
 DOMAIN = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])")
 DOMAINS_CHARACTERS = 1000
-NAME_CHARACTERS = 80  # Maximum length of the name of a team.
+NAME_CHARACTERS = 80  # Maximum length of a team name.
 
 LADDER_AND_CLASSES = (
     "results per class would reveal scores that ladder feedback hides. Turn off ladder feedback or results per class"
@@ -54,7 +54,7 @@ def mail_domains(written: Iterable[str]) -> str:
 
 
 def check_numbers(values: Mapping[str, Any]) -> Iterator[Violation]:
-    """Check the given numbers. None means that there is no limit."""
+    """Check that the given numbers are in the allowed ranges. None means that there is no limit."""
     for field, (low, high) in INTEGER_RANGES.items():
         value = values.get(field)
         if value is not None and not low <= value <= high:
@@ -85,13 +85,13 @@ def check_opening(opens_at: datetime | None, closes_at: datetime | None) -> Viol
     """Check that a challenge opens before it closes."""
     if not (opens_at and closes_at) or opens_at < closes_at:
         return None
-    return Violation("closes_at", "bad_dates", f"is not after the opening, {iso_utc(opens_at)}")
+    return Violation("closes_at", "bad_dates", f"is not later than the opening time, {iso_utc(opens_at)}")
 
 
 def check_order(
     opens_at: datetime | None, closes_at: datetime | None, *, start: datetime | None, end: datetime | None
 ) -> Violation | None:
-    """Check that a phase opens before it closes. Otherwise its private scores would be shown immediately.
+    """Check that a phase opens before it closes. Otherwise, private scores would be shown immediately.
 
     `start` and `end` are the dates of its challenge.
     """
@@ -102,8 +102,8 @@ def check_order(
     if not (opening and closing) or opening < closing:
         return None
     if closes_at == closing:
-        return Violation("closes_at", "bad_dates", f"is not after the opening, {iso_utc(opening)}")
-    return Violation("opens_at", "bad_dates", f"is not before the closing, {iso_utc(closing)}")
+        return Violation("closes_at", "bad_dates", f"is not later than the opening time, {iso_utc(opening)}")
+    return Violation("opens_at", "bad_dates", f"is not earlier than the closing time, {iso_utc(closing)}")
 
 
 def check_dates(

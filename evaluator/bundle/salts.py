@@ -15,14 +15,15 @@ from evaluator.bundle.mistakes import Mistakes
 
 NAMES = (salt.NAME, f"{salt.NAME}.gz")
 GZIPPED = b"\x1f\x8b"
-READ_BYTES = 64  # This is longer than a valid salt. The evaluator checks the format.
+# Number of bytes to read. A valid salt is shorter, so the evaluator can detect a salt that is too long.
+READ_BYTES = 64
 UNSALTED = (
     "has no salt, because it was imported before salts existed: anybody who guesses the ground truth can confirm the "
     "guess, and intervals reveal the answers for individual images. Import it under another slug to give it a salt"
 )
 SEEDED = {
     True: "split.seed is ignored, because the salt decides which images are public; remove it",
-    False: "split.seed decides which images are public, and three scores are enough to find the seed",
+    False: "split.seed decides which images are public, and three scores are enough to determine the seed",
 }
 
 
@@ -39,14 +40,14 @@ def with_salts(bundle: Bundle, kept: Mapping[str, str]) -> Bundle:
 def with_example_salts(bundle: Bundle) -> Bundle:
     """Return the bundle with a salt for every phase, for a check that imports nothing.
 
-    A phase without a salt of its own gets one that depends only on its slug, so that two checks of a bundle have equal
-    results. This salt is no secret and must not be stored.
+    A phase without a salt in its truth folder gets a salt that depends only on its slug, so that checking a bundle
+    twice gives the same result. Such a salt is not secret and must not be stored.
     """
     return with_salts(bundle, {each.slug: own_salt(each.truth) or example_salt(each.slug) for each in bundle.phases})
 
 
 def example_salt(slug: str) -> str:
-    """Return the content of a `salt.txt` that anybody can compute from the slug of a phase."""
+    """Return the content of a non-secret `salt.txt` that is computed from the slug of a phase."""
     return f"{sha256(slug.encode()).hexdigest()[:32]}\n"
 
 
@@ -56,7 +57,7 @@ def new_salt() -> str:
 
 
 def own_salt(truth: Path) -> str:
-    """Return the beginning of the `salt.txt` in a truth folder; empty if the folder has none."""
+    """Return the first bytes of the `salt.txt` in a truth folder, or an empty value if there is no such file."""
     path = next((path for name in NAMES if (path := truth / name).is_file()), None)
     if path is None:
         return ""
@@ -71,7 +72,7 @@ def own_salt(truth: Path) -> str:
 
 
 def report_salts(bundle: Bundle, mistakes: Mistakes) -> None:
-    """Warn about phases whose public and private images can be guessed."""
+    """Warn about phases for which anybody can work out which images are public and which are private."""
     for phase in bundle.phases:
         if not phase.salt:
             mistakes.warn("no_salt", f"phase {phase.slug} {UNSALTED}", line=phase.line, key=phase.key)

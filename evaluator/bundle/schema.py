@@ -1,8 +1,9 @@
-"""Generates the JSON Schema of challenge.yaml, with which editors complete and check the file."""
+"""Generates the JSON Schema of challenge.yaml, which editors use to complete and validate the file."""
 
 from typing import Any
 
 from evaluator.bundle.keys import CHALLENGE, Key
+from evaluator.bundle.section import LIST_MAX
 from evaluator.bundle.values import Schema
 from evaluator.catalog import TRACKS, Parameter, Track
 
@@ -10,7 +11,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def challenge_schema() -> Schema:
-    """Return the JSON Schema of challenge.yaml. The schema has no rules that depend on other files or keys."""
+    """Return the JSON Schema of challenge.yaml. It does not express rules that depend on other files or keys."""
     return {"$schema": DRAFT, "title": "challenge.yaml of Podium", **_mapping(CHALLENGE)}
 
 
@@ -28,7 +29,7 @@ def _mapping(keys: tuple[Key, ...]) -> Schema:
 
 
 def _described(key: Key) -> Schema:
-    """Return the schema of a key with its meaning. An optional key may be null, which means its default."""
+    """Return the schema of a key, including its description. An optional key may be null to select its default."""
     value = _value(key)
     schema = value if key.required else {"anyOf": [value, {"type": "null"}]}
     about: Schema = {"description": " ".join(filter(None, (key.meaning, key.reveals)))}
@@ -43,12 +44,13 @@ def _value(key: Key) -> Schema:
     if key.kind is not None:
         return key.kind.schema()
     if key.repeated:
-        return {"type": "array", "items": _mapping(key.keys), **({"minItems": 1} if key.required else {})}
+        least = {"minItems": 1} if key.required else {}
+        return {"type": "array", "items": _mapping(key.keys), **least, "maxItems": LIST_MAX}
     return _mapping(key.keys)
 
 
 def _for_track(track: Track) -> Schema:
-    """Return the rule that a phase may only set the parameters of its own track."""
+    """Return the rule that a phase with this track may only set the parameters of the track."""
     parameters = {
         "type": ["object", "null"],
         "additionalProperties": False,

@@ -11,6 +11,8 @@ from evaluator.bundle.keys import Key
 from evaluator.bundle.mistakes import Mistakes
 from evaluator.bundle.values import NULL, InvalidValue, Moment, nearest, parameter
 
+LIST_MAX = 100  # Aliases can make a list of a small file very long, and every item is checked.
+
 
 def line_of(node: yaml.Node) -> int:
     """Return the 1-based line where a node starts."""
@@ -35,7 +37,7 @@ class Section:
     def __init__(
         self, node: yaml.Node, keys: tuple[Key, ...], mistakes: Mistakes, *, path: str = "", is_open: bool = False
     ) -> None:
-        self._mistakes = mistakes
+        self.mistakes = mistakes
         self._node = node
         self._keys = {key.name: key for key in keys}
         self._path = path
@@ -56,7 +58,7 @@ class Section:
         name = str(key.value) if isinstance(key, yaml.ScalarNode) else "(not a name)"
         if name in self._lines:
             message = f"is already on line {self._lines[name]}; keep one"
-            self._mistakes.add("duplicate_key", message, line=line_of(key), key=self.path(name))
+            self.mistakes.add("duplicate_key", message, line=line_of(key), key=self.path(name))
             return
         self._lines[name] = line_of(key)
         self._values[name] = value
@@ -66,7 +68,7 @@ class Section:
         return f"{self._path}.{name}" if self._path else name
 
     def names(self) -> list[str]:
-        """Return all keys, for mappings with arbitrary keys."""
+        """Return all keys of a mapping in which any key is allowed."""
         return list(self._values)
 
     def has(self, name: str) -> bool:
@@ -78,17 +80,17 @@ class Section:
         return self._lines.get(name, line_of(self._node))
 
     def text(self, name: str) -> str:
-        """Return the value of a key as it is written in the file; empty if it is missing or not a plain value."""
+        """Return the value of a key as written in the file; an empty string if it is missing or not a plain value."""
         node = self._values.get(name)
         return str(node.value).strip() if isinstance(node, yaml.ScalarNode) else ""
 
     def wrong(self, name: str, code: str, message: str) -> None:
         """Report an error at a key."""
-        self._mistakes.add(code, message, line=self.line(name), key=self.path(name))
+        self.mistakes.add(code, message, line=self.line(name), key=self.path(name))
 
     def warn(self, name: str, code: str, message: str) -> None:
         """Report a warning at a key."""
-        self._mistakes.warn(code, message, line=self.line(name), key=self.path(name))
+        self.mistakes.warn(code, message, line=self.line(name), key=self.path(name))
 
     def take(self, name: str, **other: Any) -> Any:
         """Return the value of a key, or its default if the key is missing, null or invalid.
@@ -113,7 +115,7 @@ class Section:
         return value
 
     def parameters(self) -> dict[str, str | list[str]]:
-        """Return all values as strings, for the parameters of a track. Values that are not plain are reported."""
+        """Return all values as strings, to be parsed as parameters of a track. Lists and mappings are reported."""
         taken = {}
         for name in (name for name in self._values if self.has(name)):
             try:
@@ -127,7 +129,7 @@ class Section:
         key = self._keys[name]
         empty = yaml.MappingNode("tag:yaml.org,2002:map", [], start_mark=self._node.start_mark)
         node = self._values[name] if self.has(name) else empty
-        return Section(node, key.keys, self._mistakes, path=self.path(name), is_open=key.by_track)
+        return Section(node, key.keys, self.mistakes, path=self.path(name), is_open=key.by_track)
 
     def sections(self, name: str) -> list["Section"]:
         """Return the mappings of the list under a key."""
@@ -137,5 +139,7 @@ class Section:
         if not isinstance(node, yaml.SequenceNode):
             self.wrong(name, "bad_value", "expected a list (lines that start with a hyphen)")
             return []
-        keys, path = self._keys[name].keys, self.path(name)
-        return [Section(item, keys, self._mistakes, path=f"{path}[{at}]") for at, item in enumerate(node.value)]
+        if len(node.value) > LIST_MAX:
+            self.wrong(name, "too_large", f"has {len(node.value):,} items; {LIST_MAX} are allowed")
+        keys, path, items = self._keys[name].keys, self.path(name), node.value[:LIST_MAX]
+        return [Section(item, keys, self.mistakes, path=f"{path}[{at}]") for at, item in enumerate(items)]

@@ -11,12 +11,12 @@ from evaluator import salt
 from evaluator.bundle.locating import located
 from evaluator.bundle.mistakes import InvalidBundle
 from evaluator.bundle.salts import NAMES
-from evaluator.catalog import TRACKS
+from evaluator.catalog import TRACKS, Track, TruthFile
 from evaluator.problems import Problem
 
-USAGES = ("usage.csv", "usage.csv.gz")  # A usage file in the truth folder replaces the split.
+USAGES = ("usage.csv", "usage.csv.gz")  # If a truth folder contains a usage file, the split settings are ignored.
 
-# Runs `podium WORDS… --json` and returns its output. If the truth or submission is faulty, the output has `errors`.
+# Runs `podium WORDS… --json` and returns its output, which contains `errors` if the truth or submission is invalid.
 Podium = Callable[..., dict[str, Any]]
 
 
@@ -29,7 +29,7 @@ class TruthSource(Protocol):
 
     @property
     def track(self) -> str:
-        """Return the name of its track."""
+        """Return the name of the phase's track."""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -37,7 +37,7 @@ class TruthSource(Protocol):
 
     @property
     def public_share(self) -> float:
-        """Return the share of public images."""
+        """Return the fraction of images that are public."""
 
     @property
     def split_seed(self) -> int:
@@ -57,7 +57,7 @@ class TruthSource(Protocol):
 
     @property
     def sample(self) -> Path | None:
-        """Return the sample submission of the organizers, if any."""
+        """Return the sample submission from the organizers, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,12 @@ class PreparedTruth:
     sha256 : str
     images : int
     compiled, sample : Path
-        The prepared truth, and the sample submission: a file of the organizers, or a template.
+        The prepared truth and the sample submission. Without a sample from the organizers, a template submission is
+        used.
     candidates : Path or None
         The list of candidates, if the track has one.
     added : list of Path
-        Files of the truth that are not in its folder.
+        Truth files from outside the truth folder: the usage file and the salt.
     private : bool
         Whether the truth has private images.
     warnings : list of Problem
@@ -93,12 +94,12 @@ class PreparedTruth:
 
 
 def prepare(phase: TruthSource, workspace: Path, podium: Podium, *options: str) -> PreparedTruth:
-    """Check and compile a ground truth, with additional options of `podium prepare`.
+    """Check and compile a ground truth. ``options`` are additional options for `podium prepare`.
 
-    Raises InvalidBundle with its faults.
+    Raises InvalidBundle if the ground truth has faults.
 
-    For a phase with a salt, it is also a fault if files that participants can read reveal answers. Phases that were
-    imported before salts existed are exempt.
+    If the phase has a salt, files that are available to participants but reveal answers are reported as faults too.
+    Phases that were imported before salts existed are exempt from this check.
     """
     track = TRACKS[phase.track]
     compiled, sample = (workspace / f"{phase.slug}.{kind}" for kind in ("podium", track.form.suffix))
@@ -110,6 +111,8 @@ def prepare(phase: TruthSource, workspace: Path, podium: Podium, *options: str) 
     made = podium("prepare", *words)
     if "errors" in made:
         raise InvalidBundle(located(made["errors"], made["counts"], partial(locate, phase=phase)))
+    if "all" in made.get("ceiling", {}) and made["ceiling"]["all"]["score"] is None:
+        raise InvalidBundle([_nothing_to_score(phase, made)])
     if not made["splits"]["public"]:
         file = locate("usage.csv" if phase.usage or (phase.truth / "usage.csv").exists() else None, phase)
         message = "no image is public, so nobody would see a score before the phase ends; make some images public"
@@ -123,8 +126,33 @@ def prepare(phase: TruthSource, workspace: Path, podium: Podium, *options: str) 
     )
 
 
+def _nothing_to_score(phase: TruthSource, made: Mapping[str, Any]) -> Problem:
+    """Return the fault of a truth with which no submission could have a score."""
+    track = TRACKS[phase.track]
+    empty = [one["file"] for one in made["warnings"] if one["code"] == "truth_no_rows"]
+    file = empty[0] if empty else next(file.name for file in track.truth_files if file.required)
+    message = f"no submission can be scored: there is nothing to find{other_track(track, phase.truth)}"
+    return Problem("truth_nothing_to_score", message, file=locate(file, phase))
+
+
+def missing_files(track: Track, truth: Path) -> list[TruthFile]:
+    """Return the files that a track needs but that are missing from its truth folder."""
+    return track.missing(lambda name: exists(truth / name))
+
+
+def other_track(track: Track, truth: Path) -> str:
+    """Return a hint if a truth folder has the files of another track, as the end of a sentence."""
+    others = [other.name for other in TRACKS.values() if other is not track and not missing_files(other, truth)]
+    return f". The folder has the files of {' and of '.join(others)}; correct `track` or the files" if others else ""
+
+
+def exists(path: Path) -> bool:
+    """Return whether a file or folder exists, or a gzipped file of this name."""
+    return path.exists() or path.with_name(f"{path.name}.gz").is_file()
+
+
 def _added_files(phase: TruthSource, workspace: Path) -> list[Path]:
-    """Return files of the truth that are not in its folder: a usage file next to the folder, and the stored salt."""
+    """Return the truth files from outside the truth folder: a usage file next to the folder, and the stored salt."""
     added = [phase.usage] if phase.usage else []
     if phase.salt and not any((phase.truth / name).is_file() for name in NAMES):
         folder = workspace / f"{phase.slug}.added"

@@ -35,7 +35,7 @@ def opened(path: Path, limits: BundleLimits = DEFAULTS) -> Iterator[Path]:
 
 @contextmanager
 def _reported(mistakes: Mistakes, file: str) -> Iterator[None]:
-    """Report unreadable files as errors. A full disk is not the bundle's fault, so that exception is not caught."""
+    """Report unreadable files as errors. A full disk is not the bundle's fault, so this exception is not caught."""
     try:
         yield
     except OSError as error:
@@ -45,7 +45,7 @@ def _reported(mistakes: Mistakes, file: str) -> Iterator[None]:
 
 
 def _unpack(path: Path, folder: Path, mistakes: Mistakes, limits: BundleLimits) -> Path:
-    """Extract a zip file. Return the folder with challenge.yaml: the top level, or the only folder in it."""
+    """Extract a zip file. Return the folder with challenge.yaml: the top level, or the only folder at the top level."""
     if not path.is_file():
         mistakes.add("missing_file", "no such file or folder", file=path.name)
     mistakes.stop_if_any()
@@ -56,7 +56,7 @@ def _unpack(path: Path, folder: Path, mistakes: Mistakes, limits: BundleLimits) 
             for name, entry in entries.items():
                 _extract(archive, entry, folder / name)
     except (BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError):
-        mistakes.add("bad_zip", "is not a zip file that can be read; pack it again", file=path.name)
+        mistakes.add("bad_zip", "is not a readable zip file; create it again", file=path.name)
     mistakes.stop_if_any()
     tops = {name.split("/")[0] for name in entries}
     top = folder / tops.pop() if len(tops) == 1 else folder
@@ -64,7 +64,7 @@ def _unpack(path: Path, folder: Path, mistakes: Mistakes, limits: BundleLimits) 
 
 
 def _checked(archive: ZipFile, file: str, mistakes: Mistakes, limits: BundleLimits) -> dict[str, ZipInfo]:
-    """Return the files to extract by name. Report everything that is not allowed."""
+    """Return a dict of the files to extract, with their names as keys. Report everything that is not allowed."""
     entries = [entry for entry in archive.infolist() if not entry.is_dir() and not is_clutter(entry.filename)]
     files: dict[str, ZipInfo] = {}
     for entry in entries[:MAX_ENTRIES]:
@@ -80,7 +80,7 @@ def _checked(archive: ZipFile, file: str, mistakes: Mistakes, limits: BundleLimi
     allowed = min(limits.decompressed_bytes, max(packed, CHUNK_BYTES) * limits.decompressed_ratio)
     if size > allowed or len(entries) > MAX_ENTRIES:
         shown = f"{limits.decompressed_bytes:,} bytes, {limits.decompressed_ratio} : 1, {MAX_ENTRIES:,} files"
-        mistakes.add("too_large", f"would unpack to more than allowed ({shown})", file=file)
+        mistakes.add("too_large", f"would unpack to more than is allowed ({shown})", file=file)
     return files
 
 
@@ -88,12 +88,12 @@ def _fault(entry: ZipInfo) -> tuple[str, str] | None:
     name, path = entry.filename, PurePosixPath(entry.filename)
     leaves = path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in entry.orig_filename
     if leaves or not path.parts or not is_short(name):
-        return "unsafe_path", f"{name[:80]!r} is not a short path inside the bundle"
+        return "unsafe_path", f"{name[:80]!r} is too long, or is not a path inside the bundle"
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
         return "unsafe_path", f"{name!r} is a link or a device; replace it with the file itself"
     if entry.flag_bits & 1 or entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        return "bad_zip", f"{name!r} is encrypted or packed in an unusual way; use an ordinary zip"
+        return "bad_zip", f"{name!r} is encrypted or uses an unusual compression method; use an ordinary zip file"
     return None
 
 

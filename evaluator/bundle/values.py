@@ -1,6 +1,6 @@
 """Kinds of values in challenge.yaml. A kind converts a YAML node to a value, and has a JSON Schema for editors.
 
-A kind reads the text of a value in the file. So YAML tags never create objects, and `title: 2019` is a string.
+A kind parses the text of a value itself. YAML tags therefore never create objects, and `title: 2019` is a string.
 """
 
 import re
@@ -18,6 +18,8 @@ from evaluator.dates import FIRST_YEAR, iso_utc, stored
 from evaluator.texts import BadName, clean_name, one_line
 
 NULL = "tag:yaml.org,2002:null"
+BOOLEAN = "tag:yaml.org,2002:bool"
+PLAIN = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "timestamp", "merge", "value")}
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -44,10 +46,18 @@ class Kind(Protocol):
 
 
 def written(node: yaml.Node) -> str:
-    """Return the text of a plain value (a YAML scalar)."""
-    if not isinstance(node, yaml.ScalarNode) or node.tag == NULL:
+    """Return a plain value (a YAML scalar) as it is written."""
+    if not isinstance(node, yaml.ScalarNode) or node.tag not in PLAIN:
         raise InvalidValue("expected one plain value")
     return str(node.value).strip()
+
+
+def written_text(node: yaml.Node) -> str:
+    """Return the text of a plain value that is not a truth value, such as ``yes`` without quotes."""
+    value = written(node)
+    if node.tag == BOOLEAN:
+        raise InvalidValue(f"{value!r} is a truth value in YAML; write it in quotes to make it a text")
+    return value
 
 
 def nearest(word: str, known: Collection[str]) -> str:
@@ -68,14 +78,14 @@ class Text:
         return f"one line of at most {self.most} characters"
 
     def read(self, node: yaml.Node) -> str:
-        """Return the line, with single spaces."""
+        """Return the line, with every run of white space replaced by one space."""
         try:
-            return one_line(written(node), self.most)
+            return one_line(written_text(node), self.most)
         except ValueError as error:
             raise InvalidValue(str(error)) from None
 
     def schema(self) -> Schema:
-        """Return the JSON Schema of the value. A number is allowed, because ``title: 2019`` is read as text."""
+        """Return the JSON Schema of the value. It allows numbers, because ``title: 2019`` is read as a string."""
         return {"type": ["string", "number"], "minLength": 1, "maxLength": self.most}
 
 
@@ -87,7 +97,7 @@ class Slug:
 
     def read(self, node: yaml.Node) -> str:
         """Return the short name."""
-        value = written(node)
+        value = written_text(node)
         if not SLUG.fullmatch(value) or len(value) > 80:
             raise InvalidValue(f"{value!r} is not a short name: {self.text}")
         return value
@@ -101,12 +111,12 @@ class Slug:
 class Name:
     """A team name, as shown on leaderboards."""
 
-    text: str = f"a name of at most {NAME_CHARACTERS} characters, with a letter or digit"
+    text: str = f"a name of at most {NAME_CHARACTERS} characters, with at least one letter or digit"
 
     def read(self, node: yaml.Node) -> str:
         """Return the name as leaderboards show it."""
         try:
-            return clean_name(written(node), NAME_CHARACTERS)
+            return clean_name(written_text(node), NAME_CHARACTERS)
         except BadName as error:
             raise InvalidValue(str(error)) from None
 
@@ -192,7 +202,7 @@ class Moment:
     Attributes
     ----------
     begins : bool
-        Whether something begins at this time, so that it may be in the past without a warning.
+        Whether something begins at this time. If so, a time in the past causes no warning.
     """
 
     begins: bool = False
@@ -208,10 +218,10 @@ class Moment:
             raise InvalidValue(f"{value!r} is not {self.text}") from None
 
     def warnings(self, node: yaml.Node) -> Iterator[tuple[str, str]]:
-        """Yield code and message of each warning about a valid time."""
+        """Yield the code and message of each warning about a valid but suspicious time."""
         value = written(node)
         if datetime.fromisoformat(value).tzinfo is None:
-            yield "no_time_zone", f"has no time zone, so it is in UTC; write {iso_utc(self.read(node))}"
+            yield "no_time_zone", f"has no time zone, so it is read as UTC; write {iso_utc(self.read(node))}"
         if not self.begins and self.read(node) <= datetime.now(UTC):
             yield "date_in_past", f"{value} is in the past"
 
@@ -232,7 +242,7 @@ class Choice:
         return f"one of {', '.join(self.words)}"
 
     def read(self, node: yaml.Node) -> str:
-        """Return the word."""
+        """Return the word in a YAML node. Raises InvalidValue if it is not one of the allowed words."""
         value = written(node)
         if value not in self.words:
             hint = nearest(value, self.words)
@@ -242,25 +252,6 @@ class Choice:
     def schema(self) -> Schema:
         """Return the JSON Schema of the value."""
         return {"enum": list(self.words)}
-
-
-@dataclass(frozen=True, slots=True)
-class Reveal:
-    """When private scores are shown. Only the end of the phase is available."""
-
-    text: str = "at_close"
-
-    def read(self, node: yaml.Node) -> str:
-        """Return the word."""
-        if (value := written(node)) != self.text:
-            known = value == "manual"
-            why = "is not available yet: private scores are shown at the end of the phase" if known else "is unknown"
-            raise InvalidValue(f"{value!r} {why}; write {self.text}")
-        return value
-
-    def schema(self) -> Schema:
-        """Return the JSON Schema of the value."""
-        return {"enum": [self.text]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,5 +276,5 @@ class Domains:
 
 
 def parameter(node: yaml.Node) -> str | list[str]:
-    """Return a parameter as a string, or its list as strings. The track converts them to the parameter's type."""
+    """Return the value of a parameter as a string or a list of strings. The track converts it to the right type."""
     return [written(part) for part in node.value] if isinstance(node, yaml.SequenceNode) else written(node)

@@ -1,4 +1,4 @@
-"""Declares all tracks. This package imports only the standard library, because the web process uses it as well."""
+"""Declares all tracks. This package imports only the standard library, because the web process imports it too."""
 
 from evaluator.catalog.flickr30k import GROUNDING, RETRIEVAL
 from evaluator.catalog.forms import Column, Form, Shape

@@ -1,4 +1,4 @@
-"""Declares the tables and columns of explanations, and the meanings of the words in their cells."""
+"""Declares the tables and columns of explanations, and describes the words in the table cells."""
 
 from evaluator.catalog.schema import POSITIVES, ReportColumn, ReportTable
 
@@ -16,7 +16,7 @@ AVERAGES = ReportTable(
     "Precision, recall and F1 of all predictions",
     (ReportColumn("average", "Average", "text"), PRECISION, RECALL, F1, ReportColumn("support", "Objects", "number")),
     {
-        "micro": "of all predictions and objects together",
+        "micro": "over all predictions and objects together",
         "macro": "mean over all classes that have objects",
         "weighted": "mean over all classes, weighted by the number of objects of each class",
     },
@@ -30,7 +30,7 @@ SUMS = {
 
 
 def errors(metric: str, title: str, meanings: dict[str, str]) -> tuple[ReportTable, ReportTable]:
-    """Return two tables: one with a row for each kind of error, one for all errors together.
+    """Return two tables: one with a row for each kind of error, and one for all false positives and all misses.
 
     Each row gives the amount by which ``metric`` would rise if the errors in that row were fixed.
     """
@@ -84,7 +84,7 @@ ERRORS_OF_RELATIONSHIPS = errors(
         "subject": "only the class of the first box is wrong",
         "object": "only the class of the second box is wrong",
         "several": "more than one part is wrong",
-        "background": "overlaps no triplet of the ground truth",
+        "background": "overlaps no triplet in the ground truth",
         "missed": (
             "triplets that were not matched, and that no prediction would match even if its boxes, one of its classes, "
             "or its relation were corrected"

@@ -30,8 +30,8 @@ GROUNDING = Track(
             Column(
                 "boxes",
                 "list",
-                "for each evaluated phrase of the sentence, in order, a list of boxes [x1, y1, x2, y2] in pixels from "
-                "0, the best one first; the list may be empty",
+                "for each evaluated phrase of the sentence, in order, a list of boxes [x1, y1, x2, y2] in pixels, "
+                "counted from 0, best first; the list may be empty",
             ),
         ),
         example="""[
@@ -70,10 +70,18 @@ GROUNDING = Track(
             "plain",
         ),
         Metric(
-            "recall@10", "Recall@10", "fraction of phrases that one of the first ten boxes matches", "R@10", "plain"
+            "recall@10",
+            "Recall@10",
+            "fraction of phrases that are matched by one of the first ten boxes",
+            "R@10",
+            "plain",
         ),
         Metric(
-            "upper_bound", "Upper bound", "fraction of phrases that any box of their list matches", "Bound", "plain"
+            "upper_bound",
+            "Upper bound",
+            "fraction of phrases that are matched by any box in their list",
+            "Bound",
+            "plain",
         ),
     ),
     class_word="phrase type",
@@ -105,8 +113,8 @@ RETRIEVAL = Track(
     form=Form(
         "json",
         columns=(
-            Column("image_to_sentence", "list", "for each image, ids of sentences, the best one first"),
-            Column("sentence_to_image", "list", "for each sentence, ids of images, the best one first"),
+            Column("image_to_sentence", "list", "for each image, a list of sentence ids, best first"),
+            Column("sentence_to_image", "list", "for each sentence, a list of image ids, best first"),
         ),
         example="""{
   "image_to_sentence": {"1007129816": ["c4d1a90be27f", "c0b83f5512ae"],

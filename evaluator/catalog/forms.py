@@ -46,7 +46,7 @@ class Form:
     example : str
         A row of a CSV file, or a whole JSON file.
     tokens : tuple of Column
-        The tokens of a prediction, if a table can also have one row per image with a prediction string.
+        The tokens of one prediction, for tables that may also have one row per image, with a prediction string.
     string_example : str
         A prediction string.
     of_image : tuple of Column

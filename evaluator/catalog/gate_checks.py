@@ -11,7 +11,7 @@ class GateCheck:
     ----------
     name : str
     tried : str
-        A sentence that describes what is scored.
+        A sentence that describes what this check scores.
     advice : str
         What an organizer should do if the check fails.
     """
@@ -41,17 +41,17 @@ GATE_CHECKS = (
     GateCheck(
         "broken",
         "Files with a known defect are submitted.",
-        "Contact the operator: this version of the evaluator does not find defects as it should.",
+        "Contact the operator: this version of the evaluator does not report defects as it should.",
     ),
     GateCheck(
         "repeat",
         "The same file is scored twice.",
-        "Contact the operator: this version of the evaluator does not give equal results for equal files.",
+        "Contact the operator: this version of the evaluator does not give identical results for identical files.",
     ),
     GateCheck(
         "order",
         "The ground truth is scored with and without half of its predictions.",
-        "Check whether the ground truth has objects that count, in public images too. If all files get the same "
-        "score, the phase cannot rank anybody.",
+        "Check that the ground truth has objects that count, and that some of them are in public images. If all files "
+        "get the same score, the phase cannot rank anybody.",
     ),
 )

@@ -1,11 +1,11 @@
-"""Declares the track of the ObjectNet challenge."""
+"""Declares the track for the ObjectNet challenge."""
 
 from evaluator.catalog import explanations
 from evaluator.catalog.forms import Column, Form
 from evaluator.catalog.parameter import Parameter
 from evaluator.catalog.schema import Metric, Modules, ReportColumn, ReportTable, Track, TruthFile
 
-FILE = Column("file", "file", "the image's file name; folders in front of it are ignored")
+FILE = Column("file", "file", "the image's file name; leading folders are ignored")
 GUESSES = 5
 TOP1, TOP5, IMAGES = (
     ReportColumn("top1", "Top 1"),
@@ -21,7 +21,7 @@ OBJECTNET = Track(
         TruthFile(
             "answers.json",
             (),
-            "the class id of each file, from 0 to 312, as in {file: id}; folders before a file name are ignored",
+            "the class id of each file, from 0 to 312, as in {file: id}; leading folders are ignored",
         ),
         TruthFile(
             "classes.csv", ("LabelName", "DisplayName"), "the names of the class ids, without a header", required=False

@@ -1,4 +1,4 @@
-"""Declares the tracks of the Open Images Challenge."""
+"""Declares the tracks for the Open Images Challenge."""
 
 from evaluator.catalog import explanations
 from evaluator.catalog.forms import Column, Form
@@ -8,7 +8,7 @@ from evaluator.catalog.schema import POSITIVES, Metric, Modules, ReportColumn, T
 CLASSES = TruthFile(
     "classes.csv",
     ("LabelName", "DisplayName"),
-    "the classes, without a header; if this file exists, a label that it does not list is a defect",
+    "the classes, without a header; if this file exists, any other label is reported as a defect",
     required=False,
 )
 AP = ReportColumn("ap", "AP")
@@ -26,7 +26,9 @@ OF_MASKED_IMAGE = (
     Column("ImageWidth", "width", "width of the image and of all its masks in pixels"),
     Column("ImageHeight", "height", "height of the image and of all its masks in pixels"),
 )
-MASK = Column("Mask", "mask", "COCO's compressed run lengths (as in pycocotools), compressed with zlib, as base64")
+MASK = Column(
+    "Mask", "mask", "COCO's compressed run lengths (as in pycocotools), compressed with zlib and encoded as base64"
+)
 
 MATCHING = (
     Parameter(
@@ -140,7 +142,7 @@ SEGMENTATION = Track(
         TruthFile(
             "masks.csv",
             ("ImageID", "LabelName", "ImageWidth", "ImageHeight", *BOX, "IsGroupOf", "Mask"),
-            "the masks of the boxes that have a mask; a row repeats the label and the coordinates of its box",
+            "the masks of those boxes that have one; each row repeats the label and the coordinates of its box",
         ),
         TruthFile("image_labels.csv", IMAGE_LABELS, "verified labels: 1 present, 0 absent"),
         TruthFile(
@@ -203,8 +205,8 @@ CLASSIFICATION = Track(
     curves=("ap",),
     interpolated=False,
     headline_explained=(
-        "Mean average precision: for each class, the average precision of the images where it was verified, ranked by "
-        "confidence; then the mean over classes. A missing confidence counts as 0."
+        "Mean average precision: for each class, the average precision over the images in which it was verified, "
+        "ranked by confidence; then the mean over classes. A missing confidence counts as 0."
     ),
     empty="base rate",
     modules=Modules(

@@ -18,8 +18,8 @@ class Parameter:
         The default value; its type is the type of the parameter.
     meaning : str
     short : str
-        Name in signatures, which describe how a score was computed; empty for a parameter that does not change a
-        score.
+        The parameter's name in signatures, which describe how a score was computed; empty if the parameter never
+        changes a score.
     choices : tuple of str
         The allowed values of a string parameter.
     low, high : float or None
@@ -31,8 +31,8 @@ class Parameter:
     shapes_truth : bool
         Whether a prepared truth depends on this parameter.
     only_with : (str, str) or None
-        Name and required value of another parameter. If this parameter does not have its default value, the other
-        parameter must have the required value.
+        Name and value of another parameter. If this parameter differs from its default, the other parameter must have
+        that value.
     """
 
     name: str
@@ -109,5 +109,5 @@ class Parameter:
         return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
     def in_signature(self, value: Any) -> bool:
-        """Return whether signatures contain this parameter with this value."""
+        """Return whether a phase's signature states this parameter if it has this value."""
         return bool(self.short) and not (self.quiet_default and value == self.default)

@@ -1,4 +1,4 @@
-"""Declares the visual relationship track of the Open Images Challenge."""
+"""Declares the visual relationship track for the Open Images Challenge."""
 
 from evaluator.catalog import explanations
 from evaluator.catalog.forms import Column, Form
@@ -27,7 +27,7 @@ RELATIONSHIPS = Track(
         TruthFile(
             "relations.csv",
             ("RelationshipLabel", "DisplayName"),
-            "the relations, without a header; if this file exists, a relation that it does not list is a defect",
+            "the relations, without a header; if this file exists, any other relation is reported as a defect",
             required=False,
         ),
     ),
@@ -82,20 +82,26 @@ RELATIONSHIPS = Track(
         Metric(
             "recall@50",
             "Recall@50",
-            "fraction of pairs that the 50 most confident predictions of each image match",
+            "fraction of pairs that are matched by the 50 most confident predictions in each image",
             "R@50",
             "plain",
         ),
         Metric(
             "recall@100",
             "Recall@100",
-            "fraction of pairs that the 100 most confident predictions of each image match",
+            "fraction of pairs that are matched by the 100 most confident predictions in each image",
             share="plain",
         ),
         Metric(
-            "weighted_ap_relationships", "AP relationships, pooled", "average precision over pairs of all relations"
+            "weighted_ap_relationships",
+            "AP relationships, pooled",
+            "average precision over all pairs, regardless of the relation",
         ),
-        Metric("weighted_ap_phrases", "AP phrases, pooled", "average precision over the phrases of all relations"),
+        Metric(
+            "weighted_ap_phrases",
+            "AP phrases, pooled",
+            "average precision over all phrases, regardless of the relation",
+        ),
     ),
     class_word="relation",
     class_columns=(
@@ -107,7 +113,7 @@ RELATIONSHIPS = Track(
     explained_tables=explanations.OF_RELATIONSHIPS,
     curves=("ap_relationships", "ap_phrases"),
     headline_explained=(
-        "40% mean average precision of relationships, 20% recall of the 50 most confident pairs of each image, "
+        "40% mean average precision of relationships, 20% recall of the 50 most confident pairs in each image, "
         "40% mean average precision of phrases (the box around both objects)."
     ),
     modules=Modules(

@@ -11,7 +11,7 @@ from evaluator.problems import MOST_DEFECTS, InvalidParameters
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a submitted file. If a limit is exceeded, reading stops with a defect.
+    """Limits on a submitted file. If a limit is exceeded, a defect is reported and the rest of the file is not read.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class TruthFile:
-    """A plain or gzipped file in a truth folder, or a subfolder, whose name ends with a slash.
+    """A plain or gzipped file in a truth folder or, if the name ends with a slash, a subfolder.
 
     Attributes
     ----------
@@ -53,9 +53,10 @@ class TruthFile:
     meaning : str
     required : bool
     extras : tuple of str
-        Optional columns. They do not change the score; reports have a table with the score for each of their values.
+        Optional columns. They do not change the score, but reports get a table with the score for each value in such a
+        column.
     or_else : tuple of str
-        Files that together replace a required file that is missing.
+        Files that can be provided together instead of this file, even if it is required.
     """
 
     name: str
@@ -69,7 +70,7 @@ class TruthFile:
 IMAGES = TruthFile(
     "images.csv",
     ("ImageID",),
-    "every image of the test set; if this file exists, an image that it does not list is a defect",
+    "every image of the test set; if this file exists, any other image is reported as a defect",
     required=False,
 )
 SALT = TruthFile(
@@ -86,10 +87,10 @@ class Metric:
     ----------
     name, title, meaning : str
     brief : str
-        The metric's heading on leaderboards. If it is empty, leaderboards show the metric only if it is the headline.
+        The column heading on leaderboards. If empty, leaderboards show the metric only if it is the headline metric.
     share : str
         ``plain`` for a proportion (hits divided by trials), ``mean`` for a mean of proportions, empty for any other
-        metric. The intervals of proportions near 0 and 1 are computed by a special method.
+        metric. For proportions near 0 and 1, confidence intervals are computed by a special method.
     """
 
     name: str
@@ -116,14 +117,14 @@ POSITIVES = ReportColumn("truths", "Objects", "number")
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """A table of a report in addition to the rows of classes, such as the score by background.
+    """A report table in addition to the table of classes, such as the score by background.
 
     Attributes
     ----------
     name, title : str
     columns : tuple of ReportColumn
     meanings : mapping of str to str
-        Explanations of words in the first column.
+        Explanations of the words in the first column.
     shown : int
         Number of rows that a page shows.
     """
@@ -137,7 +138,7 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class Modules:
-    """Names of the modules that implement a track. Pages must not load numpy.
+    """Names of the modules that implement a track. Names are used so that the web process does not import numpy.
 
     Only a scorer is required. :mod:`evaluator.tracks` loads the modules, which implement the protocols in
     :mod:`evaluator.tracks.interface`.
@@ -174,7 +175,7 @@ class Track:
     Attributes
     ----------
     truth : tuple of TruthFile
-        The files of this track, without the files that every track may have.
+        The files that are specific to this track; :attr:`truth_files` adds those that every track may have.
     metrics : tuple of Metric
         The first metric is the headline.
     class_word : str
@@ -191,7 +192,7 @@ class Track:
     curves : tuple of str
         Columns that are areas under precision/recall curves; these curves can be requested.
     interpolated : bool
-        Whether these areas are those of interpolated curves.
+        Whether these areas are computed from interpolated curves.
     empty : str
         Result of a file without predictions: ``zero``, ``rejected``, or ``base rate``, the score of a random guess.
     modules : Modules
@@ -223,7 +224,7 @@ class Track:
 
     @property
     def truth_files(self) -> tuple[TruthFile, ...]:
-        """Every file that a truth folder may contain. A track can declare ``images.csv`` with additional columns."""
+        """Every file that a truth folder may contain. Tracks can redeclare ``images.csv`` to add columns."""
         shared = (file for file in (IMAGES, USAGE, SALT) if file.name not in {mine.name for mine in self.truth})
         return (*self.truth, *shared)
 
@@ -238,7 +239,7 @@ class Track:
         return tuple(metric for metric in self.metrics if metric.brief)
 
     def missing(self, is_present: Callable[[str], bool]) -> list[TruthFile]:
-        """Return the required ground truth files that are missing and not replaced by other files."""
+        """Return the required ground truth files that are missing and that no other files replace."""
         return [
             file
             for file in self.truth_files

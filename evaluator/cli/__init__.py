@@ -37,16 +37,16 @@ COMMANDS = {
     "reveals": "count the images that are private in one prepared ground truth and public in another",
     "verify": "check the signature and ranks of exported results and, given the ground truth, the scores",
     "check-bundle": "list every error in a challenge bundle, as an import would",
-    "schema": "print the JSON Schema of challenge.yaml, with which editors check the file: podium schema challenge",
+    "schema": "print the JSON Schema that editors use to check challenge.yaml: podium schema challenge",
     "convert": "convert a submission between the two CSV layouts, one row per image and one row per prediction",
-    "synthesize": "generate a truth folder and submissions of chosen quality from a seed",
+    "synthesize": "generate a ground truth folder and submissions of chosen quality from a seed",
 }
 
 
-# Commands that talk to a server. Each has the name of its module in `evaluator.client` and its help text.
+# Commands that talk to a server: for each command, its module in `evaluator.client` and its help text.
 SERVER_COMMANDS = {
     "login": ("accounts", "log in to a server: podium login URL"),
-    "logout": ("accounts", "revoke the token of this machine and remove it"),
+    "logout": ("accounts", "revoke this machine's token and delete it"),
     "whoami": ("accounts", "print who is logged in, and what the token may do"),
     "challenges": ("challenges", "list the challenges of the server"),
     "phases": ("challenges", "list the phases of a challenge"),
@@ -162,7 +162,7 @@ def _command_parser() -> Parser:
         help="the command to run; see `podium COMMAND --help`",
     )
     rest = parser.add_argument("rest", nargs=REMAINDER, metavar="…", help="arguments of the command")
-    rest.required = False  # If the command is missing, only that is reported.
+    rest.required = False  # If the command itself is missing, argparse should not report its arguments as missing too.
     return parser
 
 

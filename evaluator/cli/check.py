@@ -87,7 +87,8 @@ def _check_with_fetched_kit(arguments: Namespace) -> int:
     if not (arguments.submission or arguments.what):
         raise WrongUsage("specify the file: podium check --challenge CHALLENGE FILE")
     _take_file(arguments)
-    client = import_module("evaluator.client.files")  # Only this check needs httpx.
+    # Imported only here, because only a check with a fetched kit needs httpx.
+    client = import_module("evaluator.client.files")
     with TemporaryDirectory() as folder, progress() as tell:
         arguments.kit = Path(folder) / "kit.json"
         code = int(client.fetch_kit(arguments, arguments.kit))
@@ -98,7 +99,7 @@ def _check_with_fetched_kit(arguments: Namespace) -> int:
 
 
 def _take_file(arguments: Namespace) -> None:
-    """Use the only positional argument as the name of the submission. The kit determines the track."""
+    """Treat the only positional argument as the submission, because the kit already determines the track."""
     try:
         arguments.submission, arguments.track = arguments.submission or existing_file(arguments.what), None
     except ArgumentTypeError as error:

@@ -1,4 +1,4 @@
-"""Implements ``podium check-bundle``, which lists every error of a challenge bundle as an import would."""
+"""Implements ``podium check-bundle``, which lists every error that importing a challenge bundle would report."""
 
 import json
 import subprocess
@@ -66,14 +66,14 @@ def check_bundle(path: Path, *, strict: bool = False) -> tuple[list[Problem], li
 
 
 def _tested(phase: BundlePhase, workspace: Path) -> PreparedTruth:
-    """Return the prepared truth of a phase. Its warnings include the checks of the gate that are not green."""
+    """Return the prepared truth of a phase. Its warnings include every gate check that is not green."""
     made = prepare(phase, workspace, _podium)
     gate = run_gate(Tested(phase.track, phase.parameters, made.compiled, made.sample), _podium)
     return replace(made, warnings=[*made.warnings, *gate_warnings(gate, phase)])
 
 
 def _podium(*words: str) -> dict[str, Any]:
-    """Run another command in a separate process, so that its memory is freed at the end. Return its JSON."""
+    """Run another ``podium`` command in a separate process, so that its memory is freed. Return its JSON output."""
     command = [sys.executable, "-m", "evaluator", *words, "--json"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode not in AT_FAULT:
@@ -93,7 +93,7 @@ def _print(problems: Sequence[Problem], warnings: Sequence[Problem]) -> None:
 
 
 def _place(problem: Problem) -> str:
-    """Return file, line and key of a problem, in the format of compiler messages."""
+    """Return the file, line and key of a problem in the format of compiler messages."""
     parts = (problem.file, problem.line, problem.column)
     return visible(":".join(str(part) for part in parts if part is not None))
 

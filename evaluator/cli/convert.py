@@ -25,7 +25,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Convert a submission. Print defects to standard error, because standard output may be the converted file."""
+    """Convert a submission. Print defects to standard error, because the converted file may go to standard output."""
     try:
         if arguments.out is None:
             convert(arguments.track, arguments.to, arguments.source, sys.stdout)

@@ -1,4 +1,4 @@
-"""Prints defects of submissions and faults of truths, one per line, in the format of compiler messages."""
+"""Prints defects in submissions and faults in ground truths, one per line, in the format of compiler messages."""
 
 import sys
 from collections.abc import Sequence

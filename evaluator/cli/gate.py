@@ -36,7 +36,11 @@ def declare(parser: Parser) -> None:
     """Add the arguments of the command."""
     add_track(parser)
     parser.add_argument(
-        "--truth", required=True, type=existing_truth, metavar="PATH", help="the truth folder or prepared truth"
+        "--truth",
+        required=True,
+        type=existing_truth,
+        metavar="PATH",
+        help="the ground truth folder or prepared ground truth",
     )
     parser.add_argument(
         "--sample",
@@ -75,7 +79,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _prepared(arguments: Namespace, workspace: Path) -> Path:
-    """Return the prepared truth. A folder is prepared in the workspace."""
+    """Return the prepared truth. If the truth is a folder, prepare it in the workspace."""
     if arguments.truth.is_file():
         return Path(arguments.truth)
     path = workspace / "truth.podium"

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from evaluator.cli.usage import STDOUT
 
-DECIMALS = 5  # Number of decimals of a score in a table; --json writes all digits.
+DECIMALS = 5  # Number of decimals of a score in a table; the output of --json is not rounded.
 
 
 def write_json(answer: Mapping[str, Any], *, to: Path | None) -> bool:
@@ -34,7 +34,7 @@ def write_json(answer: Mapping[str, Any], *, to: Path | None) -> bool:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[TextIO]:
-    """Open a file under a temporary name and rename it when it is complete; pipes and devices are written directly."""
+    """Open a file under a temporary name, and rename it when it is complete. Pipes and devices are opened directly."""
     if path.exists() and not path.is_file():
         with path.open("w", encoding="utf-8", newline="\n") as file:
             yield file

@@ -1,4 +1,4 @@
-"""Implements ``podium prepare``, which compiles a truth folder to one file."""
+"""Implements ``podium prepare``, which compiles a truth folder into one file."""
 
 import json
 from argparse import Namespace
@@ -30,6 +30,7 @@ from evaluator.cli.usage import (
 from evaluator.problems import Findings, InvalidParameters, Problem
 from evaluator.scoring import TruthSummary, candidates, prepare, statistics, template, write_kit
 from evaluator.texts import counted
+from evaluator.truth_statistics import add_balance_warnings
 
 
 def declare(parser: Parser) -> None:
@@ -58,7 +59,7 @@ def declare(parser: Parser) -> None:
         "--statistics",
         type=new_file,
         metavar="FILE",
-        help="also write statistics of the ground truth and its ceiling as JSON; keep this file secret",
+        help="also write statistics of the ground truth and the highest possible score as JSON; keep this file secret",
     )
     add_limits(parser)
     parser.add_argument(
@@ -91,9 +92,11 @@ def run(arguments: Namespace) -> int:
     warnings = Findings([Problem(**one) for one in made["warnings"]], made["warning_counts"])
     found = ceilings(arguments.track, arguments.out, parameters(arguments)) if arguments.ceiling else {}
     add_ceiling_warnings(found, warnings)
+    described = {**statistics(arguments.track, arguments.out), "ceiling": found}
+    if arguments.split is None:  # Another draw would not help against a random imbalance of rare classes.
+        add_balance_warnings(described, warnings)
     made["warnings"] = [problem.as_dict() for problem in warnings.errors]
     if arguments.statistics:
-        described = {**statistics(arguments.track, arguments.out), "ceiling": found}
         arguments.statistics.write_text(json.dumps(described, ensure_ascii=False), encoding="utf-8")
     if write_json({**made, **({"ceiling": _scores(found)} if found else {})}, to=arguments.json):
         print_warnings(warnings)

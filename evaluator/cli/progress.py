@@ -1,4 +1,4 @@
-"""Shows progress: a bar on a terminal, and otherwise only a message when the kernels are compiled."""
+"""Shows progress: a bar on a terminal; elsewhere, only a message when the kernels are compiled."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ ProgressCallback = Callable[[str, float], None]
 
 
 def announce_compilation(stage: str, fraction: float) -> None:
-    """Print a message when compiling begins, which happens only once on a machine."""
+    """Print a message when compilation begins, which happens only once per machine."""
     if stage == COMPILING and fraction == 0:
         print("compiling the kernels; this takes about a minute and is done only once on this machine", file=sys.stderr)
 

@@ -1,4 +1,4 @@
-"""Writes scores in the format of the official tools (TensorFlow's Object Detection API), for existing scripts."""
+"""Writes scores in the format of the official tools (TensorFlow's Object Detection API), for scripts that read it."""
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
@@ -39,7 +39,7 @@ TOOLS: Mapping[str, Callable[[SplitReport, str], Lines]] = {
 
 
 def check_reference_lines(track: str, parameters: Mapping[str, Any]) -> None:
-    """Raise an exception unless an official tool computes the metrics of this track with these parameters.
+    """Raise an exception unless an official tool can compute the metrics of this track with these parameters.
 
     Raises
     ------
@@ -48,11 +48,14 @@ def check_reference_lines(track: str, parameters: Mapping[str, Any]) -> None:
     if track not in TOOLS:
         raise WrongUsage(f"--tf-csv: there is no official tool for {track}; supported are {', '.join(TOOLS)}")
     if parameters.get("protocol", "tfod") != "tfod":
-        raise WrongUsage("--tf-csv writes the numbers of the official tool; remove --set protocol")
+        raise WrongUsage("--tf-csv writes the values of the official tool; remove --set protocol")
 
 
 def write_reference_lines(report: Report, *, to: Path) -> None:
-    """Write all scores of split ``all`` as CSV rows of name and value, without a header; ``nan`` if undefined."""
+    """Write all scores of the split ``all`` as CSV rows of name and value, without a header.
+
+    Undefined scores are written as ``nan``.
+    """
     lines = TOOLS[report.track](report.splits["all"], f"{report.parameters['iou_threshold']}IOU")
     with atomic_file(to) as file:
         csv.writer(file).writerows((name, "nan" if value is None else value) for name, value in lines)

@@ -1,4 +1,4 @@
-"""Writes to files the parts of a report that are too large to print."""
+"""Writes files with those parts of a report that are too large to print."""
 
 import csv
 import json

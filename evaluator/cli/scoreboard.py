@@ -65,7 +65,7 @@ def _cell(value: str | float | None) -> str:
 
 
 def _distinct(report: Report) -> dict[str, SplitReport]:
-    """Return the splits to print: only `all` if there are no private images, because `public` is the same."""
+    """Return the splits to print: only `all` if there are no private images, because `public` then equals `all`."""
     return dict(report.splits) if "private" in report.splits else {"all": report.splits["all"]}
 
 

@@ -17,7 +17,7 @@ def declare(parser: Parser) -> None:
         required=True,
         type=Path,
         metavar="DIR",
-        help="new or empty folder, or a folder that this command has written, which is replaced",
+        help="new or empty folder, or a folder written by this command, which is then replaced",
     )
     parser.add_argument("--images", type=positive, default=1_000, metavar="N", help="number of images (default 1000)")
     parser.add_argument(
@@ -25,9 +25,9 @@ def declare(parser: Parser) -> None:
         type=positive,
         default=7,
         metavar="N",
-        help="mean number of objects or pairs in an image (default 7)",
+        help="mean number of objects or pairs per image (default 7)",
     )
-    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the truth (default 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the ground truth (default 0)")
     parser.add_argument(
         "--quality",
         action="append",
@@ -43,7 +43,7 @@ def declare(parser: Parser) -> None:
 def quality(text: str) -> float:
     """Convert an argument to the quality of a submission, from 0 to 1.
 
-    More than two decimals are an error, because file names contain the quality with two decimals.
+    More than two decimals are rejected, because file names contain the quality with exactly two decimals.
     """
     number = fraction(text)
     if number != round(number, 2):

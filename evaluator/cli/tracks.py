@@ -60,7 +60,7 @@ def _text(track: Track) -> Iterator[str]:
 
 
 def _shown(parameter: Parameter) -> str:
-    """Return the default value of a parameter as it is written after --set."""
+    """Return the default value of a parameter as a user would write it after --set."""
     value = parameter.default
     return str(value).lower() if isinstance(value, bool) else parameter.written(value)
 

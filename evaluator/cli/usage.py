@@ -203,7 +203,7 @@ def add_split_options(parser: Parser) -> None:
 
 
 def parameters(arguments: Namespace) -> dict[str, Any]:
-    """Return the parameters given by --set, converted to their types. Parameters that are not given are left out.
+    """Return the parameters given by --set, converted to their types. Other parameters are left out.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def parameters(arguments: Namespace) -> dict[str, Any]:
 
 
 def truth_options(arguments: Namespace) -> TruthOptions:
-    """Return the options for opening the truth, from --usage, --split and --seed."""
+    """Return the options for opening the truth, as given by --usage, --split and --seed."""
     split = None if arguments.split is None else (arguments.split, arguments.seed or 0)
     return TruthOptions(usage=arguments.usage, split=split)
 
@@ -228,7 +228,7 @@ def truth_options(arguments: Namespace) -> TruthOptions:
 def scoring_request(
     arguments: Namespace, submission: Path, report: ReportOptions, progress: Progress
 ) -> ScoringRequest:
-    """Return a request to score a submission with the options of the command line."""
+    """Return a request to score a submission, with the options given on the command line."""
     return ScoringRequest(
         arguments.track,
         arguments.truth,
@@ -241,7 +241,7 @@ def scoring_request(
 
 
 def check_seed_is_used(arguments: Namespace, *options: str) -> None:
-    """Raise an exception if --seed is given without another option that uses it.
+    """Raise an exception if --seed is given without any option that uses the seed.
 
     Raises
     ------

@@ -2,6 +2,7 @@
 
 import json
 from argparse import ArgumentTypeError, Namespace
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from evaluator.cli.usage import (
 from evaluator.problems import visible
 from evaluator.request import Resources, TruthOptions
 from evaluator.results import InvalidResults, Results
-from evaluator.signing import KEY, PUBLIC_KEY, InvalidSigned, Opened, OtherKey, check, opened
+from evaluator.signing import EARLIER_KEYS, KEY, PUBLIC_KEY, InvalidSigned, Opened, OtherKey, check, opened
 from evaluator.texts import counted
 
 FILE_BYTES = 256 * 2**20  # The results of 100,000 teams take about 60 MB.
@@ -35,14 +36,15 @@ ANY_KEY = (
 
 @dataclass(slots=True)
 class Findings:
-    """Collects what was checked, as texts by subject, the problems, and the exit code."""
+    """Collects the descriptions of what was checked, the entries without a file, the problems, and the exit code."""
 
     checked: dict[str, str] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     code: Exit = Exit.DONE
 
     def refuse(self, code: Exit, *problems: str) -> None:
-        """Add problems. The first problems determine the exit code."""
+        """Add problems. The first call with any problems determines the exit code."""
         if problems:
             self.problems += problems
             self.code = self.code or code
@@ -53,7 +55,8 @@ def declare(parser: Parser) -> None:
     parser.add_argument("results", type=existing_file, metavar="RESULTS", help="the exported results, a JSON file")
     parser.add_argument(
         "--key",
-        type=public_key,
+        type=public_keys,
+        default=(),
         metavar="KEY",
         help="the server's public key: 64 hexadecimal digits, or a file with the response of /api/v1/signing-key",
     )
@@ -67,7 +70,7 @@ def declare(parser: Parser) -> None:
         "--usage",
         type=existing_file,
         metavar="FILE",
-        help="the usage.csv of the ground truth, if it is not in its folder",
+        help="the usage.csv of the ground truth, if it is not in the ground truth folder",
     )
     parser.add_argument(
         "--seed", type=seed, metavar="S", help="the seed of the split, if the ground truth has no salt.txt"
@@ -79,10 +82,13 @@ def declare(parser: Parser) -> None:
     add_threads(parser)
 
 
-def public_key(text: str) -> str:
-    """Convert an argument to a public key: its digits, or a file with the digits or with the response of a server."""
+def public_keys(text: str) -> tuple[str, ...]:
+    """Convert an argument to public keys: a key itself, or a file with the key or with the response of a server.
+
+    The response of a server has its key and, if the key was replaced, the earlier ones.
+    """
     if KEY.fullmatch(text.lower()):
-        return text.lower()
+        return (text.lower(),)
     path = Path(text)
     if not path.is_file():
         raise ArgumentTypeError(f"{text!r} is neither 64 hexadecimal digits nor a file")
@@ -91,9 +97,12 @@ def public_key(text: str) -> str:
     try:
         answer = json.loads(content)
     except (ValueError, RecursionError):
-        answer = content
-    found = str(answer.get(PUBLIC_KEY) if isinstance(answer, dict) else content).lower()
-    if not KEY.fullmatch(found):
+        answer = None
+    answer = answer if isinstance(answer, dict) else {PUBLIC_KEY: content}
+    earlier = answer.get(EARLIER_KEYS, [])
+    listed = [answer.get(PUBLIC_KEY), *(earlier if isinstance(earlier, list) else [earlier])]
+    found = tuple(str(one).lower() for one in listed)
+    if not all(KEY.fullmatch(one) for one in found):
         raise ArgumentTypeError(f"{text}: this file does not contain a public key of 64 hexadecimal digits")
     return found
 
@@ -106,7 +115,7 @@ def run(arguments: Namespace) -> int:
     findings, found, results = Findings(), None, None
     try:
         found = opened(_content(arguments.results))
-        results = _signed_results(found, arguments.key or "", findings)
+        results = _signed_results(found, arguments.key, findings)
         if results is not None and arguments.truth is not None:
             _check_truth(results, arguments, findings)
     except OtherKey as error:
@@ -122,18 +131,18 @@ def _content(path: Path) -> bytes:
     with path.open("rb") as file:
         content = file.read(FILE_BYTES + 1)
     if len(content) > FILE_BYTES:
-        raise InvalidSigned(f"the file has more than {FILE_BYTES // 2**20} MB, which no results have")
+        raise InvalidSigned(f"the file has more than {FILE_BYTES // 2**20} MB, so it cannot be a results file")
     return content
 
 
-def _signed_results(found: Opened, key: str, findings: Findings) -> Results | None:
+def _signed_results(found: Opened, keys: Collection[str], findings: Findings) -> Results | None:
     """Return the results if their signature and ranks are correct; otherwise, add the problems and return None."""
     try:
-        check(found, key=key)
+        check(found, keys=keys)
     except InvalidSigned as error:
         findings.refuse(Exit.OTHER_KEY if isinstance(error, OtherKey) else Exit.INVALID_RESULTS, str(error))
     else:
-        findings.checked["signature"] = f"valid; key {found.public_key}: {'the given key' if key else ANY_KEY}"
+        findings.checked["signature"] = f"valid; key {found.public_key}: {_which_key(found, keys)}"
     results = Results.of(found.document)
     findings.refuse(Exit.INVALID_RESULTS, *results.rank_problems())
     if findings.problems:
@@ -143,8 +152,14 @@ def _signed_results(found: Opened, key: str, findings: Findings) -> Results | No
     return results
 
 
+def _which_key(found: Opened, keys: Collection[str]) -> str:
+    if not keys:
+        return ANY_KEY
+    return "the given key" if next(iter(keys)) == found.public_key else "an earlier key of the server"
+
+
 def _check_truth(results: Results, arguments: Namespace, findings: Findings) -> None:
-    # This import loads numpy, which is only needed to check a ground truth.
+    # Imported here because it loads numpy, which is needed only to check a ground truth.
     from evaluator.verification import prepared_truth, score_problems, truth_problems
 
     opening = TruthOptions(usage=arguments.usage, split=None if arguments.seed is None else (1.0, arguments.seed))
@@ -160,22 +175,24 @@ def _check_truth(results: Results, arguments: Namespace, findings: Findings) -> 
         with progress() as tell:
             resources = Resources(threads=arguments.threads, progress=tell)
             scores = score_problems(results, prepared, arguments.submissions, resources)
+    findings.missing = scores.missing
     findings.refuse(Exit.INVALID_RESULTS, *scores.problems)
     if not scores.compared:
         findings.refuse(Exit.INVALID_RESULTS, "no file in the folder of submissions belongs to an entry")
     elif not scores.problems:
         equal = counted(scores.compared, "entry", "entries")
-        findings.checked["scores"] = f"{equal} scored again with equal scores; {scores.missing:,} without a file"
+        findings.checked["scores"] = f"{equal} scored again with identical scores"
 
 
 def _answer(findings: Findings, found: Opened | None, results: Results | None, arguments: Namespace) -> dict[str, Any]:
-    names = ("challenge", "phase", "exported_at", "is_final")
+    names = ("challenge", "phase", "exported_at", "is_final", "unfinished")
     return {
         "accepted": not findings.problems,
         **{name: results and getattr(results, name) for name in names},
         "public_key": found and found.public_key,
         "key_given": bool(arguments.key),
         "checked": findings.checked,
+        "missing": findings.missing,
         "problems": findings.problems,
     }
 
@@ -184,9 +201,12 @@ def _print(findings: Findings, results: Results | None, path: Path) -> None:
     if results is not None:
         print(f"{visible(results.challenge)}/{visible(results.phase)}, exported {visible(results.exported_at)}")
         if not results.is_final:
-            print("NOT FINAL: the phase had not closed when these results were exported")
+            reasons = "; ".join(visible(one) for one in results.unfinished) or "the phase had not closed"
+            print(f"PRELIMINARY: {reasons}, when these results were exported")
     for subject, text in findings.checked.items():
         print(f"{subject:<10} {text}")
+    for name in findings.missing:
+        print(f"{'no file':<10} {name}")
     for problem in findings.problems:
         print(f"{visible(str(path))}: {visible(problem)}")
     print("refused" if findings.problems else "accepted")

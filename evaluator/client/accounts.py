@@ -30,7 +30,7 @@ def declare_login(parser: Parser) -> None:
 
 
 def login(session: Session) -> int:
-    """Store a token, which is read from the terminal or issued after the user has confirmed a code in the browser."""
+    """Store a token. It is read from the terminal, or issued after the user has confirmed a code in the browser."""
     arguments = session.arguments
     server = servers.normalized(arguments.url) if arguments.url else session.server
     if server.startswith("http://") and server.split("/")[2].rpartition(":")[0] not in servers.LOCAL:
@@ -68,7 +68,7 @@ def by_device_code(session: Session, server: str) -> tuple[str, str]:
 
 
 def wait_for_token(api: Api, started: dict[str, Any]) -> str:
-    """Request the token until the user has decided. Raises Refused if the code is denied or has expired."""
+    """Poll for the token until the user approves or denies the code. Raises Refused if it is denied or has expired."""
     interval = float(started["interval"])
     while True:
         api.sleep(interval)
@@ -89,7 +89,7 @@ def has_browser() -> bool:
 
 
 def nothing(parser: Parser) -> None:
-    """Add no arguments."""
+    """Do nothing, because the command has no arguments."""
 
 
 def logout(session: Session) -> int:

@@ -19,7 +19,7 @@ def declare_download(parser: Parser) -> None:
 
 
 def download(session: Session) -> int:
-    """Download the files of a phase: its template submission, and the candidates if the track has any."""
+    """Download the files of a phase: the template submission and, if the track has candidates, their list."""
     arguments = session.arguments
     phase, path = session.phase_of(arguments.challenge, arguments.phase)
     written = []
@@ -56,7 +56,7 @@ def kit(session: Session) -> int:
 
 
 def fetch_kit(arguments: Namespace, target: Path, connect: ApiFactory = Api) -> int:
-    """Write the check kit of the phase that ``podium check --challenge`` names to a file. Return the exit code."""
+    """Download the check kit of the phase given to ``podium check --challenge``. Return the exit code."""
     session = Session(arguments, connect)
 
     def fetch() -> int:

@@ -1,4 +1,4 @@
-"""Sends requests to the API of a server, and retries them with increasing pauses while the server cannot answer."""
+"""Sends requests to the API of a server, and retries them with increasing pauses while the server is unavailable."""
 
 import random
 import sys
@@ -12,7 +12,7 @@ from evaluator import __version__
 from evaluator.client.errors import NotUsable, Refused, TryLater
 from evaluator.problems import visible
 
-# For how many seconds a request is retried. The longer time applies while a file is being uploaded or scored.
+# How many seconds a request is retried. The longer time applies while a file is being uploaded or scored.
 PATIENCE_SECONDS = 15.0
 LONG_PATIENCE_SECONDS = 15 * 60.0
 LONGEST_PAUSE = 30.0
@@ -24,7 +24,7 @@ Sleep = Callable[[float], None]
 class Api:
     """The API of one server, used with one token.
 
-    ``transport`` and ``sleep`` replace the network and the pauses in tests.
+    Tests pass ``transport`` and ``sleep`` to replace the network and the pauses.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Api:
         return self.json_of(self.send("POST", path, json=body))
 
     def pages(self, path: str) -> Iterator[dict[str, Any]]:
-        """Yield the entries of all pages of a list."""
+        """Yield the entries from all pages of a list."""
         number, more = 1, True
         while more:
             page = self.get(path, page=number)
@@ -83,7 +83,7 @@ class Api:
                 self.sleep(pause)
 
     def pause_after(self, refusal: TryLater, attempt: int) -> float:
-        """Return how many seconds to wait: as long as the server asks, or twice as long after each attempt."""
+        """Return how many seconds to wait: as long as the server requests, or twice as long after each attempt."""
         asked = refusal.problem.get("retry_after_seconds")
         if asked is not None:
             return max(0.5, float(asked))
@@ -102,7 +102,7 @@ class Api:
         except httpx.InvalidURL as error:
             raise NotUsable(f"{self.server} is not the address of a server: {error}") from None
         except httpx.LocalProtocolError:
-            raise  # The request is malformed, so repeating it does not help.
+            raise  # The request itself is invalid, so it would fail again.
         except httpx.TransportError as error:
             reason = visible(str(error) or type(error).__name__)
             detail = f"{self.server} cannot be reached: {reason}"
@@ -125,7 +125,7 @@ class Api:
         return (TryLater if _is_later(status, problem) else Refused)(status, problem)
 
     def _compare_versions(self, theirs: str) -> None:
-        """Print a message, only once, if the server's version differs by more than one minor version."""
+        """Print a message once if the versions of server and client differ by more than one minor version."""
         if self._version_checked or not theirs:
             return
         self._version_checked = True
@@ -146,7 +146,7 @@ def _checked(token: str) -> str:
 
 
 def _problem_in(response: httpx.Response) -> dict[str, Any]:
-    """Return the problem document of a response. If it has none, make one from the status code."""
+    """Return the problem document of a response, or create one from the status code if the response has none."""
     try:
         problem = response.json()
     except ValueError:
@@ -158,12 +158,12 @@ def _problem_in(response: httpx.Response) -> dict[str, Any]:
 
 
 def _is_later(status: int, problem: dict[str, Any]) -> bool:
-    """Return whether a later request may succeed. A quota may be exhausted permanently."""
+    """Return whether a later request may succeed, which is not the case if a quota is exhausted permanently."""
     if problem["code"] in ("quota_exhausted", "storage_exhausted"):
         return problem.get("next_allowed_at") is not None
     return status in BUSY or status == NO_SPACE
 
 
 def _is_passing(refusal: TryLater) -> bool:
-    """Return whether the reason for a refusal is usually gone within minutes."""
+    """Return whether the reason for a refusal usually disappears within minutes."""
     return refusal.status != NO_SPACE and refusal.code not in ("quota_exhausted", "storage_exhausted")

@@ -63,7 +63,7 @@ def token_of(server: str) -> str:
 
 
 def remember(server: str, token: str) -> Path:
-    """Store the token of a server, and make this server the default of later commands."""
+    """Store the token of a server, and make this server the default for later commands."""
     path = _write(f"tokens/{_name(server)}", token)
     _write("last", server)
     return path
@@ -84,7 +84,7 @@ def remembered_upload(key: str) -> dict[str, Any] | None:
 
 
 def remember_upload(key: str, about: dict[str, Any] | None) -> None:
-    """Store the data that is needed to resume an upload or, if the data is None, remove the stored data."""
+    """Store the data needed to resume an upload. If the data is None, remove what is stored."""
     if about is None:
         (folder() / "uploads" / key).unlink(missing_ok=True)
     else:

@@ -53,7 +53,7 @@ def submit(session: Session) -> int:
 
 
 def refuse_large(file: Path, phase: dict[str, Any]) -> None:
-    """If the server would refuse a file because of its size, raise this refusal without reading the file."""
+    """Raise Refused, without reading the file, if the server would refuse it because of its size."""
     size, allowed = file.stat().st_size, phase.get("limits", {}).get("upload_bytes")
     if allowed is not None and size > allowed:
         detail = f"{file} has {size:,} bytes; at most {allowed:,} are allowed. Compress it with gzip."
@@ -95,7 +95,7 @@ def submission(session: Session) -> int:
 
 
 def state_of(session: Session, wanted: str) -> dict[str, Any]:
-    """Return a submission. With ``--wait``, wait until it is finished."""
+    """Return a submission. With ``--wait``, return it only when it is finished."""
     if not session.arguments.wait:
         return dict(session.api.get(f"submissions/{wanted}"))
     try:

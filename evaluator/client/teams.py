@@ -38,14 +38,14 @@ def declare(parser: Parser) -> None:
 
 
 def _text(argument: str) -> str:
-    """Return an argument that is not empty."""
+    """Check that an argument is not empty, and return it."""
     if not argument.strip():
         raise ArgumentTypeError("a name or id must not be empty")
     return argument
 
 
 def team(session: Session) -> int:
-    """Show the team of the user in a challenge, or change it."""
+    """Show or change the user's team in a challenge."""
     arguments = session.arguments
     if arguments.who and arguments.action in ("show", "leave"):
         raise NotUsable(f"`podium team CHALLENGE {arguments.action}` takes no name; remove {arguments.who!r}")

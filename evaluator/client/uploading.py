@@ -1,4 +1,4 @@
-"""Uploads a file in parts with the tus 1.0.0 protocol. An interrupted upload is resumed."""
+"""Uploads a file in parts with the tus 1.0.0 protocol, and resumes interrupted uploads."""
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -11,9 +11,9 @@ from evaluator.client import servers
 from evaluator.client.errors import NotUsable, Refused, TryLater
 from evaluator.client.http import LONG_PATIENCE_SECONDS, Api
 
-PART_BYTES = 4 * 2**20  # At most this number of bytes must be uploaded again after a lost connection.
+PART_BYTES = 4 * 2**20  # Size of a part: at most this many bytes must be uploaded again after a lost connection.
 PIECE_BYTES = 2**16
-FAILURES = 12  # The upload is aborted after more than this number of successive requests without progress.
+FAILURES = 12  # Number of successive failed requests that are tolerated before the upload is aborted.
 STARTS = 3
 TUS = {"Tus-Resumable": "1.0.0"}
 Advance = Callable[[int], None]
@@ -52,7 +52,7 @@ class Upload:
                 raise
             servers.remember_upload(self.memory, None)
             return submission
-        raise TryLater(0, {"code": "unreachable", "detail": "the server has lost the upload repeatedly"})
+        raise TryLater(0, {"code": "unreachable", "detail": "the server repeatedly lost the upload"})
 
     def _earlier_state(self) -> dict[str, Any] | None:
         known = servers.remembered_upload(self.memory)
@@ -70,7 +70,7 @@ class Upload:
         return state
 
     def _send_all(self, state: dict[str, Any]) -> str:
-        """Send parts until the server has created the submission. After a failure, ask where to continue."""
+        """Send parts until the server has created the submission. After a failure, ask the server where to continue."""
         path, failures = f"uploads/{state['id']}", 0
         with self.file.open("rb") as content:
             while state["submission"] is None:
@@ -113,14 +113,14 @@ class Upload:
         while offset < end:
             piece = content.read(min(PIECE_BYTES, end - offset))
             if not piece:
-                raise NotUsable(f"{self.file} became shorter while it was uploaded")
+                raise NotUsable(f"{self.file} became shorter while it was being uploaded")
             yield piece
             offset += len(piece)
             self.advance(offset)
 
 
 def encoded(pairs: dict[str, str]) -> str:
-    """Return the value of the header Upload-Metadata, without empty values, because a header cannot end in a space.
+    """Return the value of the Upload-Metadata header. Empty values are left out: a header cannot end in a space.
 
     >>> encoded({"filename": "a.csv", "note": ""})
     'filename YS5jc3Y='

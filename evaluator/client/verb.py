@@ -1,4 +1,4 @@
-"""Defines commands that talk to a server, with their arguments, their connection, and their output as text or JSON."""
+"""Defines commands that talk to a server: their arguments, the connection, and output as text or JSON."""
 
 import sys
 from argparse import Namespace
@@ -38,7 +38,7 @@ class Session:
         return self.connect(self.server, servers.token_of(self.server))
 
     def phase_of(self, challenge: str, phase: str | None) -> tuple[dict[str, Any], str]:
-        """Return a phase of a challenge, and the path of its resources. By default, it is the only open phase."""
+        """Return a phase of a challenge, and the API path of its resources. The default is the only open phase."""
         found = self.challenge(challenge)
         phases = {one["slug"]: one for one in found["phases"]}
         if phase is None:
@@ -77,7 +77,7 @@ class Verb:
     act: Callable[[Session], int]
 
     def declare(self, parser: Parser) -> None:
-        """Add the arguments of the command, and those of all commands that talk to a server."""
+        """Add the arguments of this command, and the arguments that all commands of this kind have."""
         self.declare_own(parser)
         parser.add_argument("--server", metavar="URL", help="the server (default: PODIUM_SERVER, or the last login)")
         add_json(parser)
@@ -89,7 +89,7 @@ class Verb:
 
 
 def guarded(session: Session, act: Callable[[], int]) -> int:
-    """Return the exit code of a function. If the server refuses a request, print the reason."""
+    """Call a function and return its exit code. If the server refuses a request, print the reason."""
     try:
         return act()
     except NotUsable as error:
@@ -103,7 +103,7 @@ def guarded(session: Session, act: Callable[[], int]) -> int:
 
 
 def message_of(refusal: Refused, session: Session) -> str:
-    """Return the text of a refusal. If it mentions an API request, replace that with the corresponding command."""
+    """Return the message of a refusal, with any API request in it replaced by the corresponding command."""
     text = visible(str(refusal))
     if refusal.code == "unauthenticated":
         return (BAD_TOKEN if servers.token_of(session.server) else NO_TOKEN).format(server=session.server)
@@ -115,7 +115,7 @@ def message_of(refusal: Refused, session: Session) -> str:
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterable[str]:
-    """Yield lines of a table with the given columns: aligned on a terminal, otherwise separated by tabs."""
+    """Yield the lines of a table. The columns are aligned on a terminal, and otherwise separated by tabs."""
     cells = [[visible(_text(row.get(name))) for name in columns] for row in rows]
     if not sys.stdout.isatty():
         yield "\t".join(columns)

@@ -45,7 +45,7 @@ def bar(total: float, *, unit: str) -> Iterator[Show]:
 
 
 def wait(api: Api, identifier: str) -> dict[str, Any]:
-    """Wait until a submission is finished, and return it. Server outages of a few minutes are tolerated."""
+    """Wait until a submission is finished, and return it. Server outages of a few minutes do not end the wait."""
     pause = FIRST_PAUSE
     with bar(1.0, unit="share") as show:
         while True:

@@ -17,7 +17,7 @@ LOOK_BACK_BYTES = 4096
 
 
 class Declined(Exception):
-    """Raised, with the reason, if the fast path cannot score a file. All threads that read the file stop."""
+    """Raised, with the reason, if the fast path cannot score a file. All threads then stop reading the file."""
 
     def __init__(self, reason: ReferenceNeeded) -> None:
         super().__init__(reason)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-# Maximum number of cells that are read from a line with quotes. A line with more cells is a defect in any case.
+# Maximum number of cells that are read from a line with quotes. A line with more cells is always a defect.
 MAX_CELLS = 20_000
 QUOTED = re.compile(r'(?:[^"]++|"")*+')
 
@@ -12,7 +12,7 @@ def split_cells(line: str) -> list[str] | None:
     """Return the cells of a line, or None if its quotes do not match.
 
     A cell is either quoted as a whole or not quoted. Inside quotes, ``""`` is one quote. If a line with quotes has more
-    than :data:`MAX_CELLS` cells, its last cells are not returned.
+    than :data:`MAX_CELLS` cells, the remaining cells are left out.
 
     >>> split_cells('a,"b, c",')
     ['a', 'b, c', '']
@@ -31,7 +31,8 @@ def split_cells(line: str) -> list[str] | None:
             cells.append(line[at + 1 : end].replace('""', '"'))
             end += 1
         else:
-            end = line.find(",", at) % (len(line) + 1)  # Replaces -1 (no further comma) by the end of the line.
+            # Convert -1, which means that there is no further comma, to the end of the line.
+            end = line.find(",", at) % (len(line) + 1)
             cells.append(line[at:end])
             if '"' in cells[-1]:
                 return None
@@ -44,7 +45,7 @@ def split_cells(line: str) -> list[str] | None:
 
 
 def _closing_quote(line: str, at: int) -> int:
-    """Return the index of the closing quote of the text at ``at``, or the length of the line if there is none."""
+    """Return the index of the closing quote of the string that begins at ``at``; the line length if there is none."""
     found = QUOTED.match(line, at)
     return found.end() if found else at
 

@@ -1,4 +1,4 @@
-"""Converts a submission between its two CSV layouts. The texts of the values and the score do not change."""
+"""Converts a submission from one CSV layout to the other. Values are copied as strings, which preserves the score."""
 
 import csv
 from collections.abc import Iterator
@@ -21,8 +21,8 @@ def convert(track: str, to: str, source: Path, out: TextIO) -> None:
     InvalidParameters
         If submissions to this track have only one layout.
     InvalidSubmission
-        If a row has a defect, if a label cannot be a token because it contains a blank, or if an image has several
-        sizes.
+        If a row has a defect, if a label contains a blank and therefore cannot be a token, or if rows of the same image
+        have different sizes.
     """
     form = TRACKS[track].form
     if not form.tokens:
@@ -60,7 +60,7 @@ def _valid_rows(reader: RowReader, source: Path) -> Iterator[Row]:
 
 
 def _ordered(row: Row, reader: RowReader, names: list[str]) -> Iterator[list[str]]:
-    """Yield the texts of each prediction of a row, in the order of ``names``."""
+    """Yield the values of each prediction in a row as strings, in the order of ``names``."""
     positions = {column.name: position for position, column in enumerate(reader.layout)}
     width = len(reader.layout)
     for start in range(0, len(row.texts), width):

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from evaluator.problems import MOST_DEFECTS, Problem, Stop
 
 TOP = "$"
 SHOWN_CHARACTERS = 256
+NO_CHARACTER = re.compile(r"[\ud800-\udfff]|(?<!\\)(?:\\\\)*\\u0000")
 TYPE_NAMES = {dict: "an object", list: "a list", str: "a text", int: "a whole number", float: "a number"}
 
 
@@ -50,7 +52,7 @@ class Document:
             position = f" at character {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
             self._stop("bad_json", f"this is not JSON{position}: {reason}", line)
         for path in repeated:
-            self.add_defect(path, "this key occurs twice in its object")
+            self.add_defect(path, "this key occurs twice in the same object")
 
     def _stop(self, code: str, message: str, line: int | None = None) -> NoReturn:
         self.findings.add(Problem(code, message, line=line))
@@ -78,7 +80,7 @@ class Document:
             self.add_defect(path, f"{_quoted(value)} is not finite", code="not_finite")
 
     def fields(self, value: Any, kinds: dict[str, type], path: str) -> bool:
-        """Return whether a value is an object with exactly these keys and types. Add a defect for each difference."""
+        """Return whether a value is an object with exactly the given keys and types. Add a defect per difference."""
         if not self.expect(value, dict, path):
             return False
         if len(value) == len(kinds) and all(type(value.get(name)) is kind for name, kind in kinds.items()):
@@ -94,7 +96,7 @@ class Document:
 
 
 def storable(text: str) -> str:
-    r"""Return a string that a database can store: at most 256 characters, without NUL and surrogates.
+    r"""Return a string that a database can store: at most 256 characters, without NUL and without surrogates.
 
     >>> storable("a\0\ud800")
     'a\ufffd?'
@@ -129,7 +131,7 @@ Repeated = dict[int, tuple[dict[str, Any], str]]
 def parse_json(text: str) -> tuple[Any, Iterator[str]]:
     """Return a JSON value, and an iterator over the paths of repeated keys, in file order.
 
-    If the value of the first occurrence itself has repeated keys, only the outer key is reported.
+    If the value that belongs to the first occurrence of a repeated key has repeated keys too, those are not reported.
 
     Raises
     ------
@@ -147,8 +149,9 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            # Always store this object, even if others are already stored. All of them may be inside a value that a
-            # repeated key of this object has replaced, and such objects are not reported.
+            # Always store this object, even if the maximum number is already stored. The stored objects may all be
+            # inside a value that was replaced by a repeated key of this object, and objects in replaced values are not
+            # reported.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice
@@ -159,9 +162,30 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
     return value, _paths(value, repeated)
 
 
+def parse_truth_json(text: str) -> tuple[Any, Iterator[str]]:
+    r"""Return the same as :func:`parse_json` for a file of a ground truth, whose strings are stored as UTF-8.
+
+    Raises
+    ------
+    ValueError, RecursionError
+        ValueError also if a string has an escape for a NUL character or for half a surrogate pair.
+
+    Examples
+    --------
+    >>> parse_truth_json('["\\ud800"]')
+    Traceback (most recent call last):
+    ...
+    ValueError: a string contains NUL or half a surrogate pair, which cannot be stored
+    """
+    value, repeated = parse_json(text)
+    if "\\u" in text and NO_CHARACTER.search(json.dumps(value, ensure_ascii=False)):
+        raise ValueError("a string contains NUL or half a surrogate pair, which cannot be stored")
+    return value, repeated
+
+
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Disable the garbage collector in the block, because it would take most of the parsing time and free nothing."""
+    """Disable the garbage collector in the block, because it would take most of the parsing time and free no memory."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -172,7 +196,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    # This count might never reach 0: if a repeated key has replaced a value, the objects in that value are not visited.
+    # This count may never reach 0, because objects in a value that was replaced by a repeated key are not visited.
     left = len(repeated)
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]
@@ -204,7 +228,7 @@ def _path(steps: Sequence[str | int]) -> str:
 
 
 def _text(source: Source) -> str:
-    """Return the text of the whole file. Stop with a defect if the file exceeds a limit."""
+    """Return the whole file as a string. Add a defect and stop if the file exceeds a limit."""
     data, limit = bytearray(), source.limits.json_bytes
     parts = chunks(source.path, source.limits, source.findings, source.progress)
     for part in text_parts(parts, source.findings, "JSON"):

@@ -5,7 +5,7 @@ import gzip
 import io
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -16,14 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator import salt
-from evaluator.catalog import Track
+from evaluator.catalog import Limits, Track
 from evaluator.files.cells import shortened
-from evaluator.files.documents import parse_json
+from evaluator.files.documents import parse_truth_json
 from evaluator.files.faults import Faults
 from evaluator.files.regular import NotRegular, read_regular
 
 if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
+
+GZIPPED = b"\x1f\x8b"
+COMPRESSED_BYTES = 2**20  # A smaller file may expand as much as a file of this size.
+HEADERS = ("label", "labels", "id", "ids", "labelid", "classid", "class", "classes", "mid", "relation", "name")
 
 
 class TruthFolder:
@@ -37,8 +41,8 @@ class TruthFolder:
     replaced : mapping of file name to bytes
         Contents to use instead of files of the folder: ``usage.csv``, ``salt.txt``.
     hidden : bool
-        Whether the truth must be kept secret from participants. If so, the compiler also reports a fault if data that
-        participants can read, such as ids, reveals answers.
+        Whether the truth must be kept secret from participants. If true, the compiler also reports a fault if data that
+        participants can see, such as ids, reveals answers.
 
     Attributes
     ----------
@@ -71,7 +75,7 @@ class TruthFolder:
         self.faults.check()
 
     def _load(self, folder: Path, name: str) -> None:
-        """Load the content of a file, or of every file of a subfolder."""
+        """Load the content of a file, or of every file in a subfolder."""
         if not name.endswith("/"):
             content = self._content(folder, name)
             if content is not None:
@@ -90,14 +94,26 @@ class TruthFolder:
             self.faults.add("truth_bad_value", name, f"there are both {name} and {name}.gz; keep one of them")
         try:
             if plain is not None:
-                return gzip.decompress(plain) if plain[:2] == b"\x1f\x8b" else plain
-            return None if zipped is None else gzip.decompress(zipped)
+                return self._unpacked(name, plain) if plain.startswith(GZIPPED) else plain
+            return None if zipped is None else self._unpacked(name, zipped)
         except (OSError, EOFError, zlib.error):
             self.faults.add("truth_bad_value", name, "the gzip file is damaged")
             return b""
 
+    def _unpacked(self, name: str, packed: bytes) -> bytes:
+        """Return the content of a gzip file. A file that exceeds the limits of a submission is a fault."""
+        limits = Limits()
+        allowed = min(limits.decompressed_bytes, max(len(packed), COMPRESSED_BYTES) * limits.decompressed_ratio)
+        with gzip.open(io.BytesIO(packed)) as file:
+            content = file.read(allowed + 1)
+        if len(content) > allowed:
+            message = f"would unpack to more than {allowed:,} bytes; do not compress the file"
+            self.faults.add("truth_too_large", name, message)
+            return b""
+        return content
+
     def _read(self, folder: Path, name: str) -> bytes | None:
-        """Return the content of a regular file, or None if there is no such file. A symbolic link is a fault."""
+        """Return the content of a regular file, or None if it is missing. Symbolic links are reported as faults."""
         try:
             return read_regular(folder, name)
         except NotRegular as error:
@@ -115,6 +131,8 @@ class TruthFolder:
                 "must be one line of 32 hexadecimal digits: write 16 random bytes in this form, or remove the file"
             )
             self.faults.add("truth_bad_value", salt.NAME, message, line=1)
+        elif len(set(key)) == 1:
+            self.faults.warn("truth_weak_salt", salt.NAME, "is easy to guess; write 16 random bytes", line=1)
         return key or b""
 
     @property
@@ -134,12 +152,18 @@ class TruthFolder:
         ------
         InvalidTruth
         """
+        content = self.contents[name]
         try:
-            return self.contents[name].decode("utf-8-sig")
+            text = content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            line = self.contents[name][: error.start].count(b"\n") + 1
-            self.faults.add("truth_bad_value", name, _not_text(self.contents[name]), line=line)
+            line = content.count(b"\n", 0, error.start) + 1
+            self.faults.add("truth_bad_value", name, _not_text(content), line=line)
             raise self.faults.error from None
+        if "\0" in text:
+            line = content.count(b"\n", 0, content.index(b"\0")) + 1
+            self.faults.add("truth_bad_value", name, "contains a NUL character; save the file as UTF-8 text", line=line)
+            raise self.faults.error
+        return text
 
     def table(self, name: str) -> "TruthTable":
         """Read a CSV file with a header. Column names are not case-sensitive, and undeclared columns are ignored."""
@@ -149,17 +173,33 @@ class TruthFolder:
         )
         return table
 
-    def names(self, name: str) -> dict[str, str]:
-        """Read a file of ``label,display name`` rows without a header; the display name is optional."""
+    def names(self, name: str, allowed: Container[str] | None = None, expected: str = "") -> dict[str, str]:
+        """Read a file of ``label,display name`` rows without a header; the display name is optional.
+
+        A label that is not ``allowed`` is a fault. Its message ends with ``expected``.
+        """
         found: dict[str, str] = {}
+        labels: dict[str, str] = {}
         for line, row in enumerate(csv.reader(io.StringIO(self.text(name), newline="")), 1):
             label = row[0].strip() if row else ""
             if not label or (line == 1 and label.lower() in ("labelname", "relationshiplabel")):
                 continue
             if label in found:
                 self.faults.add("truth_bad_value", name, f"{shortened(label)} is listed twice", line=line)
+            if allowed is not None and label not in allowed:
+                self.faults.add("truth_unknown_label", name, f"{shortened(label)} {expected}", line=line)
             found[label] = ",".join(row[1:]).strip() or label
+            self._warn_of_name(name, label, found[label], labels.setdefault(found[label].lower(), label), line)
         return found
+
+    def _warn_of_name(self, file: str, label: str, shown: str, first: str, line: int) -> None:
+        """Warn about a row that is probably a header, and about a display name that two labels have."""
+        if line == 1 and label.lower().replace("_", "").replace(" ", "") in HEADERS:
+            message = f"{shortened(label)} is read as a label; if this line is a header, remove it"
+            self.faults.warn("truth_header", file, message, line=line)
+        if first != label:
+            message = f"{shortened(shown)} is also the name of {shortened(first)}, so reports do not distinguish them"
+            self.faults.warn("truth_same_name", file, message, line=line)
 
     def json(self, name: str) -> Any:
         """Read a JSON file.
@@ -170,18 +210,18 @@ class TruthFolder:
         """
         text = self.text(name)
         try:
-            value, repeated = parse_json(text)
+            value, repeated = parse_truth_json(text)
         except (ValueError, RecursionError) as error:
             line = getattr(error, "lineno", None)
             self.faults.add("truth_bad_value", name, f"not JSON: {error}", line=line)
             raise self.faults.error from None
         for path in repeated:
-            self.faults.add("truth_bad_value", name, f"{path} occurs twice in its object", column=path)
+            self.faults.add("truth_bad_value", name, f"{path} occurs twice in the same object", column=path)
         return value
 
 
 def coded(values: Sequence[str], index: Mapping[str, int]) -> NDArray[np.int64]:
-    """Return the code of each value in ``index``, shape (N,); -1 for values that are not in it.
+    """Look up each value in ``index`` and return the codes, shape (N,); -1 for values that are not in ``index``.
 
     >>> coded(["b", "x"], {"a": 0, "b": 1})
     array([ 1, -1])
@@ -190,7 +230,7 @@ def coded(values: Sequence[str], index: Mapping[str, int]) -> NDArray[np.int64]:
 
 
 def _not_text(content: bytes) -> str:
-    """Return what is wrong with a file that is not UTF-8.
+    """Return a description of what a file is if it is not UTF-8 text, and what to do about it.
 
     >>> _not_text(bytes([0x50, 0x4B, 3, 4, 0xFF]))
     'is an Excel workbook or a zip file; save it as CSV (UTF-8)'

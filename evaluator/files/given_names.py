@@ -1,4 +1,4 @@
-"""Finds display names in places where ids are expected."""
+"""Detects display names that were given instead of ids."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,12 @@ from evaluator.problems import Findings
 
 @dataclass(frozen=True, slots=True)
 class GivenNames:
-    """Counts the display names that a file contains where ids are expected. ``counts`` has pairs (name, id) as keys."""
+    """Counts the display names that a file contains instead of ids. The keys of ``counts`` are pairs (name, id)."""
 
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def ids_of(self, texts: Sequence[str], by_name: Mapping[str, str]) -> dict[str, str]:
-        """Return a dict from each text that is a display name to its id, and count these texts.
+        """Return a dict that maps each string that is a display name to its id, and count these strings.
 
         >>> GivenNames().ids_of(["Cat", "x"], {"cat": "/m/01yrx"})
         {'Cat': '/m/01yrx'}

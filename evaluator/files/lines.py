@@ -9,8 +9,9 @@ from evaluator.files.source import ReadProgress
 from evaluator.problems import Findings, Problem, Stop
 
 CHUNK_BYTES = 1 << 20
-BATCH_BYTES = 1 << 16  # Batches are small, because reading can stop only between batches if there are too many defects.
-# Parts are small, because zlib copies the rest of a part after each gzip member, and a file may have many members.
+# Batches are small, because reading a file with too many defects can stop only between two batches.
+BATCH_BYTES = 1 << 16
+# Parts are small, because zlib copies the rest of a part after each gzip member, and a file may have many gzip members.
 FED_BYTES = 1 << 16
 RATIO_COUNTS_FROM_BYTES = 1 << 20  # Smaller files may compress well, so their compression ratio is not checked.
 SIGNATURE_BYTES = 64
@@ -39,7 +40,7 @@ FOREIGN_SIGNATURES = {
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
-Line = str | Problem  # Either the text of a line, or the defect of a line that is not text.
+Line = str | Problem  # The content of a line, or a defect if the line cannot be decoded.
 Lines = Iterable[Line] | int  # A number represents that many blank lines.
 BLANKS = b" \t\n"
 
@@ -77,7 +78,7 @@ def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
                 yield b"".join(held)
                 held, size = [], 0
     except Stop:
-        if held:  # The bytes before the damaged part are checked too.
+        if held:  # Defects in the bytes before the damaged part are reported too.
             yield b"".join(held)
         raise
     if held:
@@ -146,9 +147,9 @@ def _stop(findings: Findings, code: str, message: str, line: int | None = None) 
 def batches(path: Path, limits: Limits, findings: Findings, progress: ReadProgress) -> Iterator[tuple[int, Lines]]:
     r"""Yield the lines of a file in batches, each with the number of its first line.
 
-    Lines end with ``\n``, ``\r\n`` or ``\r``, which is removed. A line that is not text is replaced by its defect
-    (``encoding`` or ``bad_byte``). A UTF-8 byte order mark is removed. The lines and their defects do not depend on the
-    batch size.
+    The line endings ``\n``, ``\r\n`` and ``\r`` and a UTF-8 byte order mark are removed. A line that cannot be decoded
+    is replaced by its defect (``encoding`` or ``bad_byte``). The lines and their defects do not depend on the batch
+    size.
 
     Raises
     ------
@@ -173,7 +174,7 @@ def batches(path: Path, limits: Limits, findings: Findings, progress: ReadProgre
 
 def _with_line_feeds(parts: Iterator[bytes]) -> Iterator[bytes]:
     r"""Yield the parts with each line ending replaced by ``\n``."""
-    held = b""  # A final \r, whose \n may be in the next part.
+    held = b""  # A final \r. If it belongs to \r\n, the \n is in the next part.
     for part in parts:
         data = held + part
         held = b"\r" if data.endswith(b"\r") else b""
@@ -192,7 +193,7 @@ def _pieces(lines: bytes) -> Iterator[bytes]:
 
 
 def text_parts(parts: Iterator[bytes], findings: Findings, expected: str) -> Iterator[bytes]:
-    """Yield the parts without a byte order mark, after checking that they do not begin like another file format.
+    """Yield the parts without the byte order mark, after checking that they do not start like a file in another format.
 
     Raises
     ------
@@ -226,7 +227,7 @@ def _text(number: int, piece: bytes, limits: Limits, findings: Findings) -> Iter
 
 
 def _without_blank_lines(number: int, piece: bytes) -> Iterator[tuple[int, Lines]]:
-    """Yield the lines of a piece. Blank lines at its beginning and end are yielded as a number."""
+    """Yield the lines of a piece. For blank lines at the beginning or end of the piece, yield only their number."""
     written = piece.lstrip(BLANKS)
     if not written:
         yield number, piece.count(b"\n") + 1
@@ -247,7 +248,7 @@ def _decoded(number: int, piece: bytes) -> Iterable[Line]:
         try:
             return [*piece.decode("utf-8").split("\n")]
         except UnicodeDecodeError:
-            pass  # The lines are decoded one by one below, to find the lines that fail.
+            pass  # The code below decodes the lines one by one to find those that are invalid.
     return (_decoded_line(each, line) for each, line in enumerate(piece.split(b"\n"), number))
 
 

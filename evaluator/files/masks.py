@@ -19,9 +19,10 @@ MASK = np.dtype([("compressed", object), ("area", np.int64), ("box", np.float64,
 
 MAX_INFLATION = 200
 SHORT_BYTES = 2**16
-GROUP_BYTES = 2**20  # Size of the run lengths that are decoded together.
-BYTES_PER_RUN = 16  # Memory that the RLE library allocates for each run of a mask.
-RATIO_COUNTS_FROM_BYTES = 2**24  # Valid masks of wide rectangles also compress well.
+GROUP_BYTES = 2**20  # Size, in bytes, of the run lengths that are decoded together.
+BYTES_PER_RUN = 16  # Number of bytes that the RLE library allocates for each run of a mask.
+# The compression ratio of less data is not checked, because valid masks of wide rectangles compress well too.
+RATIO_COUNTS_FROM_BYTES = 2**24
 KINDS = bytes(ord("." if 48 <= code < 80 else "~" if 80 <= code < 112 else "!") for code in range(256))
 """Kind of each byte of compressed run lengths: "." ends a length, "~" continues it, "!" is invalid."""
 INVALID_KINDS = (b"!", b"~" * MAX_CHARACTERS)
@@ -135,7 +136,7 @@ def _has_invalid_lengths(text: bytes) -> bool:
 
 
 def _unpacked(text: str, pixels: int) -> bytes:
-    """Return the compressed run lengths that a text encodes. The last length is always complete.
+    """Return the compressed run lengths that a string encodes. The last length is always complete.
 
     Raises
     ------
@@ -145,7 +146,7 @@ def _unpacked(text: str, pixels: int) -> bytes:
         packed = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise ValueError(NOT_BASE64) from None
-    # A valid mask is never longer than this limit, but a zip bomb is.
+    # A valid mask never exceeds this limit, but a zip bomb does.
     limit = min(6 * (pixels + 2), max(MAX_INFLATION * len(packed), SHORT_BYTES))
     stream = zlib.decompressobj()
     try:
@@ -154,7 +155,7 @@ def _unpacked(text: str, pixels: int) -> bytes:
         raise ValueError(NOT_ZLIB) from None
     if not stream.eof or stream.unused_data:
         raise ValueError(NOT_ZLIB)
-    # End the last length, so that it does not continue in the next mask when masks are joined.
+    # Terminate the last length. Otherwise, it would continue in the next mask when masks are joined.
     if compressed[-1:] > b"O":
         raise ValueError(NOT_RUN_LENGTHS)
     return compressed
@@ -163,7 +164,7 @@ def _unpacked(text: str, pixels: int) -> bytes:
 def _rewrite(masks: NDArray[np.void], indices: NDArray[np.int64], runs: Runs) -> None:
     """Remove zero-length runs from masks.
 
-    The RLE library stops comparing two masks at a position where both have such a run.
+    If both masks have such a run at the same position, the RLE library stops comparing them there.
     """
     for row in with_empty_runs(runs).tolist():
         lengths = runs.lengths[runs.starts[row] : runs.starts[row] + runs.pairs[row]].ravel()
@@ -171,7 +172,8 @@ def _rewrite(masks: NDArray[np.void], indices: NDArray[np.int64], runs: Runs) ->
         begins = np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])
         counts = np.add.reduceat(lengths[lengths > 0], begins).tolist()
         size = masks["size"][indices[row]].tolist()
-        # This allocation raises MemoryError if memory is short. The RLE library does not check its own allocations.
+        # This allocation raises MemoryError if there is not enough memory. The RLE library does not check its own
+        # allocations.
         np.empty(max(BYTES_PER_RUN * len(counts), GROUP_BYTES), np.uint8)
         found = coco.frPyObjects({"size": size, "counts": [0] * int(inside[0]) + counts}, *size)
         masks["compressed"][indices[row]] = found["counts"]

@@ -1,6 +1,6 @@
 """Adds notices about predictions that are valid but probably not intended.
 
-A notice contains the number of these predictions.
+Each notice states how many predictions it concerns.
 """
 
 from evaluator.problems import NOTHING_TO_SCORE, Findings, visible
@@ -11,7 +11,7 @@ def notice_unknown_images(findings: Findings, rows: int) -> None:
 
     Such rows are not defects if the truth has no list of images.
     """
-    findings.notice("unknown_image", "rows of images that are not in the ground truth were ignored", rows)
+    findings.notice("unknown_image", "rows for images that are not in the ground truth were ignored", rows)
 
 
 def notice_oddities(findings: Findings, predictions: int, *, inverted: int, outside: int, beyond: int) -> None:
@@ -21,17 +21,19 @@ def notice_oddities(findings: Findings, predictions: int, *, inverted: int, outs
     )
     if outside == predictions:
         message = (
-            "every box extends beyond 0 to 1. Are these pixels? Coordinates are fractions of the image: "
+            "every box extends outside the range 0 to 1. Are these pixels? Coordinates are fractions of the image: "
             "divide x by the width of the image in pixels, and y by its height"
         )
         findings.notice("outside_image", message, outside)
     else:
-        findings.notice("outside_image", "boxes that extend beyond 0 to 1; they were used unchanged", outside)
-    findings.notice("confidence_range", "confidences outside 0 to 1; they were used unchanged", beyond)
+        findings.notice(
+            "outside_image", "boxes that extend outside the range 0 to 1; they were used unchanged", outside
+        )
+    findings.notice("confidence_range", "confidences outside the range 0 to 1; they were used unchanged", beyond)
 
 
 def notice_fractions(findings: Findings, boxes: int) -> None:
-    """Add the notice that no coordinate in the file exceeds 1, so the boxes are probably not in pixels."""
+    """Add a notice that no coordinate in the file exceeds 1, which means that the boxes are probably not in pixels."""
     message = "no coordinate exceeds 1. Are these fractions? In this track, boxes are in pixels of the original image"
     findings.notice("fractions", message, boxes)
 
@@ -60,7 +62,7 @@ def notice_semicolons(findings: Findings, lines: int) -> None:
 
 
 def notice_names(findings: Findings, name: str, label: str, count: int) -> None:
-    """Add a notice about display names that were written where ids are expected, with an example of a name."""
+    """Add a notice about display names that were given instead of ids, with one of these names as an example."""
     message = f"names were written instead of ids; {visible(name)!r} is {visible(label)}"
     findings.notice("name_for_id", message, count)
 
@@ -72,9 +74,9 @@ def notice_unknown_labels(findings: Findings, predictions: int, *, listed: bool)
     if it is not annotated.
     """
     if listed:
-        findings.notice("unknown_label", "predictions of labels that the hierarchy does not list", predictions)
+        findings.notice("unknown_label", "predictions with labels that are not in the hierarchy", predictions)
         return
-    message = "predictions of labels that are not in the ground truth were ignored"
+    message = "predictions with labels that are not in the ground truth were ignored"
     findings.notice("unknown_label", message, predictions, by_truth=True)
 
 
@@ -83,5 +85,5 @@ def notice_unknown_relations(findings: Findings, predictions: int) -> None:
 
     Such predictions are not defects if the truth has no list of relations.
     """
-    message = "predictions of relations that are not in the ground truth; they cannot match anything"
+    message = "predictions with relations that are not in the ground truth; they cannot match anything"
     findings.notice("unknown_relation", message, predictions, by_truth=True)

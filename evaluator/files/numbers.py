@@ -13,7 +13,8 @@ from evaluator.files.cells import shortened
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 SIZE = re.compile(r"[1-9][0-9]{0,4}")
 MAX_SIDE = 2**14
-PARSED_TOGETHER = 64  # Strings are parsed in groups of this size. If a group fails, each string is checked.
+# Strings are parsed in groups of this size. If a group cannot be parsed, its strings are checked one by one.
+PARSED_TOGETHER = 64
 NUMBER_CHARACTERS = b"0123456789.eE+- "
 NOT_FINITE_WORDS = frozenset({"nan", "inf", "infinity"})
 
@@ -21,8 +22,8 @@ NOT_FINITE_WORDS = frozenset({"nan", "inf", "infinity"})
 def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
     """Return the numbers that the strings represent, or None if a string is not a finite decimal number.
 
-    Each number is the float64 nearest to the decimal string, as Python's ``float()`` returns it. Other strings that
-    ``float()`` accepts (with underscores or digits of other scripts, nan, inf) are not accepted.
+    Each number is the float64 nearest to the decimal string, as Python's ``float()`` returns it. Some strings that
+    ``float()`` accepts are rejected: those with underscores or non-ASCII digits, nan, and inf.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
     """
     if max(map(len, texts), default=0) > limits.number_characters:
         return None
-    if " ".join(texts).encode().translate(None, NUMBER_CHARACTERS):  # One of the characters is not allowed in numbers.
+    if " ".join(texts).encode().translate(None, NUMBER_CHARACTERS):  # Some character is not allowed in a number.
         return None
     try:
         numbers = np.fromiter(map(float, texts), np.float64, len(texts))
@@ -92,7 +93,7 @@ def number_defect(text: str, limits: Limits) -> tuple[str, str]:
     if len(text) > limits.number_characters:
         return (
             "field_too_long",
-            f"{shortened(text)} has {len(text)} characters; a number has at most {limits.number_characters}",
+            f"{shortened(text)} has {len(text)} characters; a number can have at most {limits.number_characters}",
         )
     if NUMBER.fullmatch(text):
         return "not_finite", f"{shortened(text)} is too large for a float64"

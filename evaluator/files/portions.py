@@ -1,4 +1,4 @@
-"""Defines a portion of a submission: the rows of consecutive lines, and the defects of lines that cannot be read."""
+"""Defines a portion of a submission: consecutive lines that are read together, as rows or as defects."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,9 +7,10 @@ from typing import NamedTuple
 from evaluator.files.cells import pieces_of, tokens_of
 from evaluator.problems import Problem
 
-PORTION_TEXTS = 1 << 16  # Number of values in a portion, to limit memory use.
-ROW_TEXTS = 6  # Each row counts as this many additional values, because even a row without predictions needs memory.
-LONG_CHARACTERS = 1 << 18  # Longer prediction strings are read in chunks.
+PORTION_TEXTS = 1 << 16  # Number of values at which a portion is complete. This limits memory use.
+# Values added to the count for each row, because even a row without predictions needs memory.
+ROW_TEXTS = 6
+LONG_CHARACTERS = 1 << 18  # Longer prediction strings are split into pieces.
 
 
 class Row(NamedTuple):
@@ -20,7 +21,7 @@ class Row(NamedTuple):
     line : int
     image : str
     image_cells : sequence of str
-        The other cells that describe the image, in the order of the track's declaration.
+        The cells that describe the image, apart from its id, in the order in which the track declares them.
     texts : sequence of str
         The values of all predictions, one prediction after another.
     tokens_before : int
@@ -35,13 +36,12 @@ class Row(NamedTuple):
 
 
 Defect = tuple[int, str, Problem | None]
-"""Line number, code, and the problem itself. The problem is None if enough problems with this code are already "
-"listed."""
+"""Line number, code, and the problem, which is None if enough problems with this code are already listed."""
 
 
 @dataclass(slots=True)
 class Portion:
-    """A portion of a file, which consists of consecutive lines: rows without defects, and defects of other lines."""
+    """Consecutive lines of a file that are read together: the rows of valid lines, and the defects of other lines."""
 
     rows: list[Row] = field(default_factory=list)
     defects: list[Defect] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Portion:
 
 
 def split_row(row: Row, string: str, width: int) -> Iterator[Row]:
-    """Split a row with a long prediction string into pieces of whole predictions, and yield them."""
+    """Split a row with a long prediction string between predictions, and yield the resulting smaller rows."""
     tokens: list[str] = []
     for piece in pieces_of(string, LONG_CHARACTERS):
         tokens += tokens_of(piece)

@@ -29,7 +29,7 @@ def read_regular(folder: Path, name: str) -> bytes | None:
     Raises
     ------
     NotRegular
-        If the file is not regular. The message completes a sentence that begins with the name.
+        If the file is not regular. The message is the predicate of a sentence whose subject is the file name.
     OSError
         If the file cannot be read.
     """
@@ -50,7 +50,7 @@ def read_regular(folder: Path, name: str) -> bytes | None:
 
 
 def _open_in(folder: int, part: str, flags: int) -> int:
-    """Open a file or folder inside a folder and return its descriptor. On success, close the folder's descriptor.
+    """Open a file or subfolder and return its descriptor. On success, close the descriptor of the containing folder.
 
     The type of the file is checked before it is opened, because opening a device can have side effects. O_NOFOLLOW
     makes opening fail if a symbolic link has replaced the file in the meantime.

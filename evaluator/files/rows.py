@@ -23,8 +23,8 @@ STRING_COLUMN = "PredictionString"
 class RowReader:
     """Reads the rows of one file in portions, to limit memory use.
 
-    A portion contains the defects of its lines. The caller adds them to the findings in file order, together with the
-    defects of values.
+    The caller adds the defects of lines, which a portion contains, and the defects of values to the findings in file
+    order.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class RowReader:
     positions : list of int
         Position of each column in the file.
     in_order : callable
-        Returns the cells of a line in the order of the declaration.
+        Returns the cells of a line in the order in which the columns are declared.
     kaggle : bool
         Whether the file has prediction strings.
     max_lines, lines, predictions : int
@@ -73,7 +73,7 @@ class RowReader:
     pieces: Iterator[Row] = field(default_factory=lambda: iter(()))
 
     def __post_init__(self) -> None:
-        """Set the limit on lines for the time before the header has been read."""
+        """Set the limit on lines that applies until the header has been read."""
         self.max_lines = self.limits.boxes
 
     @property
@@ -87,7 +87,7 @@ class RowReader:
         Raises
         ------
         Stop
-            If the rest of the file is not read. The last portion or the findings contain the reason.
+            If the rest of the file cannot be read. The last portion or the findings contain the reason.
         """
         if self.form.kind == "rows":
             self._lay_out([column.name.lower() for column in self.form.columns])
@@ -106,7 +106,7 @@ class RowReader:
             self.findings.add(Problem("empty", f"the file is empty; the first line must be {first_line}"))
 
     def _portions_of(self, first: int, lines: Lines) -> Iterator[Portion]:
-        """Read lines, and yield each portion that is complete."""
+        """Read lines, and yield each portion as soon as it is complete."""
         if isinstance(lines, int):
             self._skip(first, lines)
             return
@@ -120,7 +120,7 @@ class RowReader:
     def _finished_portion(self) -> Portion:
         """Return the current portion and begin a new one.
 
-        The caller must immediately report the defects of the former.
+        The caller must report the defects of the returned portion before reading continues.
         """
         portion, self.portion = self.portion, Portion()
         return portion
@@ -275,7 +275,7 @@ class RowReader:
         self.portion.texts += count + ROW_TEXTS
 
     def _add_image(self, number: int, image: str) -> None:
-        """Add the image of a row. Add a defect if the image already has a row and may have only one."""
+        """Record the image of a row. Add a defect if the image already has a row but may have only one."""
         key = image if len(image) <= self.limits.text_characters else blake2b(image.encode()).digest()
         if (self.kaggle or self.form.one_each) and key in self.image_ids:
             message = f"image {shortened(image)} already has a row; an image may have only one row"

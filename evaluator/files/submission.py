@@ -24,7 +24,7 @@ from evaluator.problems import SHOWN_PER_CODE, Findings, Problem, Stop
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The known ids or labels of a ground truth with their codes. ``by_name`` maps lower-case display names to them.
+    """The known ids or labels of a ground truth with their codes. ``by_name`` maps lower-case display names to ids.
 
     If the vocabulary is ``closed``, an unknown id or label is a defect. Otherwise its code is -1.
     """
@@ -49,16 +49,16 @@ class SubmissionTable:
     ----------
     columns : dict of name to array of shape (N,)
         int32 codes for images (``image``), labels and relations, -1 if unknown; float64 for numbers;
-        :data:`evaluator.files.masks.MASK` for masks. Predictions of unknown images are left out.
+        :data:`evaluator.files.masks.MASK` for masks. Predictions for unknown images are left out.
     named : set of int
-        Codes of the images that have a row, with or without predictions.
+        Codes of the images that have at least one row, with or without predictions.
     """
 
     columns: dict[str, NDArray[Any]]
     named: set[int]
 
     def numbers(self, *names: str) -> NDArray[np.float64]:
-        """Return number columns as one array of shape (N, len(names))."""
+        """Return columns of numbers as one array of shape (N, len(names))."""
         return np.stack([self.columns[name] for name in names], axis=1).astype(np.float64, copy=False)
 
     def codes(self, name: str) -> NDArray[np.int64]:
@@ -82,7 +82,7 @@ class InvalidValues:
     tokens : int64 array of shape (N,)
         Position of the value in the prediction string, from 1; 0 if there is no prediction string.
     values : int64 array of shape (N,)
-        Index of each invalid value, as passed to ``describe``.
+        Index of each invalid value, to be passed to ``describe``.
     describe : callable
     """
 
@@ -95,7 +95,7 @@ class InvalidValues:
 
 @dataclass(slots=True)
 class Batch:
-    """Converts the rows of one portion to columns, and adds the defects of the portion to the findings in order."""
+    """Converts the rows of one portion to columns, and adds the portion's defects to the findings in file order."""
 
     reader: RowReader
     vocabularies: Vocabularies
@@ -112,7 +112,7 @@ class Batch:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """The number of predictions of each row, shape (rows,)."""
+        """The number of predictions in each row, shape (rows,)."""
         return np.array([len(row.texts) for row in self.rows], np.int64) // max(len(self.reader.layout), 1)
 
     def columns(self) -> tuple[NDArray[np.int32], dict[str, NDArray[Any]]]:
@@ -144,7 +144,7 @@ class Batch:
         return images, columns
 
     def _sizes(self, images: NDArray[np.int32]) -> dict[str, NDArray[np.int64]]:
-        """Return the image size of each prediction, shape (N,). A size that differs from the truth is a defect."""
+        """Return the image size of each prediction, shape (N,). Sizes that differ from the truth are defects."""
         sizes: dict[str, NDArray[np.int64]] = {}
         for position, column in enumerate(self.reader.form.of_image[1:]):
             texts = [row.image_cells[position].strip(BLANKS) for row in self.rows]
@@ -200,7 +200,7 @@ class Batch:
         ``step`` is the position of the column within a prediction, or 0 for the image column.
         """
         values = np.array(invalid, np.int64)
-        if step == 0:  # Defects of the image are reported only with the first piece of a line.
+        if step == 0:  # If a line is read in pieces, a defect of its image is reported only with the first piece.
             values = values[np.array([self.rows[row].tokens_before == 0 for row in invalid], bool)]
             self.invalid.append(InvalidValues(column, values, np.zeros_like(values), values, describe))
             return
@@ -212,13 +212,13 @@ class Batch:
         self.invalid.append(InvalidValues(column, rows, tokens, values, describe))
 
     def _report_defects(self) -> None:
-        """Add the defects of lines and of values to the findings, up to their limit."""
+        """Add the defects of lines and of values to the findings, up to the maximum number of defects."""
         findings = self.reader.findings
         for _, code, problem in sorted([*self.portion.defects, *self._value_defects(findings)], key=itemgetter(0)):
             findings.count(code, problem)
 
     def _value_defects(self, findings: Findings) -> Iterator[Defect]:
-        """Yield the defects of values in file order. One more than the limit is enough."""
+        """Yield the defects of values in file order, at most one more than the findings have room for."""
         if not any(len(each.values) for each in self.invalid):
             return
         which = np.repeat(np.arange(len(self.invalid)), [len(each.values) for each in self.invalid])
@@ -283,7 +283,7 @@ def read_submission(
                 kept = part["image"] >= 0
                 parts.append(part if kept.all() else {name: values[kept] for name, values in part.items()})
     except Stop:
-        pass  # The findings contain the defect that stopped the reading.
+        pass  # The findings include the defect that ended reading.
     findings.errors.sort(key=lambda problem: problem.line or 0)
     if "image" in vocabularies and not vocabularies["image"].closed:
         notice_unknown_images(findings, unknown_rows)

@@ -29,13 +29,16 @@ class TruthTable:
         return len(self.frame)
 
     def texts(self, column: str) -> list[str]:
-        """Return a column of ids or labels, shape (N,). An empty cell is a fault."""
+        """Return a column of ids or labels, shape (N,). Empty cells are reported as faults."""
         values: list[str] = self.frame[column].tolist()
         self.mark(column, np.array([not value for value in values], bool), "truth_bad_value", "is empty")
         return values
 
     def numbers(self, *columns: str) -> NDArray[np.float64]:
-        """Return columns of numbers, shape (N, len(columns)). A cell that is not a finite decimal number is a fault."""
+        """Return columns of numbers, shape (N, len(columns)).
+
+        A cell that is not a finite decimal number is reported as a fault.
+        """
         return np.stack([self._numbers(column) for column in columns], axis=1)
 
     def _numbers(self, column: str) -> NDArray[np.float64]:
@@ -48,7 +51,7 @@ class TruthTable:
         are_words = np.array([text.lower() in ("true", "false") for text in texts], bool)
         self.mark(column, wrong & are_words, "truth_bad_value", "is not a number; write 1 for true and 0 for false")
         self.mark(column, wrong & ~are_words, "truth_bad_value", "is not a finite decimal number")
-        # Every comparison with NaN is false, so an invalid number is reported only once.
+        # Comparisons with NaN are false, so a cell that is not a number is reported only once.
         return np.array([np.nan if bad else float(text) for text, bad in zip(texts, wrong, strict=True)])
 
     def integers(self, column: str) -> NDArray[np.int64]:
@@ -98,10 +101,15 @@ def read_truth_table(text: str, declared: TruthFile, faults: Faults) -> TruthTab
         faults.add("truth_bad_header", name, f"the file is empty; expected the columns {','.join(declared.columns)}")
         raise faults.error from None
     except (pd.errors.ParserError, pd.errors.ParserWarning):
-        faults.add("truth_bad_value", name, "a row has more cells than the header", line=_widest_line(text))
+        line = _widest_line(text)
+        what = "a row has more cells than the header" if line else "a quote is not closed"
+        faults.add("truth_bad_value", name, what, line=line or _open_quote_line(text))
         raise faults.error from None
     frame = _named(frame, text, declared, faults)
     filled = np.flatnonzero((frame != "").any(axis=1).to_numpy())
+    if not len(filled) and (name, "", "") not in faults.checked:
+        faults.checked.add((name, "", ""))
+        faults.warn("truth_no_rows", name, "has a header but no rows", line=1)
     return TruthTable(name, frame.iloc[: int(filled[-1]) + 1 if len(filled) else 0], faults)
 
 
@@ -120,11 +128,16 @@ def _named(frame: pd.DataFrame, text: str, declared: TruthFile, faults: Faults) 
 
 
 def _refuse_other_separators(text: str, name: str, faults: Faults) -> None:
-    """Raise InvalidTruth if a spreadsheet program saved the file with semicolons, tabs or a line `sep=,`."""
+    """Raise InvalidTruth if the file looks like a spreadsheet export, with semicolons, tabs or a line `sep=,`."""
     header = text.partition("\n")[0]
     signs = [word for sign, word in ((";", "semicolons"), ("\t", "tabs")) if sign in header and "," not in header]
     if header.lower().startswith("sep="):
-        faults.add("truth_bad_header", name, "the first line is not the header; remove the line sep=", line=1)
+        faults.add(
+            "truth_bad_header",
+            name,
+            "the first line is not the header; remove the line that starts with sep=",
+            line=1,
+        )
     elif signs:
         message = f"the columns are separated by {signs[0]}; save the file with commas, and numbers with decimal points"
         faults.add("truth_bad_header", name, message, line=1)
@@ -137,3 +150,9 @@ def _widest_line(text: str) -> int | None:
     rows = csv.reader(io.StringIO(text, newline=""))
     width = len(next(rows))
     return next((rows.line_num for row in rows if len(row) > width), None)
+
+
+def _open_quote_line(text: str) -> int | None:
+    """Return the number of the line with the last quote that begins a cell and is never closed."""
+    lines = [line for line, content in enumerate(text.split("\n"), 1) if content.count('"') % 2]
+    return lines[-1] if lines else None

@@ -1,8 +1,8 @@
 """Functions that numba compiles to machine code, for the parts of scoring that take most of the time.
 
-Every kernel gives the same result, to the last bit, as a reference implementation in numpy. Kernels do not check array
-bounds, so callers must pass arrays of the documented shapes. ``python -m evaluator.kernels`` compiles all kernels at
-set-up; otherwise the first process that needs them compiles them.
+The results of every kernel are bit-identical to those of a reference implementation in numpy. Kernels do not check
+array bounds, so callers must pass arrays of the documented shapes. ``python -m evaluator.kernels`` compiles all kernels
+at set-up; otherwise the first process that needs them compiles them.
 """
 
 from collections.abc import Callable
@@ -12,8 +12,8 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 COMPILING = "compiling"
-# Images with more than CROWD predictions are called crowded. Kernels drop predictions that are not scored if they are
-# among the first CROWD predictions of their image, and store the others.
+# An image with more than CROWD predictions is called crowded. Kernels store a prediction that is not scored only if at
+# least CROWD predictions of the same image precede it.
 CROWD = 256
 FOLDER = Path(__file__).parent
 
@@ -30,7 +30,7 @@ def compile_once(progress: Callable[[str, float], None]) -> None:
     if (jit.CACHE_FOLDER / jit.FILLED).exists():
         return
     load(progress)
-    with suppress(OSError):  # Without a writable folder, nothing is cached.
+    with suppress(OSError):  # Nothing is cached if the folder is read-only.
         (jit.CACHE_FOLDER / jit.FILLED).touch()
 
 

@@ -1,4 +1,4 @@
-"""Writes the entries of all curves into buckets, and computes average precisions from them."""
+"""Sorts the entries of all precision/recall curves into buckets, and computes average precisions from the buckets."""
 
 import numpy as np
 from numba import types
@@ -32,7 +32,7 @@ def scatter(confidences, codes, next_free, keys):
 
 @subroutine
 def _area(hits, precisions, points, positives):
-    """Interpolate the precisions, and return the area under the curve, summed from the highest confidence down."""
+    """Interpolate the precisions, and return the area under the curve, summed in order of descending confidence."""
     for point in range(points - 2, -1, -1):
         precisions[point] = max(precisions[point], precisions[point + 1])
     area, previous_recall = 0.0, 0.0

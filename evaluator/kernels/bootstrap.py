@@ -2,8 +2,8 @@
 
 The reference implementation is ``evaluator.metrics.bootstrap``.
 
-The weights of an image in all replicates of a block are contiguous, so an entry of a curve costs one cache line and a
-few vector additions. Counts are whole numbers, stored as float64, which represents them exactly.
+The weights of an image in all replicates of a block are contiguous in memory, so each entry of a curve needs only one
+cache line and a few vector additions. Counts are whole numbers, stored as float64, which represents them exactly.
 """
 
 import numpy as np
@@ -76,7 +76,7 @@ def _add_run(state, partial_weight, envelope):
     types.float64[:, ::1],
 )
 def _areas(weights, rows, ends, firsts, partial_weight, envelope, counts, state, found):
-    """Compute the area under each curve: first sum its entries, then add areas from the lowest confidence up."""
+    """Compute the area under each curve: sum its entries, then add its steps in order of ascending confidence."""
     begin = 0
     for curve in range(len(firsts) - 1):
         state[:] = 0.0

@@ -32,12 +32,15 @@ def _stamp() -> str:
 
 
 def _cache_folder() -> Path:
-    """Return the cache folder: in NUMBA_CACHE_DIR if set, otherwise next to the sources or in the user's cache."""
+    """Return the cache folder.
+
+    It is in NUMBA_CACHE_DIR if that is set, otherwise next to the sources or in the cache folder of the user.
+    """
     stamp = _stamp()
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR) / stamp
     beside = FOLDER / "__pycache__" / stamp
-    with suppress(OSError):  # A folder that has already been filled may be read-only.
+    with suppress(OSError):  # A read-only folder can be used if it already contains the machine code.
         beside.mkdir(parents=True, exist_ok=True)
     if (beside / FILLED).exists() or os.access(beside, os.W_OK):
         return beside
@@ -69,12 +72,12 @@ class _Cache(caching.Cache):
     _impl_class = _Implementation
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        with suppress(OSError):  # Without a writable folder, nothing is cached.
+        with suppress(OSError):  # Nothing is cached if the folder is read-only.
             super().save_overload(sig, data)
 
 
 def read_only(dtype: Any, dimensions: int = 1) -> Any:
-    """Return numba's type of a read-only C-contiguous array."""
+    """Return the numba type for a read-only C-contiguous array."""
     return types.Array(dtype, dimensions, "C", readonly=True)
 
 
@@ -98,8 +101,8 @@ def kernel(*signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
     The function runs without the GIL.
 
-    Division by zero gives infinity or NaN as in numpy. Floating-point operations are not reordered, so results equal
-    those of the reference implementation to the last bit.
+    Division by zero gives infinity or NaN, as in numpy. Floating-point operations are not reordered, so that results
+    are bit-identical to those of the reference implementation.
     """
 
     def compiled_for_signature(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,7 +1,7 @@
-"""Counts the common pixels of masks that are given as compressed run lengths.
+"""Counts the pixels that two masks have in common, given their compressed run lengths.
 
-The reference implementation is ``pycocotools``. The time for a pair grows with the number of runs of the mask that has
-fewer runs, so it is small compared with the time to decode the other mask.
+The reference implementation is ``pycocotools``. The time for a pair of masks is proportional to the number of runs in
+the mask with fewer runs, so it is small compared with the time needed to decode the other mask.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ EDGE, INSIDE = range(2)  # Columns of runs: the pixel at which a run ends, and t
 
 @inlined
 def _decode(text, begin, end, runs, first):
-    """Write the runs of one mask to ``runs`` from index ``first`` on, and return the index after the last run."""
+    """Write the runs of one mask to ``runs``, starting at index ``first``, and return the index after the last run."""
     at, run, edge, inside = begin, first, np.int64(0), np.int64(0)
     length_before_last, last_length = np.int64(0), np.int64(0)
     while at < end:
@@ -39,7 +39,7 @@ def _decode(text, begin, end, runs, first):
 
 @inlined
 def _run_at(runs, low, stop, pixel):
-    """Return the first run from ``low`` on that ends at or after a pixel, by galloping and binary search."""
+    """Return the first run, from index ``low`` on, that ends at or after a pixel (galloping and binary search)."""
     step = 1
     while low + step < stop and runs[low + step - 1, EDGE] < pixel:
         low += step
@@ -56,7 +56,7 @@ def _run_at(runs, low, stop, pixel):
 
 @inlined
 def _common(shorter, shorter_first, shorter_stop, longer, first, stop):
-    """Return how many pixels two masks have in common.
+    """Return the number of pixels that two masks have in common.
 
     Each run inside the mask with fewer runs is looked up in the other mask, whose runs are ``longer[first:stop]``.
     """

@@ -11,7 +11,7 @@ from evaluator.kernels.jit import inlined
 
 @inlined
 def best_box(boxes, first, stop, coordinates):
-    """Return (index of the box with the highest IoU, that IoU). In a tie, the first box; (-1, 0) if no box overlaps."""
+    """Return (index of the box with the highest IoU, that IoU): the first box in a tie, (-1, 0) if no box overlaps."""
     x_min, x_max, y_min, y_max = coordinates
     area = (y_max - y_min) * (x_max - x_min)
     best, highest = np.int64(-1), 0.0
@@ -21,7 +21,7 @@ def best_box(boxes, first, stop, coordinates):
         common = height * width
         box_area = (boxes[box, 3] - boxes[box, 2]) * (boxes[box, 1] - boxes[box, 0])
         overlap = common / (area + box_area - common)
-        # The condition has no branches, because the CPU cannot predict which box is better.
+        # This comparison is branch-free, because the CPU could not predict which box is better.
         better = (width > 0.0) & (height > 0.0) & (highest < overlap) & (overlap < np.inf)
         best, highest = (np.int64(box), overlap) if better else (best, highest)
     return best, highest
@@ -29,7 +29,7 @@ def best_box(boxes, first, stop, coordinates):
 
 @inlined
 def best_group(groups, first, stop, coordinates):
-    """Return (index of the group-of box with the highest IoA, that IoA). In a tie, the first; (-1, 0) if none overlaps.
+    """Return (index of the group-of box with the highest IoA, that IoA): the first in a tie, (-1, 0) if none overlaps.
 
     IoA is the fraction of the detection's area that lies inside the group-of box.
     """
@@ -48,7 +48,7 @@ def best_group(groups, first, stop, coordinates):
 
 @inlined
 def precedes(confidence, overlap, coordinates, candidate):
-    """Return whether a detection precedes the best candidate so far of the same object.
+    """Return whether a detection precedes the best candidate so far for the same object.
 
     The order is: higher confidence, then higher overlap, then smaller coordinates. Equal detections are
     interchangeable, so it does not matter which of them comes first.

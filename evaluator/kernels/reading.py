@@ -12,7 +12,7 @@ from evaluator.kernels.text.prediction_strings import COMMA
 IGNORED, PUBLIC, PRIVATE = 0, 1, 2  # The possible usages of an image.
 UNCLAIMED = -1.0  # Confidence in ``best_candidates`` of an object that no prediction has claimed.
 
-# Indices in the array ``counts`` of a kernel's state.
+# Indices into the array ``counts`` in the state of a kernel.
 (
     ENTRIES,
     UNKNOWN_IMAGE_HASHES,
@@ -26,7 +26,7 @@ UNCLAIMED = -1.0  # Confidence in ``best_candidates`` of an object that no predi
     USELESS,
 ) = range(10)
 
-# Statuses that a reading kernel returns: done, or the reason why the reference implementation is needed.
+# Statuses returned by kernels that read files: done, or the reason why the reference implementation is needed.
 DONE, NOT_PLAIN, NEGATIVE_CONFIDENCE = 0, 1, 2
 
 
@@ -46,8 +46,8 @@ def can_match(coordinates, threshold):
 def count_unusual(counts, confidence, coordinates, threshold):
     """Count unusual values, such as inverted boxes and coordinates outside the image.
 
-    Predictions with such values are valid but probably not intended; the participant gets a notice with their number.
-    Return whether the box has an area.
+    Predictions with such values are valid but probably not intended, so a notice tells the participant how many there
+    are. Return whether the box has an area.
     """
     x_min, x_max, y_min, y_max = coordinates
     low, high = min(min(x_min, x_max), min(y_min, y_max)), max(max(x_min, x_max), max(y_min, y_max))

@@ -35,7 +35,7 @@ def precision_recall(confidences: NDArray[np.float64], weights: NDArray[np.float
     Notes
     -----
     All entries with the same confidence form one point, so the curve does not depend on their order. In the official
-    code, it depends on an unstable sort.
+    code, the curve depends on an unstable sort.
 
     Examples
     --------
@@ -44,7 +44,8 @@ def precision_recall(confidences: NDArray[np.float64], weights: NDArray[np.float
     """
     order = np.argsort(-confidences, kind="stable")
     confidences, weights = confidences[order], weights[order]
-    # Counts are exact. Sums of fractions would depend on the order of the entries and could exceed the positives.
+    # Entries are counted, because counts are exact. Sums of fractions would depend on the order of the entries and
+    # could exceed the positives.
     by_weight = [weight * np.cumsum(weights == weight) for weight in np.unique(weights[weights > 0])]
     true, false = np.sum(by_weight, axis=0) if by_weight else np.zeros(len(weights)), np.cumsum(weights <= 0)
     last = np.r_[confidences[1:] != confidences[:-1], True][: len(confidences)]
@@ -83,8 +84,8 @@ def average_precision(confidences: NDArray[np.float64], weights: NDArray[np.floa
     curve = precision_recall(confidences, weights, positives)
     envelope = np.maximum.accumulate(curve.precisions[::-1])[::-1]
     widths = np.diff(curve.recalls, prepend=0.0)
-    # The areas are added one by one from the highest confidence down, as in the kernels, so that the last bit is the
-    # same.
+    # The areas are added one by one in order of descending confidence, as in the kernels, so that results are
+    # bit-identical.
     return float(np.cumsum(widths * envelope)[-1])
 
 
@@ -161,8 +162,8 @@ def reported_average_precisions(
 ) -> NDArray[np.float64]:
     """Return the area under each of the first C of ``count`` curves, NaN where it is undefined.
 
-    The areas under the remaining curves, and under curves without positives, are computed and discarded. Otherwise the
-    time that scoring takes would reveal which classes have positives, and which entries are not scored.
+    The areas under the remaining curves, and under curves without positives, are computed and discarded. Otherwise, the
+    scoring time would reveal which classes have positives, and which entries are not scored.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, Ima
 Weights = NDArray[np.uint8]
 Numbers = NDArray[np.float64]
 Areas = Callable[[Numbers], Numbers]
-"""A function from the positives of each curve to the area under each curve; both have shape (curves, ...)."""
+"""A function that takes the positives of each curve and returns the area under it; both have shape (curves, ...)."""
 
 Interval = tuple[float, float]
 ROWS_AT_ONCE = 1 << 16
@@ -74,11 +74,11 @@ def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, 
     Notes
     -----
     If every entry were repeated as often as its image is drawn,
-    :func:`evaluator.metrics.average_precision.average_precision` would give the same result up to rounding, or without
-    an envelope :func:`evaluator.metrics.average_precision.stepwise_average_precision`. Within a run of true positives,
-    precision is highest at the lowest confidence, so one value for each run is enough for an envelope. A run whose
-    images have no weight does not change the area. Equal confidences need no special case: their false positives come
-    before their true positives.
+    :func:`evaluator.metrics.average_precision.average_precision` would give the same result up to rounding. For steps
+    without an envelope, this holds for :func:`evaluator.metrics.average_precision.stepwise_average_precision`. Within a
+    run of true positives, precision is highest at the lowest confidence, so one value for each run is enough for an
+    envelope. A run whose images have no weight does not change the area. Equal confidences need no special case: their
+    false positives come before their true positives.
 
     Examples
     --------
@@ -97,14 +97,14 @@ def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, 
         precisions = true / np.maximum(true + false, SMALLEST)
         if steps.envelope:
             precisions = np.maximum.accumulate(precisions, axis=0)
-        # The areas are added one by one from the lowest confidence up, as in the kernels, so that the last bit is the
-        # same.
+        # The areas are added one by one in order of ascending confidence, as in the kernels, so that results are
+        # bit-identical.
         areas[curve] = np.cumsum((hits + partial_weight * partial_hits) * precisions, axis=0)[-1:].sum(axis=0)
     return ratios(areas[: len(positives)], positives)
 
 
 def _summed_from_top(counts: Numbers) -> Numbers:
-    """Return for each step the sum of its count and of the counts of all steps with higher confidence."""
+    """Return, for each step, the total count of this step and all steps with higher confidence."""
     return np.cumsum(counts[::-1], axis=0)[::-1]
 
 
@@ -121,7 +121,7 @@ def mean_over_classes(values: Numbers) -> Numbers:
 
     Notes
     -----
-    The two shapes are summed in different orders, so the last bits of their means can differ.
+    Arrays of these two shapes are summed in different orders, so the last bits of the means can differ.
 
     Examples
     --------
@@ -154,7 +154,7 @@ class MeanAveragePrecision:
 
     @classmethod
     def of(cls, positives: Numbers, areas: Areas) -> "MeanAveragePrecision":
-        """Return the numbers of a split, given the function that computes the areas under its curves."""
+        """Compute the mean average precision of a split, given a function that computes the areas under its curves."""
         return cls(positives, areas(positives))
 
     def metrics(self) -> dict[str, Numbers]:
@@ -189,7 +189,7 @@ def recentred_interval(replicates: Numbers, observed: float) -> Interval | None:
     -----
     The ends are percentiles, by linear interpolation, of replicate − mean of the replicates + observed. Interpolated
     average precision is biased upwards if there are few objects, and more so in replicates, which have fewer distinct
-    objects. Therefore the plain percentile interval covers the true value in only 86–90% of test sets; this interval
+    objects. Therefore, the plain percentile interval covers the true value in only 86–90% of test sets; this interval
     covers it in 93–95%. If the score is outside the interval, the nearer end is moved to the score. This can happen
     because a class that occurs in few images is undefined in some replicates, which moves their mean and thus both
     ends.

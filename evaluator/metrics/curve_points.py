@@ -9,7 +9,7 @@ MAX_POINTS = 500
 
 
 def simplified(curve: Curve, max_points: int = MAX_POINTS, *, interpolated: bool = True) -> Curve:
-    """Return a curve with only those points on which its area depends, in descending order of confidence.
+    """Return a curve with only the points that its area depends on, in order of descending confidence.
 
     Parameters
     ----------

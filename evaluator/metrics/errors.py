@@ -1,4 +1,4 @@
-"""Determines the kind of each error in a submission, and how much the score would rise if it were fixed."""
+"""Determines the kind of each error in a submission, and how much the score would rise without each kind of error."""
 
 from dataclasses import dataclass
 
@@ -26,20 +26,20 @@ def detection_kinds(own: Numbers, other: Numbers, group_share: Numbers, threshol
     Parameters
     ----------
     own, other : float64 arrays of shape (N,)
-        Highest IoU with an object of its own class, and with an object of a different class.
+        Highest IoU of each false positive with an object of the same class, and with one of a different class.
     group_share : float64 array of shape (N,)
-        Highest IoA with a group-of box of its own class.
+        Highest IoA with a group-of box of the same class.
     threshold : float
         Smallest IoU for a hit.
 
     Returns
     -------
     int64 array of shape (N,)
-        The first kind that applies: ``LOCALIZATION`` (overlaps an object of its own class by :data:`BACKGROUND_OVERLAP`
-        or more, but not enough for a hit), ``CLASS`` (overlaps an object of a different class enough for a hit),
-        ``DUPLICATE`` (would be a hit, but a more confident detection hits the object), ``GROUP_OF`` (partly in a
-        group-of box), ``BACKGROUND`` (overlaps no object), ``BOTH`` (overlaps an object of a different class, but not
-        enough).
+        The first kind that applies: ``LOCALIZATION`` (overlaps an object of the same class by
+        :data:`BACKGROUND_OVERLAP` or more, but not enough for a hit), ``CLASS`` (overlaps an object of a different
+        class enough for a hit), ``DUPLICATE`` (would be a hit, but a more confident detection hits the object),
+        ``GROUP_OF`` (partly in a group-of box), ``BACKGROUND`` (overlaps no object), ``BOTH`` (overlaps an object of a
+        different class, but not enough).
 
     Notes
     -----
@@ -113,7 +113,7 @@ def relationship_kinds(
 
 @dataclass(frozen=True, slots=True)
 class CurveErrors:
-    """The N entries of C curves with their errors, and the M missed objects that no entry could hit if it were fixed.
+    """The errors of a submission: the N entries of C curves, and the M missed objects that no fixed entry could hit.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class CurveErrors:
         return self._gain(average_precisions(self.curves, self.confidences, self.weights, found))
 
     def _gain(self, fixed: Numbers) -> float:
-        """Return the gain in the mean if the average precisions of the curves were those in ``fixed``, shape (C,).
+        """Return how much the mean would rise if the curves had the average precisions in ``fixed``, shape (C,).
 
         A curve whose objects have all been removed keeps its average precision. Otherwise it would be left out of the
         mean, which could rise although no additional object is matched.

@@ -1,6 +1,6 @@
 """Matches predictions with objects, one prediction after another, by the rules of FiftyOne.
 
-This is the reference implementation of :mod:`evaluator.kernels.detection.fiftyone`, which scoring uses.
+Scoring uses :mod:`evaluator.kernels.detection.fiftyone`; this module is the reference implementation.
 """
 
 from itertools import pairwise
@@ -13,7 +13,7 @@ NEARLY_ONE = 1 - 1e-10
 
 
 def rounded(overlaps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return overlaps rounded half up to ten decimals, so that rounding errors do not matter at a threshold.
+    """Return overlaps rounded half up to ten decimals, so that rounding errors do not matter near a threshold.
 
     >>> rounded(np.array([0.49999999999]))
     array([0.5])
@@ -55,9 +55,9 @@ def matched_in_turn(
 
     Notes
     -----
-    A prediction is matched with the available object that it overlaps most, and in a tie with the last such object. It
-    has no match if its overlap is higher with an ordinary object that is already matched. Ordinary objects precede
-    groups. Source: FiftyOne 1.22.1, ``evaluate_detections(method="open-images")``.
+    A prediction is matched with the available object that it overlaps most; in a tie, with the last of these objects.
+    If an ordinary object that is already matched overlaps the prediction even more, the prediction has no match.
+    Ordinary objects precede groups. Source: FiftyOne 1.22.1, ``evaluate_detections(method="open-images")``.
 
     Examples
     --------

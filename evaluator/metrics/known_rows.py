@@ -11,7 +11,7 @@ Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
 LEAST_REPLICATES = 19  # A 95% quantile needs at least this number of replicates.
-# Rows that differ by more than this number of standard errors are distinguished in the first step of the test.
+# The first step of the test distinguishes only rows that differ by more than this number of standard errors.
 FAR = 8.0
 # Smaller gaps and smaller standard errors are rounding errors, because equal results can be summed in different orders.
 ROUNDING = 1e-12
@@ -28,7 +28,7 @@ class KnownRows:
     Attributes
     ----------
     size : int
-        Number of all rows of the leaderboard.
+        Total number of rows on the leaderboard.
     rows : int array of shape (known,)
         Indices of the known rows.
     scores : float64 array of shape (known,), in descending order
@@ -57,7 +57,7 @@ class KnownRows:
             raise ValueError("the scores must be in descending order")
         defined = ~np.isnan(replicates)
         present = defined.any(axis=1)
-        # It is enough that most rows are defined. Otherwise, a single row could make a replicate unusable for all
+        # A replicate is used if most rows are defined in it. Otherwise, a single row could make it unusable for all
         # rows.
         usable = 2 * defined.sum(axis=0) > present.sum()
         enough = usable.sum() >= LEAST_REPLICATES
@@ -69,7 +69,7 @@ class KnownRows:
         return cls(len(scores), rows, scores[rows], deviations, standard_errors(deviations), margin)
 
     def could_be_among(self, top: int) -> Flags:
-        """Return which rows are not clearly worse than ``top`` other rows, judging by scores and standard errors."""
+        """Return which rows are not clearly worse, given their scores and standard errors, than ``top`` other rows."""
         if len(self.rows) <= top:
             return np.ones(len(self.rows), bool)
         least = np.partition(self.scores - FAR * self.errors, -top)[-top]
@@ -77,7 +77,7 @@ class KnownRows:
         return chosen
 
     def are_apart(self, gaps: Numbers, errors: Numbers, critical: float) -> Flags:
-        """Return which pairs of rows are distinguished, given their score gaps and the standard errors."""
+        """Return which pairs of rows are distinguished, given the differences in score and the standard errors."""
         apart: Flags = gaps > np.maximum(critical * errors + self.margin, ROUNDING)
         return apart
 

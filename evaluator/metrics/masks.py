@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 MAX_CHARACTERS = 6
-"""Maximum number of characters of an encoded length."""
+"""Maximum number of characters in an encoded length."""
 KERNEL = "evaluator.kernels.masks"
 """Name of the kernel module. It is loaded only if masks are compared, because numba is slow to load."""
 BYTES_AT_ONCE = 2**20
 """Number of bytes of run lengths that are compared at once. A single mask and the masks that it is compared with may
 have more."""
 SMALLEST = np.float32(1e-7)
-"""A small number that prevents division by zero, as in the official code. It is added to divisors or is their "
-"minimum."""
+"""A number that prevents division by zero, as in the official code: it is added to divisors or is their minimum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Runs:
     Attributes
     ----------
     lengths : int64 array of shape (pairs, 2)
-        Numbers of pixels outside and inside. The last pair of a mask that ends outside has 0 pixels inside.
+        Numbers of pixels outside and inside. If a mask ends with a run outside, its last pair has 0 pixels inside.
     starts : int64 array of shape (N,)
         Index of the first pair of each mask; every mask has at least one.
     pairs : int64 array of shape (N,)
@@ -91,7 +90,8 @@ def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
 def _lengths(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
     """Return the lengths of runs, given the numbers that encode them."""
     sums = np.cumsum(differences, axis=0)
-    # The sums begin with the second pair, because no length is encoded as the difference from the first run outside.
+    # In the first column, the sums begin with the second pair, because no length is encoded as a difference from the
+    # first run outside the mask.
     base = sums[starts] - differences[starts] * [0, 1]
     sums -= np.repeat(base, pairs, axis=0)
     sums[starts, 0] = differences[starts, 0]
@@ -114,12 +114,12 @@ def covered_by(runs: Runs) -> Ints:
 
 
 def _summed_by_mask(values: Ints, runs: Runs) -> Ints:
-    """Return the sum of the values of each mask's pairs of runs, shape (N,)."""
+    """Return, for each mask, the sum of the values that belong to its pairs of runs, shape (N,)."""
     return np.add.reduceat(values, runs.starts) if len(runs.starts) else runs.starts
 
 
 def with_empty_runs(runs: Runs) -> Ints:
-    """Return the indices, in ascending order, of the masks that have an empty run other than the first run."""
+    """Return the indices, in ascending order, of the masks in which a run other than the first is empty."""
     outside, inside = (runs.lengths == 0).T.copy()
     outside[runs.starts] = False
     last = runs.starts + runs.pairs - 1

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from evaluator.metrics.boxes import highest_iou
 
-PAIRS_AT_ONCE = 2**14  # The pairs are few enough that peak memory does not depend on the ground truth.
+# Maximum number of pairs compared at a time, small enough that peak memory does not depend on the ground truth.
+PAIRS_AT_ONCE = 2**14
 
 Keys = NDArray[np.int64]
 Indices = NDArray[np.int64]
@@ -20,7 +21,7 @@ TieBreaks = Callable[[Indices], tuple[NDArray[np.float64], Sequence[NDArray[np.g
 
 
 def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[Indices, NDArray[np.float64]]:
-    """Return for each prediction the object with the same key that it overlaps most, and their overlap.
+    """Return, for each prediction, the object with the same key that it overlaps most, and their overlap.
 
     Parameters
     ----------
@@ -39,9 +40,9 @@ def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[I
 
     Notes
     -----
-    Of objects with equal overlaps, the first object is returned. Pairs are compared in portions of bounded size. If no
+    Of several objects with equal overlaps, the first is returned. Pairs are compared in batches of limited size. If no
     object has the key of a prediction, the prediction is compared with an object that has a different key, and the
-    result is discarded. Otherwise the time that scoring takes would reveal which keys the objects have.
+    result is discarded. Otherwise, the scoring time would reveal which keys the objects have.
 
     Examples
     --------
@@ -157,8 +158,8 @@ def winning_claims(
     -----
     The order of precedence is: higher confidence, then higher overlap, then smaller coordinates, then smaller index. A
     prediction can only win its best object, so the result is the same as that of the official code, which processes the
-    predictions in order of confidence. Predictions that claim no object compete for a dummy object. Otherwise the
-    time that scoring takes would reveal how many predictions claim an object.
+    predictions in order of confidence. Predictions that claim no object compete for a dummy object. Otherwise, the
+    scoring time would reveal how many predictions claim an object.
 
     Examples
     --------
@@ -185,7 +186,7 @@ def precedence_order(
 ) -> Indices:
     """Return the indices of predictions sorted by group, and in each group by the precedence of :func:`winning_claims`.
 
-    Identical predictions keep the order of their rows.
+    Identical predictions keep their order in the file.
 
     >>> precedence_order(np.array([0, 0]), np.array([0.5, 0.5]), np.array([0.6, 0.9]), [])
     array([1, 0])
@@ -194,7 +195,9 @@ def precedence_order(
 
 
 def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie_breaks: TieBreaks) -> Indices:
-    """Return the indices of the first ``limit`` predictions of each key in order of precedence. Indices are ascending.
+    """Return, in ascending order, the indices of the first ``limit`` predictions of each key.
+
+    The order of the predictions is the order of precedence of :func:`winning_claims`.
 
     Parameters
     ----------
@@ -226,8 +229,8 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
     if len(tied):
         tied = tied[np.argsort(keys[tied], kind="stable")]
         overlaps, coordinates = tie_breaks(tied)
-        # All tied predictions are sorted, even if their overlaps differ. Otherwise, the time that scoring takes would
-        # reveal overlaps.
+        # All tied predictions are sorted, even if their overlaps differ. Otherwise, the scoring time would reveal
+        # overlaps.
         by_coordinates = np.lexsort((*reversed(coordinates), keys[tied]))
         tied, overlaps = tied[by_coordinates], overlaps[by_coordinates]
         starts = np.flatnonzero(positions_in_groups(keys[tied]) == 0)
@@ -237,7 +240,7 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
 
 
 def _are_highest(count: int, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return a mask of the ``count`` highest values. In a tie, the first values are chosen.
+    """Return a Boolean mask that selects the ``count`` highest values. In a tie, the first values are chosen.
 
     There must be more than ``count`` values.
     """
@@ -248,7 +251,7 @@ def _are_highest(count: int, values: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def positions_in_groups(groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the position, from 0, of each element among the elements with the same value. ``groups`` must be sorted.
+    """Return the position of each element, counted from 0, among elements of equal value. ``groups`` must be sorted.
 
     >>> positions_in_groups(np.array([3, 3, 5]))
     array([0, 1, 0])
@@ -257,7 +260,7 @@ def positions_in_groups(groups: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def contains(sorted_keys: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return for each key whether it is in ``sorted_keys``.
+    """Return whether each key is in ``sorted_keys``.
 
     >>> contains(np.array([2, 5]), np.array([5, 6]))
     array([ True, False])

@@ -11,10 +11,10 @@ from evaluator.metrics.known_rows import FAR, LEAST_REPLICATES, Flags, Indices, 
 
 RankInterval = tuple[int, int]
 
-TOP = 100  # Number of first rows for which simultaneous intervals are computed.
-ERROR_RATE = 1 / (LEAST_REPLICATES + 1)  # Accepted probability that at least one pair of rows is wrongly distinguished.
-UNLIMITED = 1e300  # A critical value that no pair exceeds unless its standard error is 0.
-BLOCK = 64  # Number of rows in a block; two blocks are compared at a time.
+TOP = 100  # Simultaneous intervals are computed for this number of rows from the top of the leaderboard.
+ERROR_RATE = 1 / (LEAST_REPLICATES + 1)  # Probability of distinguishing any pair of rows wrongly.
+UNLIMITED = 1e300  # Critical value that only pairs with a standard error of 0 exceed.
+BLOCK = 64  # Number of rows in a block. Two blocks are compared at a time.
 ENTRIES_AT_ONCE = 1 << 13
 
 
@@ -33,7 +33,7 @@ def top_rank_intervals(
         Scores in descending order; higher scores are better. Baselines are left out, because they have no rank.
     replicates : float64 array of shape (rows, N)
         The score of each row in each bootstrap replicate, NaN where it is undefined. All rows have the same draws. A
-        row that contains only NaN has no replicates.
+        row of NaN values means that a leaderboard row has no replicates.
     top : int
         Number of rows that get an interval.
     margin : float
@@ -67,7 +67,7 @@ def top_rank_intervals(
     simulated (see the README). The lowest rank of a row is 1 + the number of distinguished better rows. Its highest
     rank is the number of rows − the number of distinguished worse rows.
 
-    Which rows are the first ``top`` depends on the same data. Therefore the critical value covers every row that could
+    Which rows are the first ``top`` depends on the same data. Therefore, the critical value covers every row that could
     be one of them, that is, every row from which fewer than ``top`` better rows are distinguished. Each such row is
     compared with all rows.
 
@@ -115,7 +115,7 @@ def individual_rank_intervals(
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """For each known row, how many better rows and how many worse rows differ from it significantly; shapes (known,).
+    """The numbers of better and of worse rows that differ significantly from each known row; arrays of shape (known,).
 
     The numbers are complete only for the rows that were compared with all rows.
     """
@@ -127,9 +127,9 @@ class _Counts:
 def _stepped_down(board: KnownRows, top: int, *, complete: bool) -> _Counts:
     """Return, for each row, how many rows are significantly better and how many are worse, by a stepwise test.
 
-    A row is no longer tested when ``top`` better rows are distinguished from it. The first step distinguishes only rows
-    that differ by more than :data:`FAR` standard errors, which saves time. If the critical value of the remaining pairs
-    is not smaller than :data:`FAR`, the first step is repeated with all pairs.
+    Testing of a row ends as soon as ``top`` better rows are distinguished from it. The first step distinguishes only
+    rows that differ by more than :data:`FAR` standard errors, which saves time. If the critical value of the remaining
+    pairs is not smaller than :data:`FAR`, the first step is repeated with all pairs.
     """
     critical, chosen = FAR, board.could_be_among(top)
     counts, next_critical = _step(board, chosen, critical)
@@ -166,10 +166,10 @@ def _step(board: KnownRows, chosen: Flags, critical: float) -> tuple[_Counts, fl
 
 
 def _raise(largest: Numbers, ours: Numbers, theirs: Numbers, errors: Numbers) -> None:
-    """Update ``largest``, the largest deviation in each replicate, with the pairs of two blocks of rows.
+    """Update ``largest``, the largest deviation in each replicate, with all pairs of rows from two blocks.
 
-    ``largest`` has shape (N,). Few pairs exceed the largest deviation so far. Therefore a row is compared only in those
-    replicates in which it is far enough from the highest or the lowest row of the other block.
+    ``largest`` has shape (N,). Few pairs exceed the largest deviation so far. Therefore, a row is compared only in
+    those replicates in which it is far enough from the highest or the lowest row of the other block.
     """
     reach = np.maximum(theirs.max(axis=0) - ours, ours - theirs.min(axis=0))
     rows, draws = np.nonzero(reach > largest * errors.min(axis=1)[:, None])
@@ -215,7 +215,7 @@ def _refuse_incomplete(complete: bool) -> None:
 
 
 def _critical_value(largest: Numbers) -> float:
-    """Return the (1 − ``ERROR_RATE``) quantile of N replicates and one observation that counts as the largest value.
+    """Return the (1 − ``ERROR_RATE``) quantile of N replicates and of an observation larger than all of them.
 
     >>> _critical_value(np.arange(1.0, 1000.0))
     950.0

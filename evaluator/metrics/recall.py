@@ -1,4 +1,4 @@
-"""Finds the hits among the most confident predictions of each image, for recall at a limit."""
+"""Finds the hits among the most confident predictions in each image, to compute the recall at a limit."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from evaluator.metrics.matching import positions_in_groups
 def hits_at(
     limit: int, images: NDArray[np.int64], confidences: NDArray[np.float64], hits: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return which predictions are hits and are among the ``limit`` most confident predictions of their image.
+    """Return which predictions are hits and are among the ``limit`` most confident predictions in their image.
 
     Parameters
     ----------

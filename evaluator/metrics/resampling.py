@@ -1,7 +1,8 @@
 """Sorts objects and curve entries once, so that all bootstrap replicates are computed from the same sorted data.
 
-A replicate changes the weights of images. It changes neither matches nor the order of confidences. Therefore each
-object and entry is stored as the index of its image in the matrix of image weights, in the order of summation.
+A replicate changes the weights of images. It changes neither matches nor the order of confidences. Therefore, each
+object and each entry is stored as the row of its image in the matrix of image weights. The rows are in the order in
+which their weights are added.
 """
 
 from dataclasses import dataclass
@@ -30,12 +31,12 @@ def rows_of_images(in_split: NDArray[np.bool_]) -> ImageRows:
 
 
 def crowded_images(predictions: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-    """Return which images have more than :data:`~evaluator.kernels.CROWD` predictions, called crowded images.
+    """Return which images are crowded, that is, have more than :data:`~evaluator.kernels.CROWD` predictions.
 
-    ``predictions`` is the number of predictions of each image.
+    ``predictions`` is the number of predictions in each image.
 
-    The annotations of a crowded image could change the number of curve entries so much that the CPU time would
-    reveal them.
+    In a crowded image, the annotations could change the number of curve entries so much that the CPU time would reveal
+    the annotations.
 
     >>> crowded_images(np.array([256, 257]))
     array([False,  True])
@@ -87,7 +88,7 @@ class ImageGroups:
 
     @classmethod
     def of(cls, groups: NDArray[np.integer[Any]], rows: NDArray[np.int32], count: int) -> "ImageGroups":
-        """Return the groups given by pairs of a group and a row. Pairs whose row is NO_ROW are left out.
+        """Return groups, given pairs of a group and a row of the weights. Pairs whose row is NO_ROW are left out.
 
         >>> ImageGroups.of(np.array([1, 0, 1]), np.array([5, 6, -1], np.int32), 2)
         ImageGroups(rows=array([6, 5], dtype=int32), ends=array([1, 2]))
@@ -112,7 +113,7 @@ class CurveSteps:
     ends : int64 array of shape (steps, 3)
         End of each of these three parts in ``rows``.
     firsts : int64 array of shape (curves + 1,)
-        Index of the first step of each curve, followed by the number of steps.
+        Index of the first step of each curve, followed by the total number of steps.
     envelope : bool
         Whether curves are interpolated: the precision of a step is the highest precision at its own or any lower
         confidence. If false, it is the precision at its own confidence.
@@ -206,7 +207,7 @@ def _ascending_order(
     misses: NDArray[np.bool_],
     bounds: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return the order of entries by curve, then by confidence. Of equal confidences, false positives come last."""
+    """Return the order that sorts entries by curve and then by confidence. In a tie, false positives come last."""
     # The bits of these numbers sort in the same order as the numbers. The shift removes the sign of -0.0.
     if (confidences >= 0).all():
         levels = confidences.view(np.uint64)

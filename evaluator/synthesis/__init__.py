@@ -21,8 +21,8 @@ QUALITIES = (0.3, 0.6, 0.9)
 IMAGES_PER_BLOCK = 2_000
 """Number of images in a block. Blocks are generated one after the other, each with its own random streams."""
 
-# First number of the key that seeds a random stream. The ground truth has its own streams, so it does not depend on
-# the submissions.
+# First number of the key that seeds a random stream. The ground truth has separate streams, so that it does not depend
+# on the submissions.
 _IDS, _TRUTH, _SUBMISSION = range(3)
 
 
@@ -45,20 +45,21 @@ def synthesize(
     submission_seed: int = 0,
     progress: Callable[[str, float], None] | None = None,
 ) -> dict[str, Any]:
-    """Write a truth folder to ``out/truth``, and a file for each quality in each layout to ``out/submissions``.
+    """Write a truth folder to ``out/truth``, and a submission for each quality and file layout to ``out/submissions``.
 
     Parameters
     ----------
     track : str
         Name of the track.
     out : Path
-        A new or empty folder, or the output of an earlier call, which is replaced.
+        A new or empty folder, or the output folder of an earlier call, which is replaced.
     images : int
         Number of images.
     boxes_per_image : int
         Mean number of ground-truth boxes (or pairs) per image; the maximum is twice this number.
     seed : int
-        Seed of the truth. The truth's bytes do not depend on the submissions that are written with it.
+        Seed of the ground truth. The truth files do not depend on the submissions that are generated together with
+        them.
     qualities : sequence of float
         From 0 to 1, with at most two decimals; the score increases with the quality.
     submission_seed : int
@@ -112,7 +113,7 @@ def _scenes(synthesizer: Synthesizer, *, images: int, boxes_per_image: int, seed
 def _opened(
     stack: ExitStack, folder: Path, synthesizer: Synthesizer, *, track: Track, qualities: Sequence[float]
 ) -> dict[str, BinaryIO]:
-    """Open and return all files. Write the headers, and the files that do not depend on the images."""
+    """Open all files, write their headers, and return them. Also write the files that do not depend on the images."""
     columns = {
         file.name: file.columns + file.extras * (file.name in synthesizer.with_optional_columns)
         for file in track.truth_files
@@ -136,6 +137,6 @@ def _hundredths(quality: float) -> int:
 
 
 def _names(track: Track, quality: float) -> list[str]:
-    """Return the names of the files of a submission: one file for each file layout that the track accepts."""
+    """Return the file names of a submission, which is written once in each file layout that the track accepts."""
     endings = ("", "-long")[: len(track.form.shapes)]
     return [f"submissions/quality-{quality:.2f}{ending}.{track.form.suffix}" for ending in endings]

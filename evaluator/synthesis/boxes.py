@@ -38,7 +38,7 @@ def clipped(corners: Floats) -> Ints:
 
 
 def jittered(stream: RandomStream, boxes: Ints, *, by: float) -> Ints:
-    """Return boxes with each edge moved randomly by about the fraction ``by`` of the box's size."""
+    """Return boxes with each edge randomly shifted by about the fraction ``by`` of the box size."""
     corners = boxes / MILLION
     for low, high in ((0, 1), (2, 3)):
         size = corners[:, high] - corners[:, low]
@@ -48,7 +48,7 @@ def jittered(stream: RandomStream, boxes: Ints, *, by: float) -> Ints:
 
 
 def boxes_within(stream: RandomStream, boxes: Ints, *, share: float) -> Ints:
-    """For each box, return a smaller box at a random position inside it. ``share`` is the ratio of their sides."""
+    """For each box, return a smaller box at a random position inside it. ``share`` scales the width and the height."""
     corners = boxes / MILLION
     for low, high in ((0, 1), (2, 3)):
         size = corners[:, high] - corners[:, low]

@@ -45,7 +45,7 @@ class LabelScene:
         return {"image_labels.csv": labels, "images.csv": csv_lines(self.ids)}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes, bytes]:
-        """Return confidences for most classes of each image, once in each file layout.
+        """Return confidences for most classes in each image, once in each file layout.
 
         The fraction ``quality`` of the confidences is high for classes in the image and low for other classes. The
         remaining confidences are random.
@@ -61,7 +61,7 @@ class LabelScene:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> LabelScene:
-    """Generate images. Each shows at least one class, and on average about half of ``boxes_per_image`` classes."""
+    """Generate images. Each shows at least one class; the average is about half of ``boxes_per_image``."""
     counts = np.maximum(stream.counts(boxes_per_image, len(ids)) // 2, 1)
     image = np.repeat(np.arange(len(ids)), counts)
     seen = np.zeros((len(ids), len(LABELS)), dtype=bool)

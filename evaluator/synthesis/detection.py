@@ -12,7 +12,7 @@ from evaluator.synthesis.synthesizer import Synthesizer
 from evaluator.synthesis.text_columns import TextColumn, csv_lines, decimals, encoded, prediction_strings
 
 TOPICS = 3
-"""Number of classes from which an image's objects are drawn, so that an image has several objects of a class."""
+"""Number of classes from which an image's objects are drawn, so that an image has several objects of the same class."""
 CHECKED = 4
 """Number of classes to check in each image. Classes that the image does not show become negative labels."""
 
@@ -31,7 +31,7 @@ class DetectionScene:
     candidates : int64 array of shape (images, TOPICS + CHECKED)
         Classes that the simulated detector may predict in an image.
     image, label, box, group
-        For each object: index of its image, index of its class, corners of its box, and whether it is a group.
+        For each object: index of its image, index of its class, corners of its box, and whether the object is a group.
     positive, negative : int64 arrays
         Keys (image × number of classes + class) of the verified labels.
     """
@@ -68,7 +68,7 @@ class DetectionScene:
         return strings, csv_lines(self.ids[image], *cells, x_min, x_max, y_min, y_max)
 
     def detections(self, stream: RandomStream, *, quality: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return image, label, box and confidence of all predictions, with copies for ancestors, sorted by image."""
+        """Return image, label, box and confidence of all predictions, sorted by image, with copies for ancestors."""
         error_rate = 1.0 - quality
         image, label, box, right = (
             np.concatenate(parts)
@@ -86,7 +86,7 @@ class DetectionScene:
         return image[row], copies, box[row], confidence[row]
 
     def _of_objects(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return predictions for ordinary objects. Some are missing, misplaced, of a different class, or duplicated."""
+        """Return predictions for ordinary objects. Some are missing, misplaced, duplicated, or of a different class."""
         ordinary = np.flatnonzero(~self.group)
         found = ordinary[~stream.bernoulli(0.06 + 0.55 * error_rate, len(ordinary))]
         twice = found[stream.bernoulli(0.05 + 0.2 * error_rate, len(found))]
@@ -99,7 +99,7 @@ class DetectionScene:
         return self.image[row], label, jittered(stream, self.box[row], by=0.04 + 0.17 * error_rate), right
 
     def _of_groups(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return up to three predictions inside each group-of box, like detections of the objects of the group."""
+        """Return up to three predictions inside each group-of box, like detections of individual group members."""
         row = np.repeat(np.flatnonzero(self.group), 3)
         row = row[~stream.bernoulli(0.3 + 0.5 * error_rate, len(row))]
         box = jittered(stream, boxes_within(stream, self.box[row], share=0.4), by=0.1 * error_rate)
@@ -114,7 +114,7 @@ class DetectionScene:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> DetectionScene:
-    """Generate images. Each has objects of a few classes, and at most twice the mean number of objects."""
+    """Generate images. Each has objects from a few classes, and at most twice the mean number of objects."""
     counts = stream.counts(boxes_per_image, len(ids))
     image = np.repeat(np.arange(len(ids)), counts)
     topics = stream.weighted_indices(WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)
@@ -146,7 +146,7 @@ def _widened(box: Ints) -> Floats:
 
 
 def _verified(stream: RandomStream, *, image: Ints, label: Ints, checked: Ints) -> tuple[Ints, Ints]:
-    """Return the keys of the positive and of the negative verified labels.
+    """Return the keys of the positive and the negative verified labels.
 
     Most classes of an image are verified as present. Checked classes are verified as absent if the image shows no class
     that is an ancestor or a descendant of them.

@@ -1,4 +1,4 @@
-"""A selection of the classes of Open Images, with their ids, frequencies and hierarchy."""
+"""A selection of Open Images classes, with their ids, frequencies and hierarchy."""
 
 import json
 from typing import Any

@@ -37,11 +37,12 @@ class PhraseScene:
     ids : TextColumn
         Ids of the images.
     image, sentence, kind, words : int64 arrays of shape (phrases,)
-        Index of each phrase's image, of the sentence in the image, of the kind of object, and of the words for it.
+        For each phrase: index of the image, index of the sentence within the image, index of the kind of object, and
+        index of the words that describe it.
     boxes : int64 array of shape (phrases, MAX_BOXES, 4)
         Boxes of each phrase in pixels, as x1, y1, x2, y2.
     exists : bool array of shape (phrases, MAX_BOXES)
-        Whether the phrase has this box. Every phrase has the first box.
+        Whether the phrase has a box at this position. Every phrase has a first box.
     """
 
     ids: TextColumn
@@ -53,7 +54,7 @@ class PhraseScene:
     exists: Bools
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the lines of two files: the phrases and the images."""
+        """Return the lines for two files: the phrases and the images."""
         ids, rows, index, before = self.ids.tolist(), [], 0, (-1, -1)
         for row, image in enumerate(self.image.tolist()):
             sentence = int(self.sentence[row])
@@ -94,7 +95,7 @@ class PhraseScene:
 
 
 def _around(boxes: Ints, exists: Bools) -> Ints:
-    """Return for each phrase the smallest box around all of its boxes."""
+    """Return, for each phrase, the smallest box that contains all of its boxes."""
     counted = exists[:, :, None]
     low = np.where(counted, boxes, MILLION).min(axis=1)
     high = np.where(counted, boxes, -1).max(axis=1)

@@ -55,7 +55,7 @@ class ObjectScene:
     answer : int64 array of shape (images,)
         Index of the correct class.
     control : int64 array of shape (images, 3)
-        Index of the value of each control.
+        Index of the value of each control, which is a condition such as the background.
     hard : bool array of shape (images,)
         Whether the object is hard to recognize.
     """
@@ -81,11 +81,11 @@ class ObjectScene:
         }
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
-        """Return guesses for each image. The correct class is the first guess, a later guess, or missing."""
+        """Return guesses for each image. The correct class may be the first guess, a later guess, or missing."""
         count = len(self.ids)
         first = stream.bernoulli(quality, count) & ~(self.hard & stream.bernoulli(0.5, count))
         later = np.where(stream.bernoulli(0.3 + 0.4 * quality, count), 1 + stream.integers(GUESSES - 1, count), GUESSES)
-        rank = np.where(first, 0, later)  # Rank of the correct answer among the guesses.
+        rank = np.where(first, 0, later)  # The rank of the correct answer among the guesses.
         cells: list[TextColumn] = []
         for guess in range(GUESSES):
             other = (self.answer + 1 + stream.integers(len(_IDS) - 1, count)) % len(_IDS)

@@ -14,8 +14,9 @@ MILLION = 1_000_000
 class RandomStream:
     """A random number generator that is seeded by a key. Different keys give independent streams.
 
-    numpy guarantees the raw bits of PCG64, but not the output of its distributions, and the logarithms of a normal
-    distribution differ between processors. So all distributions are computed from the bits by sums and products only.
+    numpy guarantees the raw bits of PCG64, but not the output of its distributions. A normal distribution also needs
+    logarithms, which differ between processors. Therefore, all distributions are computed from the bits by sums and
+    products only.
 
     >>> bool((RandomStream(7, 1).uniform(3) == RandomStream(7, 1).uniform(3)).all())
     True

@@ -51,7 +51,7 @@ _RELATIONS = {
 }
 _NAMES = _CLASSES | _ATTRIBUTES
 
-# Each triplet has a first class, a relation, a second class or an attribute, and a weight.
+# Each triplet consists of a first class, a relation, a second class or an attribute, and a weight.
 _TRIPLETS = (
     ("Table", "is", "Wooden", 8),
     ("Chair", "is", "Wooden", 6),
@@ -109,7 +109,7 @@ class RelationshipScene:
     ids : TextColumn
         Ids of the images.
     topics : int64 array of shape (images, TOPICS)
-        Triplets that may occur in an image.
+        Triplets that may occur in each image.
     image, triplet, one, two
         For each pair: index of its image, index of its triplet, and the corners of its two boxes.
     verified : int64 array
@@ -159,7 +159,7 @@ class RelationshipScene:
         return strings, csv_lines(self.ids[image], first, second, relation, score, *box[0], *box[1])
 
     def _of_pairs(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Return predictions of the pairs. Some are missing, misplaced, duplicated or replaced by a wrong triplet."""
+        """Return predictions for the pairs. Some are missing, misplaced, duplicated or replaced by a wrong triplet."""
         found = np.flatnonzero(~stream.bernoulli(0.06 + 0.6 * error_rate, len(self.image)))
         row = np.concatenate([found, found[stream.bernoulli(0.05 + 0.2 * error_rate, len(found))]])
         image = self.image[row]
@@ -186,7 +186,7 @@ def _triplet_cells(triplet: Ints) -> tuple[TextColumn, TextColumn, TextColumn]:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> RelationshipScene:
-    """Generate images. Each has pairs of a few triplets, and at most twice the mean number of pairs."""
+    """Generate images. Each has pairs with a few different triplets, and at most twice the mean number of pairs."""
     counts = stream.counts(boxes_per_image, len(ids))
     image = np.repeat(np.arange(len(ids)), counts)
     topics = stream.weighted_indices(_WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)

@@ -13,8 +13,7 @@ from evaluator.synthesis.text_columns import TextColumn, csv_lines
 CAPTIONS = 5
 LISTED = 10
 SPREAD = 40
-"""A correct answer that is not first gets a random rank up to this number; only the first LISTED ranks are "
-"submitted."""
+"""A correct answer that is not first gets a random rank up to this number. Only LISTED ranks are submitted."""
 
 _WHO = ("A man", "Two women", "A child in red", "A brown dog", "Several people", "A cyclist", "A street musician")
 _DOES = ("waits", "runs", "looks up", "laughs", "carries a bag", "stands still", "jumps")
@@ -32,7 +31,7 @@ class GalleryScene:
     captions : TextColumn of shape (images × CAPTIONS,)
         Ids of the captions, which do not depend on the ids of the images.
     words : int64 array of shape (images, CAPTIONS, 3)
-        Index of the subject, of the verb and of the place of each caption.
+        Indices of the subject, the verb and the place in each caption.
     """
 
     ids: TextColumn
@@ -52,7 +51,7 @@ class GalleryScene:
         return {"gallery.json": f"{gallery}\n".encode(), "images.csv": csv_lines(self.ids)}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
-        """Return the rankings of captions for each image and of images for each caption."""
+        """Return a ranking of the captions for each image, and a ranking of the images for each caption."""
         images, captions = _decoded(self.ids), _decoded(self.captions)
         chosen = stream.integers(CAPTIONS, len(images)) + CAPTIONS * np.arange(len(images))
         own = np.repeat(np.arange(len(images)), CAPTIONS)
@@ -72,8 +71,8 @@ def _decoded(ids: TextColumn) -> list[str]:
 def _lists(stream: RandomStream, answers: Sequence[str], right: Ints, block: int, *, quality: float) -> list[list[str]]:
     """Return a ranking of answers for each element of ``right``, which is the index of a correct answer.
 
-    The ranking contains this answer at a random rank, or not at all. All other answers in it belong to other images.
-    ``block`` is the number of answers that belong to one image.
+    The ranking contains this answer at a random rank or not at all. Its other answers belong to other images. ``block``
+    is the number of answers that belong to one image.
     """
     first = stream.bernoulli(0.8 * quality, len(right))
     rank = np.where(first, 0, 1 + stream.integers(SPREAD, len(right)))

@@ -1,4 +1,4 @@
-"""Generates data for instance segmentation, like the data for detection, with an ellipse in the box of each object."""
+"""Generates data for instance segmentation: as for detection, with an elliptical mask in the box of each object."""
 
 import base64
 import zlib
@@ -16,7 +16,7 @@ from evaluator.synthesis.synthesizer import Synthesizer
 from evaluator.synthesis.text_columns import TextColumn, csv_lines, decimals, encoded, prediction_strings
 
 SMALLEST, VARIETY = 40, 40
-"""Smallest side length of an image in pixels, and the number of different side lengths."""
+"""Smallest side length of an image, in pixels, and the number of different side lengths."""
 
 _LABEL_CELLS = encoded(LABELS)
 _FLAGS = encoded(["0", "1"])
@@ -25,7 +25,7 @@ _SIDES = encoded([str(number) for number in range(SMALLEST + VARIETY)])
 
 @dataclass(frozen=True, slots=True)
 class MaskScene:
-    """Images of the detection track with their sizes, and with masks for some of the objects.
+    """Images as for the detection track, with their sizes, and with masks for some of the objects.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class MaskScene:
         return {**scene.truth(), "masks.csv": masks, "images.csv": csv_lines(scene.ids, *self._sizes(every))}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes, bytes]:
-        """Return the predictions of a simulated detector with the given quality: ellipses in the predicted boxes."""
+        """Return the predictions of a simulated detector with the given quality, with ellipses in predicted boxes."""
         image, label, box, confidence = self.detections.detections(stream, quality=quality)
         cells = (_LABEL_CELLS[label], decimals(confidence), self._masks(image, box))
         every = np.arange(len(self.detections.ids))
@@ -84,7 +84,7 @@ class MaskScene:
 
 
 def _span(low: int, high: int, side: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """Return the squared distance of each pixel from the center of a box, scaled to be 1 at the edge of the box."""
+    """Return the squared distance of each pixel from the center of a box, scaled so that it is 1 at the box edge."""
     first, last = low * side // MILLION, max(high * side // MILLION, low * side // MILLION + 1)
     offset = (2 * np.arange(side) + 1 - first - last) / (last - first)
     offset[(first + last) // 2 if last - first > 1 else first] = 0.0

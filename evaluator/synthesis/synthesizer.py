@@ -1,4 +1,4 @@
-"""The interface of a track's synthesizer, which generates ground truths and predictions."""
+"""The interface of a synthesizer, which generates ground truths and predictions for a track."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ class Scene(Protocol):
     """Generated images with their ground truth."""
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the content that the images add to each ground truth file, by file name."""
+        """Return, by file name, the content that these images add to each ground truth file."""
 
     def predictions(self, stream: RandomStream, *, quality: float) -> Sequence[bytes]:
         """Return the predictions for the images, once in each file layout that the track accepts."""
@@ -27,12 +27,12 @@ class Synthesizer:
     image_files : sequence of str
         Names of the truth files to which every image adds content.
     scene : callable
-        A function that takes a random stream, the ids of the images and the mean number of objects of an image, and
-        returns a scene.
+        A function that takes a random stream, the image ids and the mean number of objects per image, and returns a
+        scene.
     static_files : mapping of str to str
-        Content of the truth files that do not depend on the images, by file name.
+        Content, by file name, of the truth files that do not depend on the images.
     with_optional_columns : sequence of str
-        Names of the truth files that also have their optional columns.
+        Names of the truth files that are written with their optional columns.
     single_scene : bool
         Whether all images must be generated as one scene instead of in blocks. JSON files and rankings require this.
     """

@@ -1,7 +1,7 @@
 """Looks up the implementations of a track. The modules are imported only when they are needed.
 
-The protocols are defined in :mod:`evaluator.tracks.interface`. This module does not declare their type parameters,
-because they differ from track to track.
+:mod:`evaluator.tracks.interface` defines the protocols. Their type parameters differ from track to track, so this
+module leaves them out.
 """
 
 import sys
@@ -15,7 +15,7 @@ from evaluator.problems import InvalidParameters
 from evaluator.request import Progress
 from evaluator.tracks.interface import Explainer, FastPath, Scorer, TruthCompiler, TruthDescriber
 
-SMALL_BYTES = 1 << 20  # For a file below this size, loading the kernels takes longer than reading it without them.
+SMALL_BYTES = 1 << 20  # For smaller files, loading the kernels takes longer than reading the file without kernels.
 
 
 def scorer_of(track: str) -> Scorer[Any, Any, Any]:

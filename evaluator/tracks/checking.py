@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,30 +20,44 @@ SHOWN_LABELS = 5
 AnyTruth = TypeVar("AnyTruth", bound=Truth)
 
 
+class Position(NamedTuple):
+    """Where an image is first named in a truth folder without tables. ``column`` may be a path in JSON."""
+
+    file: str
+    line: int | None = None
+    column: str | None = None
+
+
 def image_names(folder: TruthFolder, tables: Mapping[str, "TruthTable"]) -> list[str]:
-    """Return the sorted images of a ground truth: those in ``images.csv`` or, without this file, in any table."""
+    """Return the sorted images of a ground truth: those in ``images.csv`` or, if it is missing, those in any table."""
     if "images.csv" not in folder:
         return sorted({image for table in tables.values() for image in table.texts("ImageID")})
-    listing = folder.table("images.csv")
-    images = set(listing.texts("ImageID"))
+    images = _listing(folder)
     for table in tables.values():
         outside = np.array([image not in images for image in table.frame["ImageID"].tolist()], bool)
         table.mark("ImageID", outside, "truth_bad_value", "is not in images.csv")
     return sorted(images)
 
 
-def listed_images(folder: TruthFolder, named: Sequence[str], file: str) -> list[str]:
+def listed_images(folder: TruthFolder, named: Mapping[str, Position]) -> list[str]:
     """Return the sorted images of a ground truth without tables: those in ``images.csv``, by default ``named``.
 
-    An image of ``named`` that ``images.csv`` does not list is a fault.
+    If an image of ``named`` is empty, or ``images.csv`` does not list it, this is reported as a fault.
     """
-    if "images.csv" not in folder:
-        return sorted(set(named))
-    images = set(folder.table("images.csv").texts("ImageID"))
-    for image in named:
-        if image not in images:
-            folder.faults.add("truth_bad_value", file, f"image {image} is not in images.csv")
+    images = _listing(folder) if "images.csv" in folder else set(named)
+    for image, (file, line, column) in named.items():
+        if not image or image not in images:
+            what = f"image {shortened(image)} is not in images.csv" if image else "the id of an image is empty"
+            folder.faults.add("truth_bad_value", file, what, line=line, column=column)
     return sorted(images)
+
+
+def _listing(folder: TruthFolder) -> set[str]:
+    """Return the images in ``images.csv``."""
+    table = folder.table("images.csv")
+    repeated = table.frame.duplicated(["ImageID"]).to_numpy(bool)
+    table.warn("ImageID", repeated, "truth_duplicate", "is already listed in an earlier row")
+    return set(table.texts("ImageID"))
 
 
 def check_labels(table: "TruthTable", column: str, known: Mapping[str, Any], listing: str) -> None:
@@ -60,13 +74,23 @@ def check_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "
         table.mark(f"{axis}Min{suffix}", inverted, "truth_inverted_box", f"is larger than {axis}Max{suffix}")
 
 
+def group_flags(table: "TruthTable") -> NDArray[np.bool_]:
+    """Return whether each row is a group of objects. Warn about values of ``IsGroupOf`` that are neither 0 nor 1."""
+    is_group: NDArray[np.bool_] = table.integers("IsGroupOf") != 0
+    values = table.numbers("IsGroupOf")[:, 0]
+    for value, chosen in (("0", ~is_group), ("1", is_group)):
+        suspect = chosen & (values != float(value)) & ~np.isnan(values)
+        table.warn("IsGroupOf", suspect, "truth_group_of", f"is neither 0 nor 1, so it counts as {value}")
+    return is_group
+
+
 def distinct_keys(images: NDArray[np.int64], labels: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Return the sorted distinct (image, label) pairs, each as the number ``image * count + label``."""
     return np.unique(images * count + labels)
 
 
 def checked(faults: Faults, truth: AnyTruth) -> AnyTruth:
-    """Return the truth with the warnings about its folder. Raise InvalidTruth if the folder has faults."""
+    """Return the truth, with warnings about the folder added. Raise InvalidTruth if the folder has faults."""
     faults.check()
     return replace(truth, warnings=faults.warned)
 
@@ -82,6 +106,8 @@ def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]
     codes = coded(table.texts("ImageID"), images)
     usage = np.full(len(images), IGNORED, np.int8)
     usage[codes[codes >= 0]] = kinds[codes >= 0]
+    what = "is not an image of this ground truth, so the row is ignored"
+    table.warn("ImageID", codes < 0, "truth_unknown_image", what)
     listed = np.bincount(codes[codes >= 0], minlength=len(images))
     table.mark("ImageID", np.isin(codes, np.flatnonzero(listed > 1)), "truth_bad_value", "is listed more than once")
     names = list(images)
@@ -91,7 +117,7 @@ def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]
 
 
 def warn_unlisted_images(folder: TruthFolder) -> None:
-    """Warn if the ground truth of a challenge lists only the annotated images.
+    """Warn if the image list of a challenge contains only annotated images.
 
     The template submission lists all images of the truth, so participants would see which images have annotations.
     """
@@ -101,14 +127,24 @@ def warn_unlisted_images(folder: TruthFolder) -> None:
 
 
 def warn_unused(folder: TruthFolder, listing: str, listed: Iterable[str], used: Container[str]) -> None:
-    """Add one warning about all listed labels that no object in the ground truth has."""
+    """Add a single warning about all listed labels that no object in the ground truth has."""
     unused = [label for label in listed if label not in used]
     if unused:
-        named = ", ".join(shortened(label) for label in unused[:SHOWN_LABELS])
-        more = f" and {len(unused) - SHOWN_LABELS:,} more" if len(unused) > SHOWN_LABELS else ""
         have, they = ("has", "it has") if len(unused) == 1 else ("have", "they have")
-        message = f"{counted(len(unused), 'label')} {have} no objects, so {they} no score: {named}{more}"
+        message = f"{counted(len(unused), 'label')} {have} no objects, so {they} no score: {_some(unused)}"
         folder.faults.warn("truth_class_without_objects", listing, message)
+
+
+def warn_nameless(folder: TruthFolder, listing: str, labels: Sequence[str]) -> None:
+    """Add one warning about all labels of objects that the list of names does not contain."""
+    if labels:
+        message = f"no name for {counted(len(labels), 'label')} of the ground truth: {_some(labels)}"
+        folder.faults.warn("truth_class_without_name", listing, message)
+
+
+def _some(labels: Sequence[str]) -> str:
+    more = f" and {len(labels) - SHOWN_LABELS:,} more" if len(labels) > SHOWN_LABELS else ""
+    return ", ".join(shortened(label) for label in labels[:SHOWN_LABELS]) + more
 
 
 def warn_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "") -> None:
@@ -133,7 +169,7 @@ def warn_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = ""
 def warn_duplicates(table: "TruthTable", columns: Sequence[str], what: str) -> None:
     """Warn about rows that equal an earlier row in all given columns.
 
-    ``what`` is the word in the message for the object that a row describes, such as "box".
+    ``what`` is the word that the message uses for what a row describes, such as "box".
     """
     repeated = table.frame.duplicated(list(columns)).to_numpy(bool)
     table.warn(
@@ -147,6 +183,8 @@ def warn_duplicates(table: "TruthTable", columns: Sequence[str], what: str) -> N
 def warn_contradictions(labels: "TruthTable") -> None:
     """Warn about classes verified as both present and absent in an image, and about confidences other than 0 and 1."""
     frame = labels.frame[["ImageID", "LabelName"]].assign(present=labels.integers("Confidence") == 1)
+    repeated = frame.duplicated().to_numpy(bool)
+    labels.warn("LabelName", repeated, "truth_duplicate", "is already verified for this image in an earlier row")
     both = frame.groupby(["ImageID", "LabelName"])["present"].transform("nunique") > 1
     labels.warn("LabelName", both.to_numpy(bool), "truth_contradiction", "is verified as both 0 and 1 for this image")
     confidences = labels.numbers("Confidence")[:, 0]

@@ -21,9 +21,9 @@ def open_truth(
     parameters: Mapping[str, Any] | None = None,
     opening: TruthOptions | None = None,
 ) -> TruthType:
-    """Load a prepared truth or compile a folder, and return it as the truth type of the track.
+    """Load a prepared truth or compile a folder, and return an object of the track's truth type.
 
-    ``parameters`` must contain all parameters of the track. If None, a prepared truth may have any parameters,
+    ``parameters`` must contain all parameters of the track. If they are None, a prepared truth may have any parameters,
     and a folder is compiled with the default values.
 
     Raises
@@ -40,7 +40,9 @@ def open_truth(
 
 def _loaded(track: Track, path: Path, parameters: Mapping[str, Any] | None, opening: TruthOptions) -> Truth:
     if any(each is not None for each in (opening.usage, opening.split, opening.salt)):
-        raise InvalidParameters("a prepared truth already has its usage and salt; prepare it again to change them")
+        raise InvalidParameters(
+            "a prepared truth already contains the usage and the salt; prepare it again to change them"
+        )
     truth = Truth.load(path, whole=opening.verify, expected=opening.expected)
     refuse_prepared_otherwise(truth, track, parameters)
     return truth
@@ -49,7 +51,7 @@ def _loaded(track: Track, path: Path, parameters: Mapping[str, Any] | None, open
 def refuse_prepared_otherwise(truth: Truth, track: Track, parameters: Mapping[str, Any] | None) -> None:
     """Raise an exception if a truth was prepared for a different track or with different parameters.
 
-    ``parameters`` must contain all parameters of the track. If None, any parameters are accepted.
+    ``parameters`` must contain all parameters of the track. If they are None, any parameters are accepted.
 
     Raises
     ------
@@ -59,7 +61,9 @@ def refuse_prepared_otherwise(truth: Truth, track: Track, parameters: Mapping[st
         raise PreparedOtherwise(f"this truth was prepared for {truth.track}, not for {track.name}")
     for name, value in truth.parameters.items():
         if parameters is not None and parameters[name] != value:
-            raise PreparedOtherwise(f"this truth was prepared with {name}={value}; prepare it again for another value")
+            raise PreparedOtherwise(
+                f"this truth was prepared with {name}={value}; to use another value, prepare it again"
+            )
 
 
 def _compiled(track: Track, path: Path, compile_folder: Callable[[TruthFolder], Truth], opening: TruthOptions) -> Truth:

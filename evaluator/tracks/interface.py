@@ -80,8 +80,8 @@ class Outcome:
     matches : MatchTable or None
         The outcome of each prediction. None without an explanation.
     trials : callable or None
-        A function that takes the name of a metric that is declared as a proportion, and returns the image of each trial
-        as an int array of shape (trials,). None if the track declares no proportion.
+        A function that takes the name of a metric declared as a proportion, and returns the image of each trial as an
+        int array of shape (trials,). None if the track declares no proportion.
     """
 
     splits: Splits
@@ -94,7 +94,7 @@ class Outcome:
 class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):
     """The reference implementation of a track: a stateless object that can score any number of submissions.
 
-    The three type parameters are the types of the track's truth, of its parameters and of its parsed submissions.
+    The three type parameters are the track's types for ground truths, parameters and parsed submissions.
 
     Attributes
     ----------
@@ -122,10 +122,10 @@ class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):
         """Score a parsed submission on every split."""
 
     def template(self, truth: TruthType) -> str:
-        """Return the text of a template submission, which has every image and no predictions."""
+        """Return the content of a template submission, which has every image and no predictions."""
 
     def ceiling(self, truth: TruthType, parameters: ParametersType) -> str:
-        """Return the text of the best possible submission, which predicts exactly the ground truth."""
+        """Return the content of the best possible submission, which predicts exactly the ground truth."""
 
 
 @runtime_checkable
@@ -133,7 +133,7 @@ class GivesCandidates(Protocol[TruthType_contra]):
     """The interface of a scorer whose track declares ``gives_candidates``."""
 
     def candidates(self, truth: TruthType_contra) -> str:
-        """Return the text of the list of candidates: all possible answers, in shuffled order."""
+        """Return the list of candidates as a string: all possible answers, in shuffled order."""
 
 
 class TruthCompiler(Protocol[ParametersType_contra]):
@@ -149,7 +149,7 @@ class TruthCompiler(Protocol[ParametersType_contra]):
 
 
 class FastPath(Protocol[TruthType_contra, ParametersType_contra]):
-    """A module that scores with kernels. The outcome equals that of the scorer to the last bit.
+    """A module that scores with kernels. Its outcome is bit-identical to that of the scorer.
 
     The module is imported only when it is needed, because loading machine code takes longer than scoring a small file.
     """
@@ -169,8 +169,8 @@ class FastPath(Protocol[TruthType_contra, ParametersType_contra]):
     ) -> ReferenceNeeded | None:
         """Read a submission without scoring it, and add notices about it to ``findings``.
 
-        Return None if the file has no defect, or the reason why only the reference implementation can check the file.
-        Only the public parts of the truth are used, so the truth may be that of a check kit.
+        Return None if the file has no defect; otherwise, return the reason why the reference implementation must check
+        the file. Only the public parts of the truth are used, so the truth may come from a check kit.
         """
 
 
@@ -184,11 +184,11 @@ class Explainer(Protocol[TruthType_contra, ParametersType_contra, SubmissionType
         parameters: ParametersType_contra,
         progress: Progress,
     ) -> Outcome:
-        """Score a submission as the scorer does, and return the outcome with an explanation and ``matches``."""
+        """Score a submission like the scorer, and return the outcome with an explanation and ``matches``."""
 
 
 class TruthDescriber(Protocol[TruthType_contra]):
-    """A module that computes statistics of a ground truth for its organizers. Participants never see them."""
+    """A module that computes statistics of a ground truth. Only organizers see these statistics."""
 
     def describe(self, truth: TruthType_contra, statistics: TruthStatistics) -> None:
         """Add counts, histograms and rankings to ``statistics``."""

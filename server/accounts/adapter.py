@@ -31,7 +31,7 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def is_ajax(self, request: HttpRequest) -> bool:
-        """Return False, so that every form is answered with an HTML page. There are no JSON responses."""
+        """Return False, so that every form is answered with an HTML page. No form has JSON responses."""
         return False
 
     def is_safe_url(self, url: str) -> bool:
@@ -41,7 +41,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return client_network(request)
 
     def clean_username(self, username: str, shallow: bool = False, owner: User | None = None) -> str:
-        """Return a username in its stored form. `owner` is the account whose name changes, or None for a new account.
+        """Return a username in its stored form. `owner` is the account to be renamed, or None for a new account.
 
         Raises ValidationError for invalid names and, unless `shallow`, for names that look like an existing username.
         """
@@ -55,14 +55,17 @@ class AccountAdapter(DefaultAccountAdapter):
         return name
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Return the cache key under which wrong passwords for this username from the client's address are counted.
+        """Return the cache key for counting wrong passwords that come from the client's address for this username.
 
-        If only the username counted, a stranger could lock out the owner of the account.
+        If the key contained only the username, a stranger could lock out the owner of the account.
         """
         return f"{client_network(request)} {same_name(credentials.get('username', ''))}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count the attempt before the password is checked. Raises Refused with status 429 after too many attempts."""
+        """Count a login attempt before its password is checked.
+
+        Raises Refused with status 429 after too many attempts.
+        """
         try:
             super().pre_authenticate(request, **credentials)
         except ValidationError:
@@ -74,7 +77,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse | None:
         """Log in a user whose account has no email address, such as a superuser created by a command.
 
-        There is no address to confirm.
+        Such an account has no address to confirm.
         """
         if user and not user.email:
             return None
@@ -84,8 +87,8 @@ class AccountAdapter(DefaultAccountAdapter):
     def set_password(self, user: User, password: str) -> None:
         with transaction.atomic():
             user.set_password(password)
-            user.save(update_fields=["password"])  # staff may be changing other fields at the same time
-            user.device_logins.all().delete()  # approved logins of devices that have not fetched their token yet
+            user.save(update_fields=["password"])  # not other fields, which staff may be changing at the same time
+            user.device_logins.all().delete()  # approved device logins whose tokens have not been fetched yet
             record_password(user=user, by=user)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
@@ -108,7 +111,10 @@ class AccountAdapter(DefaultAccountAdapter):
             self.send_account_already_exists_mail(address.email)
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
-        """Return the ways to confirm one's identity again. With two-factor authentication, a password is not enough."""
+        """Return the ways in which users can confirm their identity.
+
+        With two-factor authentication, a password is not enough.
+        """
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         by_code = [method for method in methods if method["id"] == "mfa_reauthenticate"]
         return by_code or methods
@@ -119,7 +125,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send an email whose links start with PODIUM_URL, never with the host of the request.
 
-        Errors of the mail server are only logged: a different response would reveal which accounts exist.
+        Errors of the mail server are only logged, because a different response would reveal which accounts exist.
         """
         url = settings.PODIUM_URL.rstrip("/")
         try:

@@ -1,4 +1,4 @@
-"""Determines the client address by which rate limits count requests.
+"""Determines the client addresses by which rate limits count requests.
 
 The web process imports this module before Django is set up.
 """
@@ -7,16 +7,16 @@ from ipaddress import IPv4Address, ip_address, ip_network
 
 from django.conf import settings
 
-# All addresses of a /48 network count as one IPv6 client. A host has a /64, but a site gets a /56 or a /48 (RFC 6177),
-# and anybody can get a /48 from a tunnel broker. With a longer prefix, a site with a /48 would count as 256 or 65,536
-# clients.
+# All addresses of a /48 network count as one IPv6 client. A host usually has a /64 network, but a site gets a /56 or a
+# /48 (RFC 6177), and anybody can get a /48 from a tunnel broker. With a longer prefix, a site with a /48 would count as
+# 256 or 65,536 clients.
 SITE_BITS = 48
 
 
 def client_address(peer: str, forwarded_for: str) -> str:
     """Return the client's address as seen by the outermost of our own proxies (PROXIES is the number of proxies).
 
-    Each proxy appends to X-Forwarded-For, so a client can forge everything before the entries of our proxies.
+    Each proxy appends to X-Forwarded-For, so a client can forge all entries before those of our proxies.
     """
     forwarded = forwarded_for.split(",")[-settings.PROXIES :] if settings.PROXIES else []
     return next(iter(forwarded), "").strip() or peer

@@ -1,4 +1,4 @@
-"""Accounts and API tokens in the admin. The secrets of tokens are not stored, so they cannot be shown."""
+"""Accounts and API tokens in the admin. Token secrets are not stored, so they cannot be shown."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ from server.errors import Refused
 
 ROLES = ("is_active", "is_staff", "is_superuser")
 admin.site.unregister(Group)  # staff and superuser are the only roles; changes to them are logged
-admin.site.unregister([Authenticator, UserSession])  # nobody but their owner may see secrets and sessions
+admin.site.unregister([Authenticator, UserSession])  # only their owners may see secrets and sessions
 admin.site.unregister(EmailAddress)  # on django-allauth's page, staff could edit addresses without a log entry
 PASSWORD_PAGE = "auth_user_password_change"
 
@@ -48,11 +48,17 @@ class NewPersonForm(UsernameForm, AdminUserCreationForm):
 
 
 class PersonForm(UsernameForm, AuditedForm, UserChangeForm):
-    """A form that refuses the staff role to participants of a running challenge: staff can read private scores."""
+    """A form that refuses the staff role to participants in a running challenge.
+
+    Staff can read private scores.
+    """
 
     def clean_is_staff(self) -> bool:
         is_staff = bool(self.cleaned_data["is_staff"])
-        member = self.instance.memberships.exclude(challenge__closes_at__lt=database_now()).first()
+        now = database_now()
+        over = self.instance.memberships.filter(challenge__closes_at__lt=now)
+        over = over.exclude(challenge__phases__extended_until__gte=now)
+        member = self.instance.memberships.exclude(pk__in=over.values("pk")).first()
         if is_staff and not self.instance.is_staff and member is not None:
             raise ValidationError(
                 f"Staff can read private leaderboards, and this person is in team {member.team} of {member.challenge}, "
@@ -115,9 +121,9 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
         return super().user_change_password(request, id, form_url)
 
     def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
-        """Write Django's admin log.
+        """Write an entry to Django's admin log.
 
-        Also record a new password in the audit log, because `save_model` does not save it.
+        A new password is also recorded in the audit log, because `save_model` does not save it.
         """
         if isinstance(obj, User) and request.resolver_match and request.resolver_match.url_name == PASSWORD_PAGE:
             record_password(user=obj, by=request.user)
@@ -126,7 +132,7 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
 
 @admin.register(EmailAddress)
 class EmailAddressAdmin(ReadOnlyMixin, AllauthEmailAddressAdmin):
-    """Admin of email addresses. Staff can confirm an address if the confirmation email does not arrive."""
+    """Admin for email addresses. Staff can confirm an address if the confirmation email does not arrive."""
 
     actions = ("confirm",)
 

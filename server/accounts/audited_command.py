@@ -1,4 +1,4 @@
-"""Base class of management commands whose actions are recorded in the audit log."""
+"""Base class for management commands whose actions are recorded in the audit log."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
@@ -15,7 +15,7 @@ NO_SPACE = (
     "There is no space left on the disk that holds the files or the database. No partial changes were "
     "saved. Free some space and run the same command again."
 )
-TEXT_CHARACTERS = 10_000  # SQLite cannot compare strings that are much longer
+TEXT_CHARACTERS = 10_000  # limited because SQLite cannot compare strings that are much longer
 
 
 def text_argument(argument: str) -> str:
@@ -38,7 +38,7 @@ def text_argument(argument: str) -> str:
 
 
 def path_argument(argument: str) -> Path:
-    """Return a command-line argument as a path, which may have any encoding.
+    """Return a command-line argument as a path. A path need not be valid UTF-8.
 
     Raises ArgumentTypeError if it contains a NUL character.
     """

@@ -1,4 +1,4 @@
-"""Logs in a program with a code that its user approves in the browser, as in RFC 8628.
+"""Logs in a program with a code that its user approves in the browser (RFC 8628).
 
 The program gets a secret device code and shows a short user code. A logged-in user enters the user code, sees which
 program asks for which access, and approves or denies the request. Only the program that has the device code can fetch
@@ -22,7 +22,7 @@ VALID_SECONDS = 15 * 60
 INTERVAL_SECONDS = 5
 TOKEN_DAYS = 90
 ALPHABET = "BCDFGHJKLMNPQRSTVWXZ"  # no vowels, so that codes do not spell words, and no characters that look alike
-HALF = 4  # the length of each of the two groups of a user code
+HALF = 4  # a user code consists of two groups of this length
 
 EXPIRED = "This code has expired or was already used. Start the login again."
 UNKNOWN = "There is no such code, or it has expired. Start the login in your program again."
@@ -31,7 +31,7 @@ TOO_SOON = f"Wait {INTERVAL_SECONDS} seconds between two requests."
 
 
 def start(*, name: str, scope: str, network: str) -> tuple[DeviceLogin, str]:
-    """Create a request for a token. Return it together with its device code, which is not stored."""
+    """Create a request for a token. Return the request and its device code, which is not stored."""
     try:
         name = one_line(name, NAME_CHARACTERS)
     except ValueError:
@@ -56,7 +56,7 @@ def new_user_code() -> str:
 
 
 def as_shown(typed: str) -> str:
-    """Return a typed user code in the form shown on pages. Letter case and separators are ignored.
+    """Return a typed user code in the format shown on pages. Letter case and separators are ignored.
 
     >>> as_shown(" bcdf ghjk ")
     'BCDF-GHJK'
@@ -90,10 +90,10 @@ def decide(*, user: User, login: DeviceLogin, approve: bool) -> None:
 
 
 def fetch_token(device_code: str) -> tuple[ApiToken, str]:
-    """Return the token of an approved request, and the secret of the token. This works once for each request.
+    """Return the token of an approved request, and its secret. A request's token can be fetched only once.
 
-    Raises Refused with a code of RFC 8628 if the request is undecided, denied or expired, if its token was fetched
-    before, or if the program polls more often than every INTERVAL_SECONDS.
+    Raises Refused with an error code from RFC 8628 if the request is undecided, denied or expired, if its token was
+    fetched before, or if the program polls more often than every INTERVAL_SECONDS.
     """
     with transaction.atomic():
         now = database_now()
@@ -104,12 +104,13 @@ def fetch_token(device_code: str) -> tuple[ApiToken, str]:
             login.delete()
             return issue_token(user=login.user, name=login.name, scope=login.scope, days=token_days())
         refusal = refusal_of(login, now)
-    raise refusal  # raised after the commit, so that the changes to the row are kept
+    raise refusal  # raised outside the transaction, so that the changes to the row are not rolled back
 
 
 def refusal_of(login: DeviceLogin, now: datetime) -> Refused:
-    """Return the reason why a program gets no token. If the request was denied, delete it; otherwise, save the
-    time.
+    """Return the reason why a program gets no token.
+
+    If the request was denied, delete it. Otherwise, save the time at which the program asked.
     """
     if login.decision:
         login.delete()

@@ -1,4 +1,4 @@
-"""The browsers in which a person is signed in, called devices. django-allauth writes a row for each login."""
+"""The browsers in which a person is signed in, called devices. django-allauth stores a row for each login."""
 
 import re
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ def signed_in(user: User, current: str) -> list[Device]:
 
 @transaction.atomic
 def sign_out(user: User, sessions: Sequence[UserSession]) -> None:
-    """End these sessions of a person."""
+    """End the given sessions of a user."""
     Session.objects.filter(session_key__in=[one.session_key for one in sessions]).delete()
     UserSession.objects.filter(pk__in=[one.pk for one in sessions]).delete()
     if sessions:

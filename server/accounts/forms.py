@@ -24,7 +24,7 @@ TOKEN_DAYS = (7, 30, 90, 365)
 class LogInForm(LoginForm):
     """The login form, with username and password.
 
-    The letter case and character width of the username do not matter, as in the check for unique names.
+    As in the check for unique names, the letter case and character width of the username do not matter.
     """
 
     def clean_login(self) -> str:
@@ -43,9 +43,9 @@ class SignUpForm(AllauthSignUpForm):
         self.fields["email"].help_text = "We send a link to this address when you need a new password."
 
     def validate_unique_email(self, value: str) -> str:
-        """Accept any email address.
+        """Accept every email address, even one that another account uses.
 
-        If another account has confirmed it, the new account can never confirm it; see `adapter`.
+        If another account has confirmed the address, the new account can never confirm it; see `adapter`.
         """
         return value
 
@@ -84,7 +84,7 @@ class ProfileForm(forms.ModelForm):
     country = forms.ChoiceField(
         choices=[("", "–"), *COUNTRIES.items()],
         required=False,
-        help_text="Leaderboards can be filtered by country. Only members whose names are on team pages count.",
+        help_text="Used to filter leaderboards by country. Only members whose names are shown on team pages count.",
     )
 
     class Meta:
@@ -106,7 +106,10 @@ class ProfileForm(forms.ModelForm):
         return self.checked("affiliation", 120)
 
     def checked(self, field: str, most: int) -> str:
-        """Return the normalized text of an optional field. Raises ValidationError above `most` characters."""
+        """Return the normalized text of an optional field.
+
+        Raises ValidationError if it has more than `most` characters.
+        """
         text = self.cleaned_data[field]
         try:
             return clean_name(text, most) if text else ""

@@ -10,7 +10,7 @@ from django.db.models.functions import Lower
 
 
 class User(AbstractUser):
-    """A user account. The model is the project's own, so that migrations can add fields."""
+    """A user account. A custom user model lets migrations add fields."""
 
     # Not unique: an unconfirmed address proves nothing, and refusing one would reveal who has an account. A confirmed
     # address belongs to one account; django-allauth's `EmailAddress` records which addresses are confirmed.
@@ -42,7 +42,7 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
 
 
 class ApiToken(models.Model):
-    """A secret that authenticates programs. Only its sha256 is stored. It expires and can be revoked."""
+    """A secret that authenticates programs. It expires and can be revoked. Only its sha256 is stored."""
 
     class Scope(models.TextChoices):
         READ = "read", "read"
@@ -69,12 +69,12 @@ class ApiToken(models.Model):
 
     @staticmethod
     def digest(secret: str) -> str:
-        """Return the digest that is stored instead of a secret."""
+        """Return the sha256 that is stored instead of a secret."""
         return sha256(secret.encode()).hexdigest()
 
     @staticmethod
     def new_secret() -> str:
-        """Return a new random secret of 256 bits. Its prefix lets secret scanners recognize it."""
+        """Return a new random 256-bit secret, with a prefix that lets secret scanners recognize it."""
         return f"podium_{secrets.token_urlsafe(32)}"
 
 
@@ -90,7 +90,7 @@ class DeviceLoginQuerySet(models.QuerySet["DeviceLogin"]):
 class DeviceLogin(models.Model):
     """A program's request for a token, which a logged-in user approves or denies in the browser (RFC 8628).
 
-    The token is created when the program fetches it. The row is then deleted.
+    When the program fetches the token, the token is created and the row is deleted.
     """
 
     class Decision(models.TextChoices):

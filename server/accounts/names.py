@@ -10,10 +10,11 @@ from confusable_homoglyphs.confusables import confusables_data
 from evaluator.hidden import HIDDEN
 from evaluator.texts import BadName
 
-# This matches a second dot on i or j, with or without marks below, and U+FE0F (emoji style) after a symbol.
+# Matches characters that are hardly visible: a second dot on i or j (with or without marks below), and U+FE0F, which
+# requests the emoji style of a symbol.
 UNSEEN = re.compile("([ij][\u0316-\u0333]*)\u0307|\ufe0f")
 ALSO_ALIKE = {"w": "vv"}  # missing from Unicode's list of look-alike characters
-PALOCHKA = "\u04cf"  # looks like an l in most fonts; Unicode's list treats it as an i
+PALOCHKA = "\u04cf"  # looks like an l in most fonts, although Unicode's list treats it as an i
 
 
 def same_name(text: str) -> str:
@@ -43,7 +44,7 @@ def all_looks(names: Iterable[str]) -> set[str]:
 
 
 def looks(name: str) -> frozenset[str]:
-    """Return the forms of a name for comparison. Names that look alike, in any letter case, share at least one form.
+    """Return the forms by which a name is compared. Names that look alike, in any letter case, share at least one form.
 
     There are two forms: letter case is removed either after or before look-alike letters are replaced. Both are needed,
     because an upper-case I looks like a lower-case l, and a lower-case i does not.
@@ -62,7 +63,7 @@ def looks(name: str) -> frozenset[str]:
 
 
 def skeleton(text: str) -> str:
-    """Return a text with each letter replaced by the prototype of the letters that look like it (TR39, section 4).
+    """Return a string with each letter replaced by the prototype of the letters that look like it (TR39, section 4).
 
     Hidden characters are removed. New names cannot contain them, but older names may.
     """

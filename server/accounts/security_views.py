@@ -1,4 +1,4 @@
-"""The pages for the profile and for the security of an account: two-factor authentication and signed-in devices."""
+"""The pages for a user's profile and for account security: two-factor authentication and signed-in devices."""
 
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession

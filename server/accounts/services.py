@@ -89,9 +89,9 @@ def revoke_token(*, token: ApiToken, by: Any) -> None:
 
 
 def record_password(*, user: User, by: Any) -> None:
-    """Write to the audit log that a password was changed, and whether the account now has a usable password.
+    """Record in the audit log that a password was changed, and whether the account now has a usable password.
 
-    The caller must be in a transaction.
+    Call this in a transaction.
     """
     detail = {"user": user.pk, "usable": user.has_usable_password()}
     audit.record(actor=by, action="user.password_changed", subject=f"user {user.pk}", detail=detail)

@@ -1,7 +1,7 @@
 """Reads the session and the account of a request with queries that are compiled once.
 
-Both are read for every request of a logged-in user. Django's own queries would take as much time as the rest of a
-304 Not Modified response.
+Both are read for every request from a logged-in user. Django's own queries would take as much time as the rest of a 304
+Not Modified response.
 """
 
 from datetime import datetime
@@ -18,7 +18,7 @@ from server.compiled_queries import compiled_query
 
 
 class SessionStore(db.SessionStore):
-    """The sessions of Django's database, with a compiled query."""
+    """Django's database-backed sessions, read with a compiled query."""
 
     def load(self) -> dict[str, Any]:
         for (data,) in contents(key=self.session_key or "", now=timezone.now()):
@@ -37,12 +37,15 @@ class AccountBackend(AuthenticationBackend):
 
 @compiled_query
 def contents(*, key: str, now: datetime) -> QuerySet[Session, tuple[str]]:
-    """Return the content of the session with this key, unless it has expired."""
+    """Return the data of the session with this key, unless it has expired."""
     return Session.objects.filter(session_key=key, expire_date__gt=now).values_list("session_data")
 
 
 @compiled_query
 def accounts(*, pk: int) -> QuerySet[Any]:
-    """Return the account, with `organizes`: whether this person organizes a challenge, for the header of every page."""
+    """Return the account with the annotation `organizes`: whether this person organizes a challenge.
+
+    The header of every page needs it.
+    """
     organized = User.objects.filter(pk=OuterRef("pk"), organized_challenges__isnull=False)
     return User.objects.filter(pk=pk).annotate(organizes=Exists(organized))

@@ -1,7 +1,7 @@
-"""Saves when a token was last used.
+"""Records when a token was last used.
 
 SQLite allows only one writer at a time. If another process is writing, the time is not saved, so that requests never
-wait for it.
+wait for the database.
 """
 
 import logging
@@ -36,9 +36,9 @@ def note_use(token: ApiToken, *, now: datetime) -> None:
 
 @contextmanager
 def without_waiting() -> Iterator[None]:
-    """Within this block, let writes to SQLite fail at once if another process is writing.
+    """Let writes to SQLite within this block fail at once if another process is writing.
 
-    This has no effect on other databases, because they lock single rows.
+    Other databases lock single rows, so this has no effect on them.
     """
     if connection.vendor != "sqlite":
         yield

@@ -22,12 +22,12 @@ from server.audit.services import record
 from server.errors import Refused
 
 DAY_SECONDS = 24 * 3600
-QUIET_ZONE = 4  # the width of the white margin that scanners need around a QR code, in modules
+QUIET_ZONE = 4  # width of the white margin that scanners need around a QR code, in modules (the squares of the code)
 Type = Authenticator.Type
 
 
 class TwoFactorAdapter(DefaultMFAAdapter):
-    """Stores secrets encrypted, and draws the QR code without inline styles."""
+    """Encrypts the stored secrets, and draws the QR code without inline styles."""
 
     def get_totp_label(self, user: AbstractBaseUser) -> str:
         return str(user.get_username())
@@ -53,7 +53,7 @@ def cipher() -> Fernet:
 
 
 def qr_svg(text: str) -> str:
-    """Return the QR code of a text as an SVG element, with one path for all dark modules."""
+    """Return the QR code of a string as an SVG element, with one path for all dark modules."""
     code = QRCode(error_correction=ERROR_CORRECT_M, border=0)
     code.add_data(text)
     rows = code.get_matrix()
@@ -68,7 +68,7 @@ def qr_svg(text: str) -> str:
 
 
 class LimitedCodes:
-    """Limits the wrong codes for each account in a day. The limit per minute alone would allow 14,400."""
+    """Limits the number of wrong codes per account and day. The limit per minute alone would allow 14,400 per day."""
 
     user: User
 
@@ -87,7 +87,7 @@ class CodeForm(LimitedCodes, AuthenticateForm):
 
 
 class CodeAgainForm(LimitedCodes, ReauthenticateForm):
-    """The form that asks for another code before a sensitive change."""
+    """The form that asks for a code again before a sensitive change."""
 
 
 @receiver([signals.authenticator_added, signals.authenticator_removed, signals.authenticator_reset])
@@ -104,8 +104,9 @@ def follow_authenticators(user: User, authenticator: Authenticator, signal: Any,
 
 @transaction.atomic
 def reset(*, user: User, by: Any) -> bool:
-    """Turn off two-factor authentication for somebody who has lost the app and the recovery codes. Only operators
-    may.
+    """Turn off two-factor authentication for a person who has lost both the app and the recovery codes.
+
+    Only operators may do this.
     """
     if not Authenticator.objects.filter(user=user).delete()[0]:
         return False

@@ -1,4 +1,7 @@
-"""The account page with API tokens. Sign-up, login and passwords are views of django-allauth with our templates."""
+"""The account page with API tokens.
+
+The pages for sign-up, login and passwords are django-allauth views with our templates.
+"""
 
 from typing import Any
 
@@ -23,11 +26,12 @@ from server.accounts.services import issue_token, revoke_token
 from server.clock import database_now
 from server.errors import Refused
 
-NEW_TOKEN, NEW_TOKEN_SECONDS = "new_token", 60  # the cookie that carries a new secret to the page that shows it
+# name and lifetime of the cookie that carries a new secret to the page that shows it
+NEW_TOKEN, NEW_TOKEN_SECONDS = "new_token", 60
 
 
 class ConfirmEmailView(AllauthConfirmEmailView):
-    """Confirm an address. In the browser session of the sign-up, opening the link is enough.
+    """Confirms an email address. In the browser that signed up, opening the link is enough.
 
     In any other browser, the page has a button to confirm, because virus scanners also open the links in emails.
     """
@@ -41,7 +45,7 @@ class ConfirmEmailView(AllauthConfirmEmailView):
 
 
 def rate_limited(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Refuse a request that exceeds a limit of django-allauth. The Retry-After header says how long to wait."""
+    """Refuse a request that exceeds a limit of django-allauth. The Retry-After header gives the time to wait."""
     raise Refused("rate_limited", "Too many attempts from your network or for this account. Try again in a minute.")
 
 
@@ -60,7 +64,7 @@ def account(request: PersonRequest) -> HttpResponse:
 
 
 def salt_of(request: PersonRequest) -> str:
-    """Return a salt for this user's cookie, so that another user of the same browser cannot read the secret."""
+    """Return a salt for signing this user's cookie. Another user of the same browser cannot read the secret in it."""
     return f"{NEW_TOKEN} {request.user.pk}"
 
 
@@ -83,7 +87,7 @@ def show_account(
 @require_POST
 @login_required
 def token_create(request: PersonRequest) -> HttpResponse:
-    """Create a token, and redirect to the page that shows its secret, which can safely be reloaded.
+    """Create a token, and redirect to a page that shows its secret. That page can safely be reloaded.
 
     The secret is sent in a cookie and is not stored on the server.
     """
@@ -115,8 +119,8 @@ def token_revoke(request: PersonRequest, pk: int) -> HttpResponse:
 def device(request: PersonRequest) -> HttpResponse:
     """Show which program requests a token with a user code, and approve or deny the request.
 
-    A GET request only fills in the code. It does not look up the code: each lookup is counted in the database, and a
-    GET request must not write to the database.
+    A GET request only fills in the code. It does not look up the code, because each lookup is counted in the database,
+    and a GET request must not write to the database.
     """
     if request.method != "POST":
         return render(request, "account/device.html", {"code": request.GET.get("code", "")})

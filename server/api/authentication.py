@@ -41,7 +41,7 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class TokenSecurity(OpenApiAuthenticationExtension):
-    """Describes bearer tokens in the schema; drf-spectacular discovers this class by its base class."""
+    """Describes bearer tokens in the published schema. drf-spectacular finds this class through its base class."""
 
     target_class = TokenAuthentication
     name = "token"
@@ -51,16 +51,13 @@ class TokenSecurity(OpenApiAuthenticationExtension):
 
 
 class PersonRequest(Request):
-    """A request with a user, in views that require `LoggedIn`."""
+    """A request to a view that requires `LoggedIn`, which guarantees that it has a user."""
 
     user: User
 
 
 class TokenHasScope(BasePermission):
-    """Requires the scope of the view. The default is "read" for reading and "submit" for writing.
-
-    Browser sessions are not restricted by scope.
-    """
+    """Requires the scope of the view. The default is "read" for safe methods and "submit" for all others."""
 
     message = (
         "The scope of this token is not sufficient. Create a token with scope submit or organize on your account page."

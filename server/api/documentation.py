@@ -102,7 +102,7 @@ def command(path: str, method: str, body: Mapping[str, Any]) -> str:
 
 
 def with_code(text: str) -> SafeString:
-    """Return a text as HTML, with words in backticks as code.
+    """Return a string as HTML, with text in backticks marked as code.
 
     >>> with_code("send `file` & wait")
     'send <code>file</code> &amp; wait'

@@ -14,7 +14,7 @@ from server.errors import RETRY_STATUSES, STATUS_OF_CODE, refusal_behind, second
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-# Errors in the HTTP request itself, in addition to the refusals of `server.errors`.
+# Errors in the HTTP request itself. The reasons why rules refuse a request are in `server.errors`.
 STATUS_OF_HTTP_CODE = {
     "method_not_allowed": 405,
     "not_acceptable": 406,
@@ -75,13 +75,14 @@ def problem_document(code: str, detail: str, **extra: Any) -> JsonResponse:
         **extra,
     }
     response = JsonResponse(members, status=status, content_type=MEDIA_TYPE)
+    response.refusal_code = code  # type: ignore[attr-defined]
     if status in RETRY_STATUSES:
         response["Retry-After"] = str(seconds_to_wait(extra))
     return response
 
 
 def detail_of(exception: Exception) -> str:
-    """Return a sentence about the error; for invalid input, the first error and its field."""
+    """Return a sentence about the error. For invalid input, it names the first error and its field."""
     if isinstance(exception, Http404):
         return NOT_FOUND
     if isinstance(exception, RequestDataTooBig):
@@ -107,7 +108,7 @@ def further_members(exception: Exception) -> dict[str, Any]:
 
 
 def errors_by_field(exception: exceptions.ValidationError) -> dict[str, list[str]]:
-    """Return a dict of error messages by field. Errors about the input as a whole have an empty name."""
+    """Return error messages keyed by field name. Errors about the input as a whole have an empty name."""
     detail: Any = exception.detail
     fields = detail if isinstance(detail, dict) else {"": detail}
     return {
@@ -121,6 +122,6 @@ def errors_by_field(exception: exceptions.ValidationError) -> dict[str, list[str
 def server_error(exception: Exception, request: HttpRequest) -> JsonResponse:
     """Log an unexpected exception and return a problem document with the request ID."""
     request_id = getattr(request, "request_id", "")
-    log.error("request %s %s %s failed", request_id, request.method, request.path, exc_info=exception)
+    log.error("request %s %s failed", request_id, request.method, exc_info=exception)
     detail = f"Something went wrong on our side. Try again. If it fails again, send us the request ID {request_id}."
     return problem_document("server_error", detail, request_id=request_id)

@@ -1,4 +1,4 @@
-"""Makes examples for the published schema: values that are valid for the schema of a request or response."""
+"""Creates examples for the published schema: values that are valid for the schema of a request or response."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,8 +12,8 @@ FORMATS = {
     "uri": "https://podium.example.org/",
     "email": "ada@example.org",
 }
-# Example values by field name, which are more helpful than values by type. Fields with the same name have the same
-# meaning everywhere.
+# Example values by field name, which are more helpful than values generated from types. Fields with the same name have
+# the same meaning everywhere.
 NAMED: Mapping[str, Any] = {
     "challenge": "cats-and-dogs",
     "slug": "cats-and-dogs",

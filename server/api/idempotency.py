@@ -1,4 +1,4 @@
-"""The Idempotency-Key header. With it, a client can repeat an upload without submitting the file twice."""
+"""The Idempotency-Key header, with which a client can repeat an upload without submitting the file twice."""
 
 import re
 
@@ -20,5 +20,5 @@ def idempotency_key(request: Request) -> str:
     """Return the idempotency key of a request, or an empty string if there is none."""
     key = request.headers.get("Idempotency-Key", "")
     if not FORM.fullmatch(key):
-        raise Refused("invalid", "An Idempotency-Key has at most 80 visible ASCII characters, without spaces.")
+        raise Refused("invalid", "An Idempotency-Key can have at most 80 visible ASCII characters, without spaces.")
     return key

@@ -1,4 +1,7 @@
-"""Looks up the objects that a URL names. An object that the user may not see causes a 404, as if it did not exist."""
+"""Looks up the objects that a URL names.
+
+An object that the user may not see results in a 404, as if it did not exist.
+"""
 
 from uuid import UUID
 
@@ -9,7 +12,7 @@ from rest_framework.request import Request
 from server.challenges.approval import not_a_member
 from server.challenges.models import Challenge, Membership, Phase, Team
 from server.challenges.reading import ReadChallenge, membership_of
-from server.challenges.roles import Right, refuse_without
+from server.challenges.roles import Right, refuse_archived, refuse_without
 from server.errors import Refused
 from server.leaderboards.reading import read_with_boards
 from server.submissions.reading import ReadSubmission, read_submission
@@ -23,10 +26,13 @@ def challenge_at(request: Request, slug: str) -> Challenge:
     return read_challenge_at(request, slug).challenge
 
 
-def read_challenge_at(request: Request, slug: str) -> ReadChallenge:
+def read_challenge_at(request: Request, slug: str, *, archived: bool = False) -> ReadChallenge:
+    """Return a challenge. In an archived one, requests that change something are refused unless `archived` is true."""
     found = read_with_boards(request.user, slug)
     if found is None:
         raise Http404
+    if request.method not in SAFE_METHODS and not archived:
+        refuse_archived(found.challenge)
     return found
 
 
@@ -35,7 +41,7 @@ def phase_at(request: Request, slug: str, phase: str) -> Phase:
 
 
 def read_phase_at(request: Request, slug: str, phase: str) -> tuple[Phase, ReadChallenge]:
-    """Return a phase and its challenge, with the time and whether the user is an organizer."""
+    """Return a phase and its challenge, with the current time and whether the user is an organizer."""
     read = read_challenge_at(request, slug)
     found = next((one for one in read.phases if one.slug == phase), None)
     if found is None:
@@ -50,20 +56,20 @@ def organized_phase_at(request: Request, slug: str, phase: str) -> Phase:
     return found
 
 
-def organized_challenge_at(request: Request, slug: str) -> Challenge:
+def organized_challenge_at(request: Request, slug: str, *, archived: bool = False) -> Challenge:
     """Return the challenge with this slug. Raises Refused unless the user organizes it."""
-    found = challenge_at(request, slug)
-    require_organizer(request, found)
+    found = read_challenge_at(request, slug, archived=archived).challenge
+    require_organizer(request, found, archived=archived)
     return found
 
 
-def require_organizer(request: Request, challenge: Challenge) -> None:
+def require_organizer(request: Request, challenge: Challenge, *, archived: bool = False) -> None:
     """Raise Refused unless the user may read as an organizer or, with an unsafe method, act as one."""
     is_locked = request.user.is_authenticated and not challenge.is_organized_by(request.user)
     if is_locked and challenge.has_organizer(request.user):
         raise Refused("two_factor_required", TWO_FACTOR_REQUIRED)
     right = Right.READ if request.method in SAFE_METHODS else Right.EDIT
-    refuse_without(right, by=request.user, challenge=challenge)
+    refuse_without(right, by=request.user, challenge=challenge, archived=archived)
 
 
 def submission_at(request: Request, submission_id: UUID) -> ReadSubmission:

@@ -16,7 +16,7 @@ class Pages(PageNumberPagination):
     invalid_page_message = "There is no such page. Start at page 1 and follow `next`."
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema of a page.
+        """Return the schema of a page of results.
 
         REST framework would declare nullable fields as in OpenAPI 3.0, but the published schema uses OpenAPI 3.1.
         """
@@ -36,7 +36,10 @@ def list_response(rows: QuerySet[Any], request: Request, serialize: Callable[[An
 
 
 class BoardPages(Pages):
-    """Pagination of leaderboards. In the response, fields about the whole leaderboard come before those of the page."""
+    """Pagination for leaderboards.
+
+    In the response, fields about the whole leaderboard come before those about the page.
+    """
 
     page_size = PAGE_ROWS
 

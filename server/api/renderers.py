@@ -1,4 +1,4 @@
-"""CSV output, requested by `?format=csv` or an Accept header."""
+"""CSV output, requested with `?format=csv` or an Accept header."""
 
 from collections.abc import Iterable
 from typing import Any

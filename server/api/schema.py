@@ -1,4 +1,4 @@
-"""Completes the published schema: adds the responses to refused requests, and the rules for input."""
+"""Completes the published schema: adds the responses for refused requests and the rules for input."""
 
 from collections import defaultdict
 from typing import Any
@@ -20,7 +20,7 @@ PAGE = OpenApiParameter("page", OpenApiTypes.INT, description="page number, star
 class ProblemSerializer(serializers.Serializer[Any]):
     """A problem document (RFC 9457).
 
-    Programs match on `code`; `detail` explains what to do. Some codes have additional members.
+    Clients match on `code`, and `detail` explains what to do. Some codes have additional members.
     """
 
     type = serializers.CharField()
@@ -51,7 +51,7 @@ def refusals(*codes: str) -> dict[Any, OpenApiResponse]:
 
 
 def add_input_rules(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add to the schema that empty query parameters count as missing and that unknown fields in bodies are refused."""
+    """Document that empty query parameters count as missing, and that unknown fields in request bodies are refused."""
     for operations in result["paths"].values():
         for operation in operations.values():
             for parameter in operation.get("parameters", ()):
@@ -64,7 +64,7 @@ def add_input_rules(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def add_summaries_and_examples(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add a summary (its first sentence) and examples of its JSON bodies to each operation."""
+    """Add to each operation a summary, the first sentence of its description, and examples of its JSON bodies."""
     components = result["components"]["schemas"]
     for operations in result["paths"].values():
         for operation in operations.values():

@@ -31,7 +31,7 @@ class RequestsPerMinute(BaseThrottle):
         key = f"api {who} {int(time() // MINUTE)}".replace(" ", ":")
         try:
             return counted(key) <= allowed
-        except (RedisError, ValueError) as error:  # A ValueError means that the count was evicted before `incr`.
+        except (RedisError, ValueError) as error:  # A ValueError means that the cache dropped the count before `incr`.
             log.warning("API requests are not counted, because the cache is unavailable: %s", error)
             return True
 
@@ -40,7 +40,7 @@ class RequestsPerMinute(BaseThrottle):
 
 
 def counted(key: str) -> int:
-    """Add one request to a count, and return the count. Only the first request of a minute has to create it."""
+    """Add one request to a count, and return the count. The first request of each minute creates the count."""
     try:
         return cache.incr(key)
     except ValueError:

@@ -29,7 +29,7 @@ UPLOAD_OFFSET = header("Upload-Offset", SIZE, "number of bytes that the server h
 UPLOAD_METADATA = header(
     "Upload-Metadata",
     {"type": "string"},
-    "comma-separated pairs of a key and a value in base64: `filename`, `note`, and `force` with the value true",
+    "comma-separated pairs of a key and a base64-encoded value: `filename`, `note`, and `force` with the value true",
     required=False,
 )
 
@@ -59,15 +59,15 @@ def number_in(request: Request, name: str) -> int:
 
 
 def metadata_in(request: Request) -> dict[str, str]:
-    """Return the decoded key-value pairs in the header Upload-Metadata."""
+    """Return the decoded key-value pairs in the Upload-Metadata header."""
     given = request.headers.get("Upload-Metadata", "")
     if len(given) > METADATA_CHARACTERS:
-        raise Refused("invalid", f"The header Upload-Metadata can have at most {METADATA_CHARACTERS:,} characters.")
+        raise Refused("invalid", f"The Upload-Metadata header can have at most {METADATA_CHARACTERS:,} characters.")
     try:
         pairs = [pair.strip().partition(" ") for pair in given.split(",") if pair.strip()]
         return {key: b64decode(value, validate=True).decode() for key, _, value in pairs}
     except ValueError:
-        detail = "The header Upload-Metadata must have pairs of a key and a base64 value, separated by commas."
+        detail = "The Upload-Metadata header must contain comma-separated pairs of a key and a base64-encoded value."
         raise Refused("invalid", detail) from None
 
 

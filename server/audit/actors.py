@@ -19,12 +19,12 @@ def shell_actor() -> Actor:
     """Return the operating system user that runs this process, as an actor."""
     try:
         return "", f"shell:{getuser()}"
-    except (KeyError, OSError):  # the user has no name, for example in a container
+    except (KeyError, OSError):  # the user id has no name, for example in a container
         return "", f"shell:{os.getuid()}"
 
 
 def user_actor(user: Any) -> Actor:
-    """Return the actor of an audit entry for a user; None means the service itself."""
+    """Return the audit log's actor for a user. None means the service itself."""
     return (str(user.pk), user.get_username()) if user is not None and user.pk else ("", "")
 
 
@@ -39,5 +39,5 @@ def acting(actor: Actor) -> Iterator[None]:
 
 
 def actor_of(user: Any) -> Actor:
-    """Return the actor to record for a user's action: the one set by `acting`, otherwise the user."""
+    """Return the actor to record for a user's action: the one set by `acting` or, otherwise, the user."""
     return _acting.get() or user_actor(user)

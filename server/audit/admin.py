@@ -1,4 +1,4 @@
-"""The audit log in the admin, and base classes that log the changes made in the admin."""
+"""The audit log in the admin, and base classes that log changes made in the admin."""
 
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from server.audit.services import readable, record
 
 
 class SafeLookupMixin:
-    """Responds to manipulated URLs and forms with an error message, where Django would raise an exception."""
+    """Responds to manipulated URLs and forms with an error message, instead of raising an exception as Django does."""
 
     model: type[Model]
 
@@ -31,7 +31,10 @@ class SafeLookupMixin:
 
 
 class ReadOnlyMixin(SafeLookupMixin):
-    """Forbids adding, changing and deleting rows that only services may write. It must be the first base class."""
+    """Forbids adding, changing and deleting rows that only services may write.
+
+    This mixin must be the first base class.
+    """
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -47,9 +50,9 @@ class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
     """Admin for rows that staff may edit but not delete. Changes are logged.
 
     A row is locked before it is changed, and only the fields that were changed are written. `form`, an `AuditedForm`,
-    refuses to overwrite a value that has changed since the form was loaded. So a form never undoes a change by a
-    service. `locked_first` names the relation whose row is locked before this row, in the order that all services use.
-    `logged_fields` names the fields whose old and new values are logged; None means all of them.
+    refuses to overwrite a value that has changed since the form was loaded. Therefore a form never undoes a change made
+    by a service. `locked_first` names the relation whose row is locked before this row, in the order that all services
+    use. `logged_fields` names the fields whose old and new values are logged; None means all of them.
     """
 
     logged_fields: tuple[str, ...] | None = None
@@ -88,7 +91,7 @@ class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
         )
 
     def values(self, form: Any) -> dict[str, list[str]]:
-        """Return the old and new value of each changed field, as text."""
+        """Return the old and new values of each changed field, as strings."""
         names = [name for name in form.changed_data if self.logged_fields is None or name in self.logged_fields]
         return {name: [readable(form.initial.get(name)), readable(form.cleaned_data[name])] for name in names}
 

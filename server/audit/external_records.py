@@ -1,6 +1,4 @@
-"""Records of the audit log that are kept outside the database: log files, and a file with the log's last entry (its
-end).
-"""
+"""Records of the audit log outside the database: log files, and a file that contains the last entry of the log."""
 
 import fcntl
 import gzip
@@ -21,7 +19,7 @@ log = logging.getLogger(__name__)
 
 LOGGED = re.compile(r"(\S+ \S+) INFO server\.audit\.services entry (\d+) ([0-9a-f]{64})")
 NOTE = re.compile(r"(\d{20}) ([0-9a-f]{64}) (\d{20})\n")
-NO_HASH = "0" * 64  # the hash that is written for a log without entries
+NO_HASH = "0" * 64  # recorded instead of a hash when the log has no entries
 NOTE_BYTES = 20 + 1 + 64 + 1 + 20 + 1
 
 
@@ -39,7 +37,7 @@ class Damaged(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The end of the log on this machine: the last entry that was written, and the number of the first keyed entry."""
+    """The last entry written to the log on this machine, and the number of the first keyed entry."""
 
     number: int
     hash: str
@@ -56,9 +54,9 @@ def path_of_lost_ends() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """The recorded end of the log, and earlier ends that were lost when a backup was restored.
+    """The recorded last entry of the log, and earlier last entries that were lost when a backup was restored.
 
-    `faults` has one sentence for each fault in the files that record these ends.
+    `faults` has one sentence for each fault in the files that contain these records.
     """
 
     end: End | None
@@ -67,7 +65,7 @@ class Notes:
 
 
 def notes() -> Notes:
-    """Return the recorded end of the log, and the ends that were lost when a backup was restored.
+    """Return the recorded last entry of the log, and earlier ones that were lost when a backup was restored.
 
     The files are read independently, so that one can be used even if the other is damaged.
     """
@@ -82,7 +80,10 @@ def notes() -> Notes:
 
 
 def end() -> End | None:
-    """Return the recorded end of the log, or None if no end is recorded. Raises Damaged if the file cannot be read."""
+    """Return the recorded last entry of the log, or None if none is recorded.
+
+    Raises Damaged if the file cannot be read.
+    """
     text = text_of(path_of_end())
     return parsed(text, path_of_end()) if text else None
 
@@ -105,10 +106,9 @@ def parsed(text: str, path: Path) -> End:
 
 
 def note(number: int, hashed: str, *, is_back: bool = False) -> None:
-    """Record the end of the log.
+    """Record the last entry of the log.
 
-    An entry with a lower number than the recorded one is ignored, unless `is_back` is true because a backup was
-    restored.
+    An entry with a lower number than the recorded one is ignored. To record it after restoring a backup, set `is_back`.
     """
     descriptor = os.open(path_of_end(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -124,10 +124,10 @@ def note(number: int, hashed: str, *, is_back: bool = False) -> None:
 
 
 def keep_lost_end(number: int, hashed: str) -> None:
-    """Copy the recorded end to a second file if the database ends at an earlier entry, as after restoring a backup.
+    """Copy the recorded last entry to a second file if the database ends earlier, as after restoring a backup.
 
-    Call this while the head of the log is locked. The end is recorded only after its entry was committed, so it can
-    only be ahead of the database if entries were lost.
+    Call this while the head of the log is locked. An entry is recorded only after it was committed, so the record can
+    be ahead of the database only if entries were lost.
     """
     try:
         known = end()
@@ -135,12 +135,12 @@ def keep_lost_end(number: int, hashed: str) -> None:
             with path_of_lost_ends().open("a") as file:
                 file.write(path_of_end().read_text())
             note(number, hashed or NO_HASH, is_back=True)
-    except (Damaged, OSError):  # a damaged file must not make an action fail; `verify_audit` reports it
+    except (Damaged, OSError):  # a damaged file must not make an action fail, and `verify_audit` reports it
         log.exception("the recorded end of the audit log cannot be compared with the database")
 
 
 def lost_ends() -> tuple[list[End], list[str]]:
-    """Return the recorded ends that a restored backup did not contain, and a sentence for each damaged line."""
+    """Return the last log entries that restored backups did not contain, and a sentence for each damaged record."""
     path, found, faults = path_of_lost_ends(), [], []
     try:
         for number, line in enumerate(text_of(path).splitlines(keepends=True), 1):
@@ -154,14 +154,14 @@ def lost_ends() -> tuple[list[End], list[str]]:
 
 
 def log_time(at: datetime) -> str:
-    """Return a time in UTC as text in the format of log files, so that it can be compared with the times in them."""
+    """Return a time in UTC in the format of log files, so that both can be compared as strings."""
     return f"{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03d}"
 
 
 def logged_entries(path: Path) -> Iterator[tuple[tuple[int, str], str]]:
-    """Yield number, hash and time of every entry in a log file.
+    """Yield the number, hash and time of every entry in a log file.
 
-    Raises Damaged if the file is not readable to its end.
+    Raises Damaged if the file cannot be read to the end.
     """
     opened = gzip.open if path.suffix == ".gz" else open
     try:
@@ -170,7 +170,7 @@ def logged_entries(path: Path) -> Iterator[tuple[tuple[int, str], str]]:
                 if entry := LOGGED.match(line):
                     yield (int(entry[2]), entry[3]), entry[1]
     except (OSError, EOFError, zlib.error) as error:
-        raise Damaged(f"{path} cannot be read to its end ({getattr(error, 'strerror', None) or error})") from error
+        raise Damaged(f"{path} cannot be read to the end ({getattr(error, 'strerror', None) or error})") from error
 
 
 def own_logs() -> list[Path]:

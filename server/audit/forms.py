@@ -1,4 +1,4 @@
-"""Admin forms: a check for changes made since the form was loaded, and fields for lines, dates and selected rows."""
+"""Admin forms that detect changes made since they were loaded, and fields for lines, dates and selected rows."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -17,7 +17,7 @@ CHANGED_MEANWHILE = (
 
 
 def is_key(model: type[Model], text: str) -> bool:
-    """Return whether a text is a valid primary key of this model, and a number that the database can compare."""
+    """Return whether a string is a valid primary key of this model that the database can compare."""
     try:
         model._meta.pk.clean(text, None)
     except ValidationError:
@@ -26,7 +26,7 @@ def is_key(model: type[Model], text: str) -> bool:
 
 
 class OneLineField(forms.CharField):
-    """A single line of text, such as a title. Bundles follow the same rule."""
+    """A single line of text, such as a title. Bundles impose the same rule."""
 
     def clean(self, value: Any) -> str:
         text: str = super().clean(value)
@@ -48,7 +48,7 @@ class DateTimeField(forms.SplitDateTimeField):
 
 
 class RowsField(forms.ModelMultipleChoiceField):
-    """Selected rows. A number that is too large for a key causes an error message instead of an exception."""
+    """A choice of rows. A number that is too large for a key causes an error message instead of an exception."""
 
     queryset: QuerySet[Any]
 
@@ -60,7 +60,7 @@ class RowsField(forms.ModelMultipleChoiceField):
 
 
 class ShownValues(forms.CharField):
-    """A hidden field with a hash of each value that a page shows. It never counts as a change of the row."""
+    """A hidden field with a hash of each value that a page shows. It never counts as a changed field."""
 
     widget = forms.HiddenInput
 
@@ -82,7 +82,7 @@ class AuditedForm(forms.ModelForm):
         self.initial["shown"] = " ".join(self.hashes().values())
 
     def hashes(self) -> dict[str, str]:
-        """Return the name of each field that can be edited, with a hash of its current value, as `name=hash`."""
+        """Return one `name=hash` item for each editable field, with the hash of its current value."""
         return {
             one.name: f"{one.name}={sha256(text_of(one).encode()).hexdigest()}"
             for one in self
@@ -100,6 +100,6 @@ class AuditedForm(forms.ModelForm):
 
 
 def text_of(field: forms.BoundField) -> str:
-    """Return the current value of a field as text. Selected rows are represented by their keys."""
+    """Return the current value of a field as a string. Selected rows are represented by their keys."""
     value = field.field.prepare_value(field.initial)
     return " ".join(sorted(map(str, value))) if isinstance(value, list) else str(value)

@@ -5,7 +5,9 @@ from django.db import models
 
 
 class Entry(models.Model):
-    """One recorded action. Its hash covers its content and the previous hash, so changed and missing rows are detected.
+    """One recorded action.
+
+    Its hash covers its content and the previous hash, so that changed and missing rows are detected.
 
     The actor's id is stored as text, because the log outlives accounts. `actor_name` is the name of an operating system
     user. Older entries can contain the name of an account, which is no longer recorded.
@@ -39,9 +41,9 @@ class Entry(models.Model):
 
 
 class Head(models.Model):
-    """The end of the hash chain, as a single row.
+    """A single row with the number and hash of the last entry.
 
-    It is locked while an entry is added, and reveals whether the last entries are missing.
+    It is locked while an entry is added. It also reveals whether entries are missing at the end of the chain.
     """
 
     number = models.PositiveBigIntegerField(default=0)

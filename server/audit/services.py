@@ -18,8 +18,8 @@ from server.clock import database_now
 
 log = logging.getLogger(__name__)
 
-# Somebody who can write to the database could delete the end of the audit log and change its head. Therefore the log
-# files are outside the database, and can be copied to another machine.
+# Somebody who can write to the database could delete the end of the audit log and change its head. Therefore the hashes
+# are also written to log files, which can be copied to another machine.
 LOG_LINE = "entry %d %s"
 VALUE_CHARACTERS = 200
 
@@ -35,7 +35,7 @@ def digest(
     subject: str,
     detail: Any,
 ) -> str:
-    """Return the hash of an entry together with the previous hash, computed from JSON with sorted keys.
+    """Return the hash that covers an entry and the previous hash, computed from JSON with sorted keys.
 
     With a key it is an HMAC, which nobody can compute from the database alone. Entries that were written before the
     key existed have a plain hash.
@@ -46,7 +46,7 @@ def digest(
 
 
 def readable(value: Any) -> str:
-    """Return the beginning of a value as text. Objects in a list are shown as their ids."""
+    """Return the beginning of a value as a string. Objects in a list are shown as their ids."""
     words = (
         ", ".join(sorted(str(getattr(one, "pk", one)) for one in value))
         if isinstance(value, list | QuerySet)
@@ -59,8 +59,8 @@ def readable(value: Any) -> str:
 def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | None = None) -> Entry:
     """Append one entry, in the caller's transaction. `actor` is a user, or None for the service itself.
 
-    The entry has the id of the user, not the name, and `detail` must not contain names of people or teams, because
-    nothing can be erased from the log. Pages look up names by id (`Entry.actor`), so a name disappears with its
+    The entry contains the id of the user instead of the name, and `detail` must not contain names of people or teams,
+    because nothing can be erased from the log. Pages look up names by id (`Entry.actor`), so a name disappears with its
     account.
 
     The recorded actor of a management command is the person who runs it, even if it acts on behalf of somebody else.
@@ -68,14 +68,14 @@ def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | No
     All transactions take locks in the same order: challenge, phase, team, submission, and the head of the log last.
     Otherwise two of them could wait for each other forever. A transaction that needs another lock takes it before it
     writes an entry. Rows that other tables refer to are locked with `no_key=True`. Otherwise a transaction that inserts
-    a reference to such a row would wait too: PostgreSQL checks the reference at the commit, when the transaction
-    already holds the lock of the head.
+    a reference to such a row would also wait, because PostgreSQL checks the reference at the commit, when the
+    transaction already holds the lock on the head.
     """
     Head.objects.get_or_create(pk=1)
     head = Head.objects.select_for_update().get(pk=1)
     external_records.keep_lost_end(head.number, head.hash)
     who = actor_of(actor)
-    if who[0]:  # this is an account, and the names of accounts are not stored in the log
+    if who[0]:  # the actor is an account, and account names are not stored in the log
         who = (who[0], "")
     fields: dict[str, Any] = {
         "number": head.number + 1,
@@ -87,7 +87,7 @@ def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | No
     head_hash = digest(key=settings.AUDIT_KEY, previous=head.hash, actor=who, **fields)
     entry = Entry.objects.create(previous=head.hash, hash=head_hash, actor_id=who[0], actor_name=who[1], **fields)
     Head.objects.filter(pk=1).update(number=entry.number, hash=entry.hash)
-    # `robust` is true, because the action is already committed: a file that cannot be written must not turn the
+    # `robust` is true, because the action is already committed, so a log file that cannot be written must not turn the
     # response into an error. The callbacks are lambdas, because Django logs the name of a callback that fails, and a
     # partial has no name.
     transaction.on_commit(lambda: log.info(LOG_LINE, entry.number, entry.hash), robust=True)

@@ -22,9 +22,9 @@ def is_hashed(entry: Entry, *, key: str) -> bool:
 def faults() -> Iterator[str]:
     """Yield one sentence for every fault in the hash chain.
 
-    Entries that were written before the key existed have plain hashes. From the first keyed entry on, plain hashes are
-    faults. The number of this entry is also recorded outside the database, so a table that was rewritten with plain
-    hashes is detected.
+    Entries that were written before the key existed have plain hashes. From the first keyed entry on, a plain hash is
+    reported as a fault. The number of this entry is also recorded outside the database, so a table that was rewritten
+    with plain hashes is detected.
     """
     notes = external_records.notes()
     yield from notes.faults
@@ -72,7 +72,7 @@ def faults_of_database() -> list[str]:
 
 
 def is_named(one: tuple[int, str], restored: Entry) -> bool:
-    """Return whether a missing entry's number is in the range of a "backup restored" entry that has no hashes."""
+    """Return whether an older "backup restored" entry covers a missing entry by the range of its numbers."""
     return bool(restored.detail["first"] <= one[0] <= restored.detail["last"])
 
 
@@ -97,7 +97,7 @@ class Comparison:
         self.count = 0
         self.unkeyed: set[int] = set()
         self.unlogged: list[int] = []
-        self.incomplete: list[Entry] = []  # "backup restored" entries of earlier versions, without hashes
+        self.incomplete: list[Entry] = []  # "backup restored" entries that earlier versions wrote without hashes
         excused: set[tuple[int, str]] = set()
         for entry in Entry.objects.order_by("number").iterator():
             self._compare(entry, known)
@@ -114,7 +114,7 @@ class Comparison:
             self.unkeyed.add(entry.number)
 
     def _excused_by(self, restored: Entry) -> set[tuple[int, str]]:
-        """Return the missing entries that `restored`, an audit entry about a restored backup, explains.
+        """Return the known entries whose absence is explained by `restored`, an audit entry about a restored backup.
 
         Earlier versions recorded only the first and the last number of the missing entries. Entries that are written
         later can get the same numbers, so such a record only explains entries that were logged before it.
@@ -126,9 +126,9 @@ class Comparison:
         return {one for one, at in self.times.items() if is_named(one, restored) and at < recorded}
 
     def record_naming(self, one: tuple[int, str]) -> int | None:
-        """Return the number of a "backup restored" entry that may explain why an entry is missing from the database.
+        """Return the number of the "backup restored" entry that may explain the absence of an entry from the database.
 
-        The result is None if the missing entry is in a log file, or if no such entry names its number.
+        Return None if the absent entry is in a log file, or if no "backup restored" entry covers its number.
         """
         if one in self.times:
             return None
@@ -136,7 +136,7 @@ class Comparison:
 
     @property
     def forged(self) -> list[str]:
-        """Return one sentence for each known entry that was replaced by an entry without a keyed hash."""
+        """Return one sentence for each known entry that was replaced by a database entry without a keyed hash."""
         return [
             f"entry {number} differs from the one in {path} ({hashed[:12]}…)"
             for (number, hashed), path in sorted(self.contradicted.items())
@@ -145,15 +145,15 @@ class Comparison:
 
     @property
     def lost(self) -> list[tuple[int, str]]:
-        """Number and hash of each known entry that is missing. A later entry may have been given the same number."""
+        """The number and hash of each known entry that is missing. A later entry may have the same number."""
         return sorted(one for one in self.contradicted if one[0] not in self.unkeyed)
 
 
 @transaction.atomic
 def acknowledge(lost: list[tuple[int, str]]) -> Entry:
-    """Record that entries are missing because a backup was restored. The log then has a new end.
+    """Record in the audit log that entries are missing because a backup was restored.
 
-    The hashes of the missing entries are recorded too, because later entries get the same numbers. Without the hashes,
+    The hashes of the missing entries are also recorded, because later entries get the same numbers. Without the hashes,
     these later entries could be deleted unnoticed.
     """
     detail = {"first": lost[0][0], "last": lost[-1][0], "entries": lost}

@@ -1,7 +1,8 @@
-"""Challenges in the admin. Staff can edit dates and quotas, and change organizers on
-the site. Fields that scores depend on are read-only.
+"""Challenges in the admin.
 
-Challenges and ground truths are only created by imports, which check them. No page shows or links to the file of a
+Staff can edit dates and quotas, and change organizers on the site. Fields that affect scores are read-only.
+
+Challenges and ground truths are created only by imports, which check them. No page shows or links to the file of a
 ground truth.
 """
 
@@ -17,17 +18,27 @@ from server.challenges import approval
 from server.challenges.feedback_leakage import PER_CLASS, leakage_text
 from server.challenges.forms import ChallengeForm, PhaseForm, TeamForm
 from server.challenges.models import Challenge, JoinRequest, Membership, Phase, Team, Truth
+from server.challenges.term_changes import delay_reveals
+from server.clock import database_now
 
 
 class ImportedAdmin(AuditedAdmin):
-    """Admin of rows that only an import creates."""
+    """Admin for rows that only an import creates."""
 
     def has_add_permission(self, request: object, obj: object = None) -> bool:
         return False
 
 
+class DelayedAdmin(ImportedAdmin):
+    """Admin of rows whose changes can reveal private scores, which can be taken back for some minutes."""
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        delay_reveals(form.terms_before, obj if isinstance(obj, Challenge) else obj.challenge, database_now())
+
+
 @admin.register(Challenge)
-class ChallengeAdmin(ImportedAdmin):
+class ChallengeAdmin(DelayedAdmin):
     form = ChallengeForm
     list_display = ("title", "slug", "visibility", "opens_at", "closes_at", "join_until")
     list_filter = ("visibility", "opens_at", "closes_at")
@@ -36,7 +47,7 @@ class ChallengeAdmin(ImportedAdmin):
 
 
 @admin.register(Phase)
-class PhaseAdmin(ImportedAdmin):
+class PhaseAdmin(DelayedAdmin):
     form = PhaseForm
     locked_first = "challenge"
     list_display = ("title", "challenge", "track", "opens_at", "closes_at", "quota_per_day", "quota_total", "feedback")
@@ -45,6 +56,7 @@ class PhaseAdmin(ImportedAdmin):
     search_fields = ("title", "slug", "challenge__slug")
     readonly_fields = (
         *("challenge", "slug", "track", "parameters", "public_share", "split_seed", "signature", "revealed_at"),
+        *("reveal", "reveals_at"),
         "reveals",
     )
     exclude = ("sample_submission", "candidates", "salt")
@@ -69,12 +81,13 @@ class TruthAdmin(ReadOnlyMixin, admin.ModelAdmin):
 class TeamAdmin(ImportedAdmin):
     form = TeamForm
     locked_first = "challenge"
-    logged_fields = ()  # a team can have the name of a person
+    logged_fields = ()  # no values are logged, because a team's name can be the name of a person
     list_display = ("name", "challenge", "is_baseline", "created_at")
     list_filter = ("is_baseline", "challenge")
     list_select_related = ("challenge",)
     search_fields = ("name", "challenge__slug")
     readonly_fields = ("challenge", "is_baseline", "created_at", "disqualified_at", "disqualification_reason")
+    exclude = ("disqualification_is_shown",)
 
 
 @admin.register(Membership)
@@ -104,7 +117,7 @@ class JoinRequestAdmin(ReadOnlyMixin, admin.ModelAdmin):
     @admin.action(description="Decline the selected requests", permissions=["view"])
     def decline(self, request: HttpRequest, chosen: QuerySet[JoinRequest]) -> None:
         for one, refusal in approval.decide_each(approval.decline, chosen, by=staff(request)):
-            name = f"The request of {one.user} to join {one.challenge}"
+            name = f"The request from {one.user} to join {one.challenge}"
             if refusal is None:
                 messages.success(request, f"{name} was declined.")
             else:

@@ -30,15 +30,15 @@ Status = JoinRequest.Status
 
 
 class Decide(Protocol):
-    """The type of the functions :func:`approve` and :func:`decline`."""
+    """The signature that :func:`approve` and :func:`decline` share."""
 
     def __call__(self, *, request: JoinRequest, by: User | None) -> Any: ...
 
 
 def not_a_member(user: Any, challenge: Challenge, *, advice: str) -> Refused:
-    """Return the refusal for a person without a team.
+    """Return the refusal for a person who is not a member of the challenge.
 
-    The refusal depends on whether the person has requested to join.
+    It depends on whether the person has requested to join.
     """
     request = request_of(user, challenge)
     if request is None:
@@ -50,7 +50,7 @@ def not_a_member(user: Any, challenge: Challenge, *, advice: str) -> Refused:
 
 @transaction.atomic
 def enter(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership | JoinRequest:
-    """Join, or request to join if organizers approve members. Calling this again changes nothing."""
+    """Join a challenge, or request to join it if organizers approve members. Calling this again changes nothing."""
     locked = lock_challenge(challenge, user)
     if membership_of(user, locked) or locked.registration == Challenge.Registration.OPEN:
         return join(user=user, challenge=locked, accept_rules=accept_rules, team_name=team_name)
@@ -67,7 +67,7 @@ def enter(*, user: User, challenge: Challenge, accept_rules: bool, team_name: st
 
 @transaction.atomic
 def approve(*, request: JoinRequest, by: User | None) -> Membership:
-    """Approve the request: the person becomes a member with a new team. `by` is None for the operator."""
+    """Approve a request to join. The person becomes a member with a new team. `by` is None for the operator."""
     waiting, challenge = decide(request, by=by, action="registration.approved")
     if challenge.has_organizer(waiting.user):
         raise Refused(
@@ -83,7 +83,7 @@ def approve(*, request: JoinRequest, by: User | None) -> Membership:
 
 @transaction.atomic
 def decline(*, request: JoinRequest, by: User | None) -> None:
-    """Decline the request. The row is kept, so that the person cannot request again. It can still be approved."""
+    """Decline a request to join. The row is kept, so that the person cannot request again. It can still be approved."""
     waiting, _ = decide(request, by=by, action="registration.declined")
     JoinRequest.objects.filter(pk=waiting.pk).update(status=Status.DECLINED)
 
@@ -93,7 +93,7 @@ def decide_each(
 ) -> Iterator[tuple[JoinRequest, Refused | None]]:
     """Approve or decline each request.
 
-    Yield each request with its refusal, or with None if it was approved or declined.
+    Yield each request with the refusal that prevented the decision, or with None if there was no refusal.
     """
     for request in requests:
         try:
@@ -105,7 +105,7 @@ def decide_each(
 
 
 def decide(request: JoinRequest, *, by: User | None, action: str) -> tuple[JoinRequest, Challenge]:
-    """Lock the challenge, load the request and log the decision. Raises Refused if `by` may not decide."""
+    """Lock the challenge, load the request and log the decision. Raises Refused if `by` may not decide on requests."""
     challenge = lock_organized(request.challenge_id, by=by, right=Right.EDIT)
     waiting = JoinRequest.objects.select_related("user").filter(pk=request.pk).first()
     if waiting is None:

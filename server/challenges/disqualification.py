@@ -1,4 +1,7 @@
-"""Disqualification: takes a team off all leaderboards of its challenge. Its submissions and scores are kept."""
+"""Disqualification, which removes a team from all leaderboards of its challenge.
+
+Its submissions and scores are kept.
+"""
 
 from django.db import transaction
 
@@ -15,9 +18,20 @@ REASON_CHARACTERS = 500
 
 
 @transaction.atomic
-def disqualify(*, team: Team, by: User | None, reason: str) -> Team:
-    """Take a team off the leaderboards. `by` is None for the operator. A new reason replaces the previous one."""
-    locked = lock(team, by)
+def disqualify(*, team: Team, by: User | None, reason: str, show: bool = True) -> Team:
+    """Remove a team from the leaderboards. `by` is None for the operator. A new reason replaces the previous one.
+
+    With `show`, the team can read the reason. Otherwise it only learns that the organizers removed it from the
+    leaderboards.
+    """
+    refuse_without(Right.EDIT, by=by, challenge=Challenge.objects.get(pk=team.challenge_id))
+    return take_off(team=team, by=by, reason=reason, show=show)
+
+
+@transaction.atomic
+def take_off(*, team: Team, by: User | None, reason: str, show: bool = True) -> Team:
+    """Take a team off the leaderboards, whatever rights the person has."""
+    locked = lock(team)
     if locked.is_baseline:
         raise Refused(
             "invalid", f"{locked.name} is a baseline, which cannot be disqualified. Remove it from the bundle instead."
@@ -26,30 +40,32 @@ def disqualify(*, team: Team, by: User | None, reason: str) -> Team:
         locked.disqualification_reason = one_line(reason, REASON_CHARACTERS)
     except ValueError as error:
         raise Refused("invalid", f"reason: {error}.") from None
+    locked.disqualification_is_shown = show
     locked.disqualified_at = locked.disqualified_at or database_now()
-    return save(locked, by, action="team.disqualified", detail={"reason": locked.disqualification_reason})
+    return save(
+        locked, by, action="team.disqualified", detail={"reason": locked.disqualification_reason, "shown": show}
+    )
 
 
 @transaction.atomic
 def reinstate(*, team: Team, by: User | None, reason: str = "") -> Team:
     """Put a disqualified team back on the leaderboards. Raises Refused if the team is not disqualified."""
-    locked = lock(team, by)
+    refuse_without(Right.EDIT, by=by, challenge=Challenge.objects.get(pk=team.challenge_id))
+    locked = lock(team)
     if locked.disqualified_at is None:
         raise Refused("invalid", f"{locked.name} is not disqualified.")
     locked.disqualified_at, locked.disqualification_reason = None, ""
     return save(locked, by, action="team.reinstated", detail={"reason": reason})
 
 
-def lock(team: Team, by: User | None) -> Team:
-    """Lock the team. Raises Refused if this person may not act in its challenge."""
-    challenge = Challenge.objects.get(pk=team.challenge_id)
-    refuse_without(Right.EDIT, by=by, challenge=challenge)
+def lock(team: Team) -> Team:
+    """Lock the team and return it as it is now."""
     lock_teams([team.pk])
     return Team.objects.get(pk=team.pk)
 
 
-def save(team: Team, by: User | None, *, action: str, detail: dict[str, str]) -> Team:
+def save(team: Team, by: User | None, *, action: str, detail: dict[str, str | bool]) -> Team:
     """Save the team, update the leaderboards, and write an audit entry."""
-    team.save(update_fields=["disqualified_at", "disqualification_reason"])
+    team.save(update_fields=["disqualified_at", "disqualification_reason", "disqualification_is_shown"])
     audit.record(actor=by, action=action, subject=f"team {team.pk}", detail=detail)
     return team

@@ -1,4 +1,4 @@
-"""The forms with which organizers edit a challenge and its phases on the site. They follow the rules of bundles."""
+"""Forms for editing a challenge and its phases on the site. They follow the same rules as bundles."""
 
 from typing import Any, ClassVar
 
@@ -6,8 +6,9 @@ import yaml
 from django import forms
 from django.core.exceptions import ValidationError
 
-from evaluator.bundle.keys import CHALLENGE, PHASE
+from evaluator.bundle.keys import CHALLENGE, PHASE, Key
 from evaluator.bundle.rules import check_opening
+from evaluator.bundle.values import Moment
 from server.challenges.forms import ChallengeForm, PhaseForm
 from server.challenges.key_fields import KeyField, TextField, find_key
 from server.challenges.models import Challenge, Phase
@@ -24,7 +25,7 @@ def of_phase(path: str, label: str, *, required: bool = False) -> KeyField:
 
 
 class EditChallengeForm(ChallengeForm):
-    """The form of a challenge: its texts, dates, and rules for people who take part."""
+    """The form for editing a challenge: its texts, dates, and rules for participants."""
 
     title = of_challenge("title", "Title", required=True)
     summary = of_challenge("summary", "Summary")
@@ -56,15 +57,15 @@ class EditChallengeForm(ChallengeForm):
         return super().clean()
 
     def check_draft(self, visibility: str | None) -> None:
-        """Add an error if a draft is published here, or if a challenge that somebody has joined becomes a draft."""
+        """Add an error if the form would publish a draft or turn a challenge back into a draft."""
         draft, before = Challenge.Visibility.DRAFT, self.initial["visibility"]
         if visibility and (visibility == draft) != (before == draft):
-            message = "Visibility: publish a draft, or take it back, on the page Organize of the challenge."
+            message = "Visibility: to publish the challenge or make it a draft again, use its Organize page."
             self.add_error("visibility", ValidationError(message, code="draft"))
 
 
 class NewChallengeForm(forms.Form):
-    """The form of a new challenge."""
+    """The form for a new challenge."""
 
     slug = of_challenge("slug", "Short name", required=True)
     title = of_challenge("title", "Title", required=True)
@@ -72,8 +73,18 @@ class NewChallengeForm(forms.Form):
     contact = of_challenge("contact", "Contact")
 
 
+class ScheduleForm(forms.Form):
+    """The form of the time at which a draft is published."""
+
+    use_required_attribute = False  # The button that publishes at once is in the same form.
+
+    at = KeyField(
+        Key("at", Moment(), "When the draft is published.", "2026-01-01T00:00:00Z"), label="Time", required=True
+    )
+
+
 class ClonePhaseForm(forms.Form):
-    """The form to copy a phase."""
+    """The form for copying a phase."""
 
     slug = of_phase("slug", "Short name", required=True)
     title = of_phase("title", "Title")
@@ -82,22 +93,22 @@ class ClonePhaseForm(forms.Form):
 
 
 class NewPhaseForm(ClonePhaseForm):
-    """The form of a new phase with its ground truth."""
+    """The form for a new phase with its ground truth."""
 
     track = of_phase("track", "Track", required=True)
     parameters = forms.CharField(
         required=False,
         max_length=2000,
         label="Parameters",
-        help_text="One per line, such as group_of_weight: 0.5. If empty: those of the track.",
+        help_text="One per line, such as group_of_weight: 0.5. If empty, the track's defaults are used.",
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     public = of_phase("split.public", "Public share")
     file = forms.FileField(
         label="Ground truth as a zip file",
         max_length=255,
-        help_text="The files of the truth folder, at the top level or inside one folder. It may contain usage.csv, "
-        "which assigns each image to a split; then leave the public share empty.",
+        help_text="The files of the truth folder, at the top level or inside a single folder. If it contains "
+        "usage.csv, which assigns each image to a split, leave the public share empty.",
         error_messages={"required": "Ground truth: choose a file.", "empty": "Ground truth: this file is empty."},
     )
 
@@ -112,14 +123,16 @@ class NewPhaseForm(ClonePhaseForm):
 
 
 class EditPhaseForm(PhaseForm):
-    """The form of a phase: its dates, quota and feedback. What scores depend on is changed by imports."""
+    """The form for editing a phase: its dates, quota and feedback. Only imports change settings that affect scores."""
 
     title = of_phase("title", "Title", required=True)
     opens_at = of_phase("opens_at", "Opens")
     closes_at = of_phase("closes_at", "Closes")
-    quota_per_day = of_phase("quota.per_day", "Submissions a day", required=True)
+    freeze_at = of_phase("freeze_at", "Leaderboard freezes")
+    reveal = of_phase("reveal", "Private scores", required=True)
+    quota_per_day = of_phase("quota.per_day", "Submissions per day", required=True)
     quota_total = of_phase("quota.total", "Submissions in total")
-    attempts_per_day = of_phase("quota.attempts_per_day", "Uploads a day", required=True)
+    attempts_per_day = of_phase("quota.attempts_per_day", "Uploads per day", required=True)
     finals = of_phase("finals", "Final submissions", required=True)
     feedback = of_phase("feedback.scores", "Scores", required=True)
     feedback_decimals = of_phase("feedback.decimals", "Decimals")
@@ -129,6 +142,7 @@ class EditPhaseForm(PhaseForm):
     class Meta:
         model = Phase
         fields: ClassVar = [
-            *("title", "opens_at", "closes_at", "quota_per_day", "quota_total", "attempts_per_day", "finals"),
+            *("title", "opens_at", "closes_at", "freeze_at", "reveal"),
+            *("quota_per_day", "quota_total", "attempts_per_day", "finals"),
             *("feedback", "feedback_decimals", "feedback_classes", "ladder_standard_errors"),
         ]

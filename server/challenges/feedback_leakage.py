@@ -1,19 +1,19 @@
-"""Estimates for organizers how many bits of information the feedback reveals about the hidden ground truth."""
+"""Estimates how many bits of information about the hidden ground truth the feedback reveals, to warn organizers."""
 
 from math import log2
 
 from server.challenges.models import Phase
 
 EXACT_BITS = 62  # there are 2^62 float64 values between 0 and 1
-# The ends of an interval are rounded to k decimals, so that its half-width has two significant digits. So each end is
-# at most 200 steps of 10^-k from the score.
+# The ends of an interval are rounded to k decimals, so that its half-width has two significant digits. Each end is
+# therefore at most 200 steps of 10^-k from the score.
 END_STEPS, STEP_SIZES = 201, 16
 TEAMS = 10_000  # assumed number of possible ranks
-TIES = 3  # states of a pair of teams: tied, not tied, unknown
+TIES = 3  # possible states of a pair of teams: tied, not tied, unknown
 ORDERS = 3  # relations that rank intervals can show between two teams: better, worse, neither
-FIRST_TEAMS = 100  # teams with simultaneous rank intervals
+FIRST_TEAMS = 100  # number of teams that have simultaneous rank intervals
 MAX_COMPARED = 200  # number of a team's newest submissions that may be compared in pairs
-CURVE_POINTS, CURVE_BITS = 50, 20  # points of a curve, and bits of each of the three numbers of a point
+CURVE_POINTS, CURVE_BITS = 50, 20  # number of points in a curve, and bits for each of a point's three numbers
 
 PER_CLASS = (
     "Results per class reveal how many objects of each class the public images contain. A single file can also "
@@ -31,7 +31,7 @@ def bits_of_a_number(phase: Phase) -> float:
 
 
 def bits_of_an_interval(phase: Phase) -> float:
-    """Return an upper bound for the number of bits that both ends of an interval reveal in addition to its score.
+    """Return an upper bound for the number of bits that both ends of an interval reveal in addition to the score.
 
     >>> round(bits_of_an_interval(Phase()), 1), round(bits_of_an_interval(Phase(feedback_decimals=2)), 1)
     (19.3, 13.3)
@@ -41,7 +41,7 @@ def bits_of_an_interval(phase: Phase) -> float:
 
 
 def bits_of_a_rank(phase: Phase) -> float:
-    """Return the bits that a rank and its tie group reveal. Under ladder feedback no ties are shown.
+    """Return the bits that a rank and its tie group reveal. Under ladder feedback, no ties are shown.
 
     A team either belongs to the tie group of the team above or begins a new one, which can end at any team below.
     """
@@ -52,14 +52,14 @@ def bits_of_rank_intervals(phase: Phase) -> float:
     """Return the bits that the rank intervals of all teams reveal about one file; 0 under ladder feedback.
 
     The intervals show which teams differ significantly from the team that submitted the file. Apart from that, they
-    depend only on the critical value of the test. As this value grows, pairs of teams stop being significantly
-    different one by one, so the number of states is at most the number of pairs.
+    depend only on the critical value of the test. As this value grows, one pair of teams after another stops being
+    significantly different, so the intervals have at most as many states as there are pairs.
     """
     return 0.0 if phase.is_ladder else TEAMS * log2(ORDERS) + log2(FIRST_TEAMS * TEAMS)
 
 
 def bits_of_comparisons(phase: Phase) -> float:
-    """Return the bits that score differences between files of one team reveal; 0 under ladder feedback."""
+    """Return the bits that score differences between one team's files reveal; 0 under ladder feedback."""
     files = min(MAX_COMPARED, phase.quota_total or MAX_COMPARED)
     return 0.0 if phase.is_ladder else (files - 1) * bits_of_an_interval(phase)
 
@@ -77,19 +77,19 @@ def bits_of_a_class(phase: Phase) -> float:
 
 
 def bits_a_submission(phase: Phase) -> float:
-    """Return an upper bound for the bits that one file reveals: scores with intervals, rank, and comparisons."""
+    """Return an upper bound for the bits that one file reveals: by scores with intervals, its rank, and comparisons."""
     metrics = len(phase.declared_track.metrics) * (bits_of_a_number(phase) + bits_of_an_interval(phase))
     ranks = bits_of_a_rank(phase) + bits_of_rank_intervals(phase)
     return metrics + ranks + bits_of_comparisons(phase) + bits_of_other_teams(phase)
 
 
 def bits_a_day(phase: Phase) -> float:
-    """Return an upper bound for the bits that one team learns in a day, without results per class."""
+    """Return an upper bound for the bits that one team learns per day, without results per class."""
     return phase.quota_per_day * bits_a_submission(phase)
 
 
 def ladder_margin(phase: Phase) -> str:
-    """Return, in words, the margin by which a score must exceed the team's best score to be shown.
+    """Return in words the margin by which a score must exceed the team's best score in order to be shown.
 
     >>> ladder_margin(Phase(ladder_standard_errors=1)), ladder_margin(Phase())
     ('1 standard error', '2 standard errors')
@@ -98,7 +98,7 @@ def ladder_margin(phase: Phase) -> str:
 
 
 def feedback_text(phase: Phase) -> str:
-    """Return a text that explains to teams which scores they see and how precise they are."""
+    """Return a text for teams that explains which scores they see and how precise these scores are."""
     if phase.is_ladder:
         return (
             f"A new score is shown only if it exceeds your team's best by more than {ladder_margin(phase)} of the "
@@ -113,11 +113,11 @@ def feedback_text(phase: Phase) -> str:
 
 
 def leakage_text(phase: Phase) -> str:
-    """Return a text that tells organizers how much the feedback reveals and how to reveal less."""
+    """Return a text for organizers that explains how much the feedback reveals and how to reveal less."""
     numbers = len(phase.declared_track.metrics)
     sentences = [
-        f"A team learns at most {bits_a_day(phase):,.0f} bits a day: {phase.quota_per_day} submissions of "
-        f"{bits_a_submission(phase):,.0f} bits.",
+        f"A team learns at most {bits_a_day(phase):,.0f} bits per day: {phase.quota_per_day} submissions of "
+        f"{bits_a_submission(phase):,.0f} bits each.",
         f"Each submission reveals {numbers} scores of {bits_of_a_number(phase):.3g} bits each, and "
         f"{bits_of_an_interval(phase):.3g} bits for the ends of each interval. The rank and its tie group reveal "
         f"{bits_of_a_rank(phase):.3g} bits, the rank intervals at most {bits_of_rank_intervals(phase):,.0f} bits, the "
@@ -128,7 +128,7 @@ def leakage_text(phase: Phase) -> str:
     ]
     if phase.is_ladder:
         sentences.append(
-            "Ladder feedback reveals one bit about a file that is not a clear improvement; the quota is the real "
+            "Ladder feedback reveals only one bit about a file that is not a clear improvement; the quota is the real "
             "limit. "
             "Every new account sees the exact score of its first file, so control who registers."
         )

@@ -13,6 +13,7 @@ from evaluator.bundle.rules import check_dates, check_feedback, check_numbers, m
 from server.accounts.names import all_looks
 from server.audit.forms import AuditedForm
 from server.challenges.models import Challenge, Phase, Team
+from server.challenges.roles import ARCHIVED
 from server.challenges.services import chosen_name
 from server.challenges.term_changes import Terms, consequences, refusals, terms_of
 from server.clock import database_now
@@ -20,7 +21,7 @@ from server.errors import Refused
 
 
 def changed(row: Model, values: Mapping[str, Any]) -> Any:
-    """Return a copy of a row with the values of a form."""
+    """Return a copy of a model instance with the values entered in a form."""
     one = copy(row)
     for field in row._meta.concrete_fields:
         if field.name in values:
@@ -29,7 +30,7 @@ def changed(row: Model, values: Mapping[str, Any]) -> Any:
 
 
 class ConfirmedForm(AuditedForm):
-    """A form that asks for the short name as confirmation if a change would end a phase or reveal scores."""
+    """A form that asks for the short name if a change would end a phase or reveal scores."""
 
     confirm = forms.CharField(
         required=False,
@@ -39,9 +40,14 @@ class ConfirmedForm(AuditedForm):
     )
 
     consequences: tuple[str, ...] = ()  # what the change would end or reveal
+    terms_before: Mapping[str, Terms]
+
+    def refuse_archived(self, challenge: Challenge) -> None:
+        if challenge.archived_at is not None:
+            self.add_error(None, ValidationError(ARCHIVED, code="archived"))
 
     def check_terms(self, before: Mapping[str, Terms], after: Mapping[str, Terms], *, name: str) -> None:
-        now = database_now()
+        now, self.terms_before = database_now(), before
         for sentence in refusals(before, after, now):
             self.add_error(None, ValidationError(f"{sentence}.", code="revealed"))
         found = self.consequences = tuple(consequences(before, after, now))
@@ -57,7 +63,7 @@ class ConfirmedForm(AuditedForm):
 
 
 class ChallengeForm(ConfirmedForm):
-    """The form of a challenge. Its dates are checked together with those of the phases."""
+    """The admin form for a challenge. Its dates are checked together with those of the phases."""
 
     def clean_allowed_domains(self) -> str:
         try:
@@ -67,6 +73,7 @@ class ChallengeForm(ConfirmedForm):
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
+        self.refuse_archived(self.instance)
         self.add_number_errors()
         if self.errors:
             return values
@@ -85,10 +92,11 @@ class ChallengeForm(ConfirmedForm):
 
 
 class PhaseForm(ConfirmedForm):
-    """The form of a phase. Its dates are checked together with those of the challenge."""
+    """The admin form for a phase. Its dates are checked together with those of the challenge."""
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
+        self.refuse_archived(self.instance.challenge)
         self.add_number_errors()
         if self.errors:
             return values
@@ -111,9 +119,9 @@ class PhaseForm(ConfirmedForm):
 
 
 class TeamForm(AuditedForm):
-    """The form of a team.
+    """The admin form for a team.
 
-    A new name is checked by the same rules as when somebody joins. An unchanged name is not checked again.
+    A new name must follow the same rules as the name of a team that joins. An unchanged name is not checked again.
     """
 
     def clean_name(self) -> str:

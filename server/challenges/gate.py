@@ -24,7 +24,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The gate of a truth version: its state, whether the phase needs it, and the results of the last run.
+    """The gate of a ground truth version: its state, whether the phase needs it, and the results of the last run.
 
     `unfinished` is the reason why the last run did not finish, or empty.
     """
@@ -36,9 +36,9 @@ class Gate:
 
 
 def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str, Any]:
-    """Return what the gate of a truth is valid for: the settings of its phase, and the sha256 of the sample.
+    """Return the settings for which a gate result is valid: those of the phase, and the sha256 of the sample.
 
-    They contain neither default parameters nor the version of the evaluator, so an upgrade does not close running
+    They include neither default parameters nor the version of the evaluator, so an upgrade does not close running
     phases.
     """
     return {
@@ -50,7 +50,7 @@ def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str,
 
 
 def current_settings(phase: Phase) -> dict[str, Any]:
-    """Return the settings that a gate must have been run with, so that the phase may accept submissions."""
+    """Return the settings that the gate must have tested for the phase to accept submissions."""
     return tested_settings(phase, phase.sample_sha256)
 
 
@@ -60,28 +60,31 @@ def result_of(truth: Truth) -> dict[str, Any]:
 
 
 def is_current(truth: Truth, phase: Phase) -> bool:
-    """Return whether the gate of a truth has been run with the current settings of the phase."""
+    """Return whether the gate of a ground truth has been run with the current settings of the phase."""
     return result_of(truth).get("settings") == current_settings(phase)
 
 
 def is_green(truth: Truth, phase: Phase) -> bool:
-    """Return whether a truth has passed all checks with the current settings of the phase."""
+    """Return whether a ground truth has passed all checks with the current settings of the phase."""
     return is_current(truth, phase) and bool(result_of(truth)["green"])
 
 
 def is_exempt(truth: Truth, phase: Phase) -> bool:
-    """Return whether a truth is not tested, because its phase was older than the gate when the truth was active."""
+    """Return whether a ground truth needs no gate, because it was active in a phase that is older than the gate."""
     return bool(phase.gate_exempt and truth.active)
 
 
 def may_open(phase: Phase) -> bool:
-    """Return whether a phase may accept submissions. Its dates are not considered."""
+    """Return whether a phase may accept submissions according to its gate.
+
+    The dates of the phase are not considered.
+    """
     truth = phase.truth
     return truth is not None and (is_exempt(truth, phase) or is_green(truth, phase))
 
 
 def gate_of(truth: Truth, phase: Phase) -> Gate:
-    """Return the gate of a truth for organizers."""
+    """Return the gate of a ground truth as organizers see it."""
     state = NOT_RUN if not is_current(truth, phase) else GREEN if result_of(truth)["green"] else RED
     return Gate(
         state,

@@ -1,4 +1,4 @@
-"""Form fields that read a value as challenge.yaml does: with the kind, the description and the errors of its key."""
+"""Form fields that read a value as challenge.yaml does, using the type, description and error messages of its key."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -27,7 +27,10 @@ def find_key(keys: tuple[Key, ...], path: str) -> Key:
 
 
 class KeyField(forms.Field):
-    """The value of a key. Numbers and texts have one line, and dates are in UTC unless they contain a time zone."""
+    """The value of a key in challenge.yaml.
+
+    Numbers and texts have one line, and dates are in UTC unless they contain a time zone.
+    """
 
     def __init__(self, key: Key, *, label: str, required: bool = False) -> None:
         self.key = key
@@ -39,7 +42,7 @@ class KeyField(forms.Field):
         return value
 
     def to_python(self, value: Any) -> Any:
-        """Return the value as challenge.yaml would. Raises ValidationError with the name of the field."""
+        """Return the value that challenge.yaml would yield. Raises ValidationError with the name of the field."""
         text = str(value if value is not None else "").strip()
         if not text:
             return "" if self.key.default == "" else None
@@ -61,7 +64,7 @@ class KeyField(forms.Field):
 
 
 class TextField(forms.CharField):
-    """A page in Markdown, with the line ends that files have."""
+    """A page in Markdown, with the line endings used in files."""
 
     def __init__(self, *, label: str) -> None:
         super().__init__(label=label, required=False, strip=False, widget=forms.Textarea(attrs={"rows": 12}))
@@ -75,7 +78,10 @@ class TextField(forms.CharField):
 
 
 def node_of(key: Key, text: str) -> yaml.Node:
-    """Return the value as a node of challenge.yaml. Email domains are separated by spaces, commas or lines."""
+    """Return the value as a YAML node, as if it were read from challenge.yaml.
+
+    Email domains are separated by spaces, commas or lines.
+    """
     if isinstance(key.kind, Domains):
         return yaml.SequenceNode(LIST, [yaml.ScalarNode(STRING, one) for one in text.replace(",", " ").split()])
     return yaml.ScalarNode(STRING, text)
@@ -95,7 +101,7 @@ def widget_of(key: Key) -> forms.Widget:
 
 
 def help_of(key: Key, required: bool) -> str:
-    """Return the meaning of a key, its default, and what it reveals, as in the handbook."""
+    """Return the meaning of a key, its default, and what it reveals, worded as in the handbook."""
     zone = "In UTC." if isinstance(key.kind, Moment) else ""
     default = "" if required or isinstance(key.kind, Switch) or key.default_text == "empty" else key.default_text
     words = [key.meaning, zone, f"If empty: {default}." if default else "", key.reveals]

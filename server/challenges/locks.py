@@ -17,8 +17,8 @@ def lock_phase(phase: int) -> None:
 def lock_teams(teams: Iterable[int]) -> None:
     """Lock the rows of teams, in the order of their ids.
 
-    Code that changes what a leaderboard shows about a team must hold this lock, so that the team's entries are updated
-    for one change at a time.
+    Code that changes what a leaderboard shows about a team must hold this lock, so that changes to the team's entries
+    do not overlap.
     """
     lock(Team, teams)
 
@@ -26,7 +26,7 @@ def lock_teams(teams: Iterable[int]) -> None:
 def lock(model: type[Model], keys: Iterable[int]) -> None:
     """Lock rows in the order of their ids, without reading them.
 
-    On SQLite, a transaction locks the whole database when it begins.
+    On SQLite, this has no effect, because a transaction locks the whole database when it begins.
     """
     assert connection.in_atomic_block
     if suffix := row_lock():

@@ -1,36 +1,83 @@
-"""Adds and removes the organizers of a challenge, and changes their roles. A challenge always has an owner."""
+"""Adds and removes the organizers of a challenge, and changes their roles. A challenge always has an owner.
+
+A person who is in a team of the challenge gets an offer first. If the person accepts it, the team is taken off the
+leaderboards, because organizers can read the private leaderboard.
+"""
 
 from django.db import transaction
 
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges.models import Challenge, Organizer
-from server.challenges.roles import Right, Role
+from server.challenges.disqualification import take_off
+from server.challenges.models import Challenge, Organizer, RoleOffer
+from server.challenges.reading import membership_of
+from server.challenges.roles import Right, Role, refuse_archived, refuse_without
 from server.challenges.services import competing, lock_organized
 from server.clock import database_now
 from server.errors import Refused
 
+TAKEN_OFF = "A member of the team became an organizer of this challenge, and can read the private leaderboard."
 LAST_OWNER = "A challenge needs an owner. Make somebody else an owner first."
 
 
 @transaction.atomic
-def add(*, challenge: Challenge, by: User | None, username: str, role: str) -> Organizer:
-    """Make a person an organizer. Raises Refused for participants, because organizers read the private leaderboard."""
+def add(*, challenge: Challenge, by: User | None, username: str, role: str) -> Organizer | RoleOffer:
+    """Make a person an organizer, or offer the role to a person who is in a team."""
     locked = lock_organized(challenge.pk, by=by, right=Right.OWN)
     user = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
     if user is None:
         raise Refused("invalid", "username: there is no account with this name.")
     if Organizer.objects.filter(challenge=locked, user=user).exists():
         raise Refused("invalid", f"username: {user} is already an organizer.")
-    if members := competing(locked, [user]):
-        raise Refused("invalid", f"username: {members[0]}. Organizers can read the private leaderboard.")
-    found = Organizer(challenge=locked, user=user)
-    return save(found, role, by, action="organizer.added")
+    if competing(locked, [user]):
+        return offer(locked, user, role, by)
+    return save(Organizer(challenge=locked, user=user), role, by, action="organizer.added")
+
+
+def offer(challenge: Challenge, user: User, role: str, by: User | None) -> RoleOffer:
+    """Offer a role to a person who is in a team. A new offer replaces the previous one."""
+    values = {"role": checked(role), "offered_at": database_now()}
+    found, _ = RoleOffer.objects.update_or_create(challenge=challenge, user=user, defaults=values)
+    record(found, by, action="organizer.offered")
+    return found
+
+
+@transaction.atomic
+def accept(*, offer: RoleOffer) -> Organizer:
+    """Make the person of an offer an organizer, and take the person's team off the leaderboards."""
+    found = close(offer)
+    member = membership_of(found.user, found.challenge)
+    if member and member.team.disqualified_at is None:
+        take_off(team=member.team, by=found.user, reason=TAKEN_OFF)
+    organizer = Organizer(challenge=found.challenge, user=found.user)
+    return save(organizer, found.role, found.user, action="organizer.added")
+
+
+@transaction.atomic
+def decline(*, offer: RoleOffer, by: User) -> RoleOffer:
+    """Decline an offer, or withdraw it as an owner."""
+    found = close(offer)
+    if found.user != by:
+        refuse_without(Right.OWN, by=by, challenge=found.challenge)
+    record(found, by, action="organizer.offer_closed")
+    return found
+
+
+def close(offer: RoleOffer) -> RoleOffer:
+    """Lock the challenge of an offer and remove the offer. Raises Refused if it is closed or the challenge archived."""
+    locked = Challenge.objects.select_for_update(no_key=True).get(pk=offer.challenge_id)
+    refuse_archived(locked)
+    found = RoleOffer.objects.select_related("user").filter(pk=offer.pk).first()
+    if found is None:
+        raise Refused("not_found", "This offer was withdrawn or answered.")
+    RoleOffer.objects.filter(pk=found.pk).delete()
+    found.challenge = locked
+    return found
 
 
 @transaction.atomic
 def change_role(*, organizer: Organizer, by: User | None, role: str) -> Organizer:
-    """Give an organizer another role. Raises Refused for the last owner."""
+    """Give an organizer another role. Raises Refused if the challenge would have no owner."""
     lock_organized(organizer.challenge_id, by=by, right=Right.OWN)
     found = reload(organizer)
     if role != Role.OWNER:
@@ -40,7 +87,7 @@ def change_role(*, organizer: Organizer, by: User | None, role: str) -> Organize
 
 @transaction.atomic
 def remove(*, organizer: Organizer, by: User | None) -> None:
-    """Take the role of an organizer away. Raises Refused for the last owner."""
+    """Remove an organizer from a challenge. Raises Refused if the challenge would have no owner."""
     lock_organized(organizer.challenge_id, by=by, right=Right.OWN)
     found = reload(organizer)
     refuse_last_owner(found)
@@ -63,14 +110,18 @@ def refuse_last_owner(organizer: Organizer) -> None:
 
 def save(organizer: Organizer, role: str, by: User | None, *, action: str) -> Organizer:
     """Store the role with an audit entry. The person gets a notice, unless they gave the role to themselves."""
-    if role not in Role.values:
-        raise Refused("invalid", f"role: choose one of {', '.join(Role.values)}.")
-    organizer.role, organizer.given_at = role, None if organizer.user == by else database_now()
+    organizer.role, organizer.given_at = checked(role), None if organizer.user == by else database_now()
     organizer.save()
     record(organizer, by, action=action)
     return organizer
 
 
-def record(organizer: Organizer, by: User | None, *, action: str) -> None:
+def checked(role: str) -> str:
+    if role not in Role.values:
+        raise Refused("invalid", f"role: choose one of {', '.join(Role.values)}.")
+    return role
+
+
+def record(organizer: Organizer | RoleOffer, by: User | None, *, action: str) -> None:
     detail = {"user": organizer.user_id, "role": str(organizer.role)}
     audit.record(actor=by, action=action, subject=f"challenge {organizer.challenge.slug}", detail=detail)

@@ -1,4 +1,4 @@
-"""What each role of an organizer allows. Staff and the operator of the service may do everything."""
+"""Defines what each organizer role permits. Staff and the operator of the service may do everything."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -10,7 +10,7 @@ from server.errors import Refused
 
 
 class Role(models.TextChoices):
-    """The role of an organizer in one challenge."""
+    """An organizer's role in one challenge."""
 
     OWNER = "owner", "owner"
     EDITOR = "editor", "editor"
@@ -18,9 +18,9 @@ class Role(models.TextChoices):
 
 
 class Right(StrEnum):
-    """What a person may do in a challenge. Each right includes the ones before it."""
+    """What a person may do in a challenge. Each right includes those listed before it."""
 
-    READ = "read"  # read every page for organizers, and all scores
+    READ = "read"  # view all organizer pages and all scores
     EDIT = "edit"  # edit the challenge, and act on submissions, teams and ground truths
     OWN = "own"  # change the organizers, end or delete a phase, and reveal private scores
 
@@ -31,20 +31,31 @@ ROLES_WITH: Mapping[Right, tuple[Role, ...]] = {
     Right.OWN: (Role.OWNER,),
 }
 MEANINGS: Mapping[Role, str] = {
-    Role.OWNER: "changes the organizers, ends phases and reveals scores, and may do everything that an editor may do",
-    Role.EDITOR: "edits the challenge, and acts on submissions, teams and ground truths",
-    Role.VIEWER: "reads every page for organizers and all scores, and changes nothing",
+    Role.OWNER: "can change the organizers, end phases and reveal scores, and can do everything that an editor can do",
+    Role.EDITOR: "can edit the challenge, and act on submissions, teams and ground truths",
+    Role.VIEWER: "can view all organizer pages and all scores, but cannot change anything",
 }
 REFUSALS: Mapping[Right, str] = {
     Right.READ: "Only organizers of the challenge can do this.",
     Right.EDIT: "Only owners and editors of the challenge can do this. You are a viewer.",
     Right.OWN: "Only owners of the challenge can do this. Ask one of them.",
 }
+ARCHIVED = "This challenge is archived, so nothing in it can be changed. One of its owners can take the archive back."
 
 
-def refuse_without(right: Right, *, by: Any, challenge: Any) -> None:
-    """Raise Refused if a person does not have a right in a challenge. `by` is None for the operator."""
-    if by is None or challenge.is_organized_by(by, right):
-        return
-    missing = right if challenge.is_organized_by(by) else Right.READ
-    raise Refused("forbidden", REFUSALS[missing])
+def refuse_without(right: Right, *, by: Any, challenge: Any, archived: bool = False) -> None:
+    """Raise Refused if a person does not have a right in a challenge. `by` is None for the operator.
+
+    In an archived challenge nobody has a right to change something, unless `archived` is true.
+    """
+    if by is not None and not challenge.is_organized_by(by, right):
+        missing = right if challenge.is_organized_by(by) else Right.READ
+        raise Refused("forbidden", REFUSALS[missing])
+    if right is not Right.READ and not archived:
+        refuse_archived(challenge)
+
+
+def refuse_archived(challenge: Any) -> None:
+    """Raise Refused if a challenge is archived."""
+    if challenge.archived_at is not None:
+        raise Refused("archived", ARCHIVED)

@@ -1,4 +1,4 @@
-"""The form in which searches compare team names."""
+"""The normalized form of team names that searches compare."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from server.accounts.names import same_name
 
 
 def searchable(text: str) -> str:
-    """Return the form of a name that searches compare. It ignores letter case, character width and extra spaces.
+    """Return a name in the form that searches compare. It ignores letter case, character width and extra spaces.
 
     >>> searchable("  STRASSE \u03a3 ") == searchable("Stra\u00dfe  \u03c2")
     True
@@ -17,10 +17,10 @@ def searchable(text: str) -> str:
 
 
 class SearchName(models.TextField):
-    """The name of a team as returned by `searchable`. It is set whenever the row is saved.
+    """A model field with the team name as returned by `searchable`. It is set whenever the row is saved.
 
-    SQLite ignores letter case only in ASCII, and PostgreSQL compares by its locale, so neither database can compare
-    names like this in a query.
+    SQLite ignores letter case only in ASCII, and PostgreSQL compares by its locale, so neither database can do this
+    comparison in a query.
     """
 
     def pre_save(self, model_instance: Any, add: bool) -> str:

@@ -30,7 +30,7 @@ def refuse_organizer(user: User, challenge: Challenge) -> None:
 
 
 def competing(challenge: Challenge, people: Iterable[User]) -> list[str]:
-    """Return "NAME is in team TEAM" for each of these people who is in a team, and so cannot become an organizer."""
+    """Return "NAME is in team TEAM" for each of these people who is in a team and therefore cannot be an organizer."""
     found = Membership.objects.filter(challenge=challenge, user__in=list(people)).select_related("user", "team")
     return [f"{member.user} is in team {member.team}" for member in found]
 
@@ -39,7 +39,7 @@ def competing(challenge: Challenge, people: Iterable[User]) -> list[str]:
 def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership:
     """Join a challenge as the captain of a new team.
 
-    A person who is already in a team remains in it. Raises Refused if organizers approve members; `approval.enter`
+    A person who is already in a team stays in it. Raises Refused if organizers approve members; `approval.enter`
     handles both kinds of challenges.
     """
     locked = lock_challenge(challenge, user)
@@ -55,7 +55,7 @@ def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str
 
 @transaction.atomic
 def join_team(*, user: User, team: Team, accept_rules: bool) -> Membership:
-    """Join a team. The caller checks that the team agrees. A person who is already in a team remains in it.
+    """Join a team. The caller checks that the team agrees. A person who is already in a team stays in it.
 
     Raises Refused for a person whose request to join was declined by the organizers.
     """
@@ -85,15 +85,15 @@ def lock_challenge(challenge: Challenge, user: User) -> Challenge:
     return locked
 
 
-def lock_organized(key: int, *, by: User | None, right: Right) -> Challenge:
-    """Lock the challenge with this id, so that nobody joins it. Raises Refused if a person does not have the right."""
+def lock_organized(key: int, *, by: User | None, right: Right, archived: bool = False) -> Challenge:
+    """Lock the challenge with this id, so that nobody joins it. Raises Refused as `refuse_without` does."""
     locked = Challenge.objects.select_for_update(no_key=True).get(pk=key)
-    refuse_without(right, by=by, challenge=locked)
+    refuse_without(right, by=by, challenge=locked, archived=archived)
     return locked
 
 
 def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> datetime:
-    """Return the time of joining, by the database's clock. Raises Refused if the user may not join now."""
+    """Return the time of joining according to the database's clock. Raises Refused if the user may not join now."""
     refuse_organizer(user, challenge)
     if not accept_rules:
         raise Refused("rules_not_accepted", "To join, read and accept the rules of this challenge.")
@@ -105,7 +105,10 @@ def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> 
 
 
 def refuse_former_member(challenge: Challenge, user: User) -> None:
-    """Raise Refused for a person who has left a team that had submitted, so that nobody gains quota by leaving."""
+    """Raise Refused for a person who has left a team that had submitted.
+
+    Otherwise people could gain quota by leaving their team.
+    """
     former = FormerMember.objects.select_related("team").filter(challenge=challenge, user=user).first()
     if former is not None:
         raise Refused(
@@ -116,7 +119,7 @@ def refuse_former_member(challenge: Challenge, user: User) -> None:
 
 
 def taken_names(challenge: Challenge) -> set[str]:
-    """Return the comparison forms (`names.looks`) of all team names. A new name must not have any of these forms."""
+    """Return the comparison forms (`names.looks`) of all team names. A new name must not share any of them."""
     return all_looks(challenge.teams.values_list("name", flat=True))
 
 
@@ -146,7 +149,8 @@ def add_member(user: User, team: Team, *, now: datetime, is_captain: bool) -> Me
 
 def registration_end(challenge: Challenge) -> datetime | None:
     """Return the time until which people can join: the registration deadline, the end of the challenge, or None."""
-    return min((end for end in (challenge.join_until, challenge.closes_at) if end is not None), default=None)
+    ends = (challenge.join_until, challenge.closes_at, challenge.archived_at)
+    return min((end for end in ends if end is not None), default=None)
 
 
 def refuse_late(challenge: Challenge, now: datetime) -> None:
@@ -159,7 +163,7 @@ def refuse_late(challenge: Challenge, now: datetime) -> None:
 
 
 def tidy_name(text: str) -> str:
-    """Return a team name in the form in which names are shown and compared."""
+    """Return a team name in the normalized form in which names are shown and compared."""
     try:
         return clean_name(text, NAME_CHARACTERS)
     except BadName as error:
@@ -185,7 +189,10 @@ def free_name(username: str, taken: set[str]) -> str:
 
 @transaction.atomic
 def require_two_factor(*, challenge: Challenge, by: User, required: bool) -> None:
-    """Set whether organizers need two-factor authentication. Whoever requires it must have turned it on."""
+    """Set whether organizers need two-factor authentication.
+
+    A person can require it only after turning it on for their own account.
+    """
     refuse_without(Right.OWN, by=by, challenge=challenge)
     if required and not by.has_two_factor:
         raise Refused("invalid", "Turn on two-factor authentication for your own account first.")

@@ -1,7 +1,6 @@
-"""Detects changes to a challenge that are refused, or that must be confirmed because they end a phase or reveal
-scores.
+"""Detects changes to a challenge that are refused, and changes that must be confirmed.
 
-Imports and the admin follow the same rules.
+A change must be confirmed if it ends a phase or reveals scores. Imports and the admin follow the same rules.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,47 +11,60 @@ from math import inf
 from evaluator.dates import iso_utc
 from server.challenges.models import Challenge, Phase
 
+REVEAL_DELAY = timedelta(minutes=10)  # the time in which revealing can be taken back
 NOTICE_HOURS = 24  # if an end is moved forward with less notice than this, it may be a mistake
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms of a phase: when it accepts submissions, who may read its scores, and with how many digits.
+    """The terms of a phase: when it accepts submissions, who may read its scores, and with how many decimals.
 
+    `closing` is the end of the phase or, if teams have extensions, of the last extension.
     `in_use` is true if somebody has joined the challenge or submitted to the phase.
     """
 
     opening: datetime
     closing: datetime | None
     visibility: str
+    reveal: str
+    reveals_at: datetime | None
+    shown_from: datetime | None
     revealed_at: datetime | None
     ladder_margin: float | None
     decimals: int | None
     classes: bool
+    freeze_at: datetime | None
     in_use: bool
 
     @classmethod
     def of(cls, phase: Phase, *, in_use: bool = True) -> "Terms":
         return cls(
             phase.opening,
-            phase.closing,
+            phase.ending,
             phase.challenge.visibility,
+            phase.reveal,
+            phase.reveals_at,
+            phase.shown_from,
             phase.revealed_at,
             phase.ladder_standard_errors if phase.is_ladder else None,
             phase.feedback_decimals,
             phase.feedback_classes,
+            phase.freeze_at,
             in_use,
         )
 
     def is_over(self, now: datetime) -> bool:
         return self.closing is not None and self.closing <= now
 
+    def shows_private(self, now: datetime) -> bool:
+        return self.shown_from is not None and self.shown_from <= now
+
     def is_running(self, now: datetime) -> bool:
         return self.opening <= now and not self.is_over(now)
 
 
 def terms_of(challenge: Challenge) -> dict[str, Terms]:
-    """Return the terms of every phase, by slug, as stored in the database."""
+    """Return the stored terms of every phase, keyed by slug."""
     phases = Phase.objects.select_related("challenge").filter(challenge=challenge.pk)
     joined = challenge.memberships.exists()
     submitted = set(phases.filter(submissions__isnull=False).values_list("pk", flat=True))
@@ -60,8 +72,9 @@ def terms_of(challenge: Challenge) -> dict[str, Terms]:
 
 
 def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
-    """Return a sentence for each change that must be confirmed, because it ends or removes a phase or shows more
-    scores.
+    """Return a sentence for each change that must be confirmed.
+
+    These changes end or remove a phase, or show more scores.
     """
     for slug, old in sorted(before.items()):
         if slug in after:
@@ -80,20 +93,22 @@ def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
     """Return a phrase for each change to one phase that must be confirmed."""
     if not old.is_over(now):
         yield from changed_dates(old, new, now)
+    if old.reveal != new.reveal and new.reveal == Phase.AT_CLOSE and not old.shows_private(now):
+        when = "10 minutes after this change" if new.is_over(now) else "when it closes, without a further confirmation"
+        yield f"show its private scores to everybody {when}"
     if old.opening <= now and (more := list(loosened(old, new, now))):
         yield f"show participants more than before: {', '.join(more)}"
 
 
 def changed_dates(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
     """Return a phrase for each change of the dates that ends a phase, or stops it."""
+    shown = {Phase.AT_CLOSE: ", and everybody could read its private scores 10 minutes later"}.get(new.reveal, "")
+    then = {Phase.AT_CLOSE: ", and then everybody could read its private scores"}.get(new.reveal, "")
     closing = f"it would close at {date_text(new.closing)} instead of {date_text(old.closing)}"
     if new.is_over(now):
-        yield f"end immediately, and everybody could read its private scores: {closing}"
+        yield f"end immediately{shown}: {closing}"
     elif new.closing and is_earlier(new.closing, old.closing) and new.closing - now < timedelta(hours=NOTICE_HOURS):
-        yield (
-            f"end within {NOTICE_HOURS} hours, earlier than announced, and then everybody could read its private "
-            f"scores: {closing}"
-        )
+        yield f"end within {NOTICE_HOURS} hours, earlier than announced{then}: {closing}"
     elif old.opening <= now < new.opening:
         opening = f"it would open at {date_text(new.opening)} instead of {date_text(old.opening)}"
         yield f"stop accepting submissions: {opening}"
@@ -104,20 +119,22 @@ def is_earlier(one: datetime, other: datetime | None) -> bool:
 
 
 def loosened(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Return a phrase for each thing about scores that the new feedback shows and the old feedback did not show.
+    """Return a phrase for each detail of scores that only the new feedback settings show.
 
-    The ladder hides nothing when the phase is over.
+    The ladder hides nothing when the private scores are shown.
     """
-    if old.is_over(now):
+    if old.shows_private(now):
         pass
     elif old.ladder_margin is not None and new.ladder_margin is None:
         yield "every score instead of clear improvements only"
     elif old.ladder_margin is not None and new.ladder_margin is not None and new.ladder_margin < old.ladder_margin:
-        yield f"improvements above {new.ladder_margin:g} instead of {old.ladder_margin:g} standard errors"
+        yield f"improvements of more than {new.ladder_margin:g} instead of {old.ladder_margin:g} standard errors"
     if digits(new) > digits(old):
         yield f"scores {'exact' if new.decimals is None else f'with {new.decimals} decimals'} instead of {old.decimals}"
     if new.classes and not old.classes:
         yield "results per class"
+    if old.freeze_at and old.freeze_at <= now and not old.is_over(now) and is_earlier(old.freeze_at, new.freeze_at):
+        yield "a leaderboard that is later than the time at which it was frozen"
 
 
 def digits(terms: Terms) -> float:
@@ -125,7 +142,9 @@ def digits(terms: Terms) -> float:
 
 
 def refusals(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
-    """Return a sentence for each refused change: reopening a phase whose private scores participants could read."""
+    """Return a sentence for each refused change: reopening a phase whose private scores participants could read, and
+    withholding these scores again.
+    """
     for slug in sorted(before.keys() & after.keys()):
         old, new = before[slug], after[slug]
         if old.is_over(now) and not new.is_over(now) and old.revealed_at is not None:
@@ -133,6 +152,31 @@ def refusals(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datet
                 f"phase {slug} closed at {date_text(old.closing)} and its private scores have been readable since "
                 f"{date_text(old.revealed_at)}; it cannot be reopened. Open a new phase instead"
             )
+        elif old.revealed_at is not None and new.shown_from is None:
+            yield (
+                f"the private scores of phase {slug} have been readable since {date_text(old.revealed_at)}; they "
+                "cannot be withheld again"
+            )
+
+
+def delay_reveals(before: Mapping[str, Terms], challenge: Challenge, now: datetime) -> None:
+    """Let private scores that a change would show earlier wait for `REVEAL_DELAY`, so that it can be taken back.
+
+    `before` are the terms before the change. Call this after the rows of the change are written.
+    """
+    for phase in Phase.objects.select_related("challenge").filter(challenge=challenge.pk, slug__in=before):
+        at = delayed(before[phase.slug], Terms.of(phase), now)
+        if at != phase.reveals_at:
+            Phase.objects.filter(pk=phase.pk).update(reveals_at=at)
+
+
+def delayed(old: Terms, new: Terms, now: datetime) -> datetime | None:
+    """Return the value of `reveals_at` after a change."""
+    if new.reveals_at is not None and (new.closing is None or new.closing > new.reveals_at):
+        return None  # the phase was reopened, so its private scores wait for its new end
+    if new.shown_from is None or old.shows_private(now) or not is_earlier(new.shown_from, old.shown_from):
+        return new.reveals_at
+    return now + REVEAL_DELAY if new.shown_from < now + REVEAL_DELAY else new.reveals_at
 
 
 def date_text(at: datetime | None) -> str:

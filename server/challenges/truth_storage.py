@@ -1,4 +1,4 @@
-"""The storage of ground truths and their file names."""
+"""The storage for ground truths, and the names of their files."""
 
 import secrets
 from pathlib import Path
@@ -9,7 +9,7 @@ from django.db.models import Model
 
 
 def truth_storage() -> FileSystemStorage:
-    """Return the storage of ground truths. It is separate from uploads, and its files are never served."""
+    """Return the storage for ground truths. It is separate from uploads, and its files are never served."""
     return FileSystemStorage(location=settings.TRUTH_ROOT, base_url=None, file_permissions_mode=0o600)
 
 

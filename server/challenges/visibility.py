@@ -11,7 +11,7 @@ from server.challenges.roles import ROLES_WITH, Right
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """The properties of a person that decide what they may see. `pk` is None if the person is not logged in.
+    """The properties of a person that determine what they may see. `pk` is None if the person is not logged in.
 
     Compiled queries use a Viewer in place of the user, with a placeholder as `pk`.
     """
@@ -26,11 +26,14 @@ class Viewer:
 
 class ChallengeQuerySet(models.QuerySet[Any]):
     def listed_for(self, user: Any) -> Self:
-        """Return the challenges in a person's lists: public, joined and organized ones. Staff see all challenges."""
+        """Return the challenges that are listed for a person: public, joined and organized ones.
+
+        Staff see all challenges.
+        """
         return self.shown_to(user, [self.model.Visibility.PUBLIC])
 
     def readable_by(self, user: Any) -> Self:
-        """Return the challenges that a person may open by URL: those in their lists, and unlisted ones."""
+        """Return the challenges that a person may open by URL: those listed for the person, and unlisted ones."""
         return self.shown_to(user, [self.model.Visibility.PUBLIC, self.model.Visibility.UNLISTED])
 
     def shown_to(self, user: Any, to_anybody: list[str]) -> Self:
@@ -47,8 +50,8 @@ class ChallengeQuerySet(models.QuerySet[Any]):
     def organized_by(self, user: Any, right: Right = Right.READ) -> Self:
         """Return the challenges in which the person has this right as an organizer.
 
-        Staff have all rights in all challenges. If a challenge requires two-factor authentication of its organizers,
-        organizers without it have no rights.
+        Staff have all rights in all challenges. If a challenge requires its organizers to use two-factor
+        authentication, organizers without it have no rights.
         """
         if not user.is_authenticated:
             return self.none()

@@ -1,4 +1,4 @@
-"""Reads the stored comparison of a leaderboard's entries: tie groups, and the ranks that each team could have."""
+"""Reads the stored comparisons of leaderboard entries: tie groups, and the ranks that each team could have."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from django.db.models import F
 from evaluator.digits import Interval
 from server.submissions.feedback import ScoreAccess
 
-COLUMNS = {  # annotations that add the result of its comparison to an entry
+COLUMNS = {  # annotations that add to each entry the result of comparing it with other entries
     name: F(f"compared__{name}")
     for name in (
         *("compared_with", "tied", "earlier", "gain_low", "gain_high"),
@@ -21,7 +21,7 @@ COLUMNS = {  # annotations that add the result of its comparison to an entry
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The 95% interval of the paired difference between a team's score and the score of the evaluation `earlier`."""
+    """The 95% interval for the paired difference between a team's score and the score of the evaluation `earlier`."""
 
     earlier: int
     interval: Interval
@@ -44,8 +44,8 @@ class RankInterval:
 def rank_interval(entry: Any, rank: int | None) -> RankInterval | None:
     """Return the stored rank interval of an entry.
 
-    Return None if no interval is stored, or if other entries have changed so that the entry's rank is no longer in its
-    interval.
+    Return None if no interval is stored, or if the entry's rank has left its interval because other entries have
+    changed.
     """
     if rank is None or entry.rank_low is None or not entry.rank_low <= rank <= entry.rank_high:
         return None
@@ -53,19 +53,18 @@ def rank_interval(entry: Any, rank: int | None) -> RankInterval | None:
 
 
 def gain(entry: Any, access: ScoreAccess) -> Gain | None:
-    """Return the stored difference from the team's score of a week ago, rounded for the reader.
+    """Return the stored interval for the change in the team's score over the past week, rounded for the viewer.
 
-    Return None if the difference is unknown.
+    Return None if no interval is stored, or under ladder feedback.
     """
     ends = access.interval(entry.gain_low, entry.gain_high)
     return Gain(entry.earlier, ends) if ends and not access.ladder else None
 
 
 def ties(entries: Iterable[Any]) -> list[bool | None]:
-    """For consecutive entries, return whether each belongs to the tie group of the entry above it. None means
-    unknown.
+    """Return, for consecutive entries, whether each is in the same tie group as the entry above it.
 
-    The result is unknown if the team with which the entry was compared is no longer on the leaderboard or has a
+    The value is None (unknown) if the team with which the entry was compared is no longer on the leaderboard or has a
     different position.
     """
     found: list[bool | None] = []

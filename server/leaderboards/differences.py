@@ -1,4 +1,4 @@
-"""Computes the interval of the difference between two scores from bootstrap replicates with the same draws."""
+"""Computes the interval for the difference between two scores from bootstrap replicates with the same draws."""
 
 from collections.abc import Iterable, Sequence
 from math import floor, isnan
@@ -12,7 +12,7 @@ from server.submissions.models import Replicates
 
 TAIL = 0.025  # fraction of the distribution beyond each end of a 95% interval
 
-Vector = tuple[int, Sequence[float]]  # seed of the bootstrap draws, and headline metric on each draw
+Vector = tuple[int, Sequence[float]]  # seed of the bootstrap draws, and the headline metric for each draw
 
 
 def vectors_of(evaluations: Iterable[int], *, split: str) -> dict[int, Vector]:
@@ -26,20 +26,20 @@ def replicates_of(*, evaluations: list[int], split: str) -> QuerySet[Replicates]
 
 
 def difference_between(one: Vector | None, other: Vector | None) -> Interval | None:
-    """Return the exact interval of `one` - `other`, or None unless both have replicates from the same draws."""
+    """Return the exact interval for `one` - `other`, or None unless both have replicates from the same draws."""
     if one is None or other is None or (one[0], len(one[1])) != (other[0], len(other[1])):
         return None
     return paired_interval(one[1], other[1])
 
 
 def paired_interval(one: Sequence[float], other: Sequence[float]) -> Interval | None:
-    """Return the percentile interval of `one` - `other` over replicates, or None if no replicate has both values.
+    """Return the percentile interval for `one` - `other`, or None if no replicate has both values.
 
     >>> paired_interval([0.5, 0.75, 1.0], [0.25, 0.5, 0.5])
     (0.25, 0.4875)
     """
     differences = list(map(sub, one, other))
-    if isnan(sum(differences)):  # at least one replicate is undefined, which is rare
+    if isnan(sum(differences)):  # some replicates are undefined, which is rare
         differences = [difference for difference in differences if not isnan(difference)]
     differences.sort()
     return (quantile(differences, TAIL), quantile(differences, 1 - TAIL)) if differences else None

@@ -1,4 +1,7 @@
-"""Adds earlier ranks to the rows of a leaderboard: the ranks of a week ago or, after the phase, the public ranks."""
+"""Adds earlier ranks to the rows of a leaderboard.
+
+These are the ranks from a week ago or, once the phase is over, the public ranks.
+"""
 
 from array import array
 from bisect import bisect_left
@@ -21,13 +24,13 @@ WEEK = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class RankTable:
-    """The ranks and scores of all teams of a leaderboard, by team.
+    """The rank and score of every team on a leaderboard, sorted by team id.
 
     Arrays save memory, because there can be many teams.
     """
 
     signature: str
-    teams: "array[int]"  # the ids of the teams, in ascending order
+    teams: "array[int]"  # team ids in ascending order
     ranks: "array[int]"
     scores: "array[float]"
     evaluations: "array[int]"  # 0 if the evaluation has since been removed
@@ -40,9 +43,9 @@ class RankTable:
 
 
 def with_changes(board: ShownBoard, rows: Sequence[BoardRow]) -> list[BoardRow]:
-    """Add the team's entry of a week ago to each row or, on a final private leaderboard, the team's public rank.
+    """Add the team's entry from a week ago to each row or, on a final private leaderboard, the team's public rank.
 
-    The rows remain unchanged on a leaderboard of an earlier time, under ladder feedback, and if no team had an entry a
+    The rows remain unchanged on a leaderboard for an earlier time, under ladder feedback, and if no team had an entry a
     week ago.
     """
     since, public = compared_since(board), public_counterpart(board)
@@ -53,21 +56,21 @@ def with_changes(board: ShownBoard, rows: Sequence[BoardRow]) -> list[BoardRow]:
         return [row if row.baseline else compared_with(row, one) for row, one in zip(rows, found, strict=True)]
     if public is not None:
         ranks = public_ranks(board, public)
-        return [row if row.baseline else replace(row, public_rank=ranks.of(row.team_id).rank) for row in rows]
+        return [row if row.baseline else row._replace(public_rank=ranks.of(row.team_id).rank) for row in rows]
     return [*rows]
 
 
 def compared_with(row: BoardRow, earlier: Earlier) -> BoardRow:
-    """Add the team's entry of a week ago to a row.
+    """Add the team's entry from a week ago to a row.
 
-    The stored difference of the scores is removed if it was computed from a different earlier evaluation.
+    The stored score difference is removed if it was computed from a different earlier evaluation.
     """
     is_known = row.gain is not None and row.gain.earlier == earlier.evaluation_id
-    return replace(row, earlier=earlier, gain=row.gain if is_known else None)
+    return row._replace(earlier=earlier, gain=row.gain if is_known else None)
 
 
 def compared_since(board: ShownBoard) -> datetime | None:
-    """Return the time with whose ranks the current ranks are compared: midnight (UTC) a week ago.
+    """Return the time of the ranks with which the current ranks are compared: midnight (UTC) a week ago.
 
     Return None if this leaderboard shows no changes.
     """
@@ -77,18 +80,16 @@ def compared_since(board: ShownBoard) -> datetime | None:
 
 
 def public_counterpart(board: ShownBoard) -> Board | None:
-    """Return the public leaderboard with which a private leaderboard is compared, or None until the phase is over."""
-    if board.past is not None or board.split != "private" or not board.phase.has_closed(board.now):
+    """Return the public leaderboard with which a private leaderboard is compared, or None until it is shown."""
+    if board.past is not None or board.split != "private" or not board.phase.shows_private(board.now):
         return None
     return kept_board(board.phase, split="public", ladder=False, signature=board.signature)
 
 
 def week_ago(board: ShownBoard, since: datetime) -> RankTable:
     """Return the ranks that were shown a week ago. These ranks never change, so they are cached."""
-    access, closing = board.access, board.phase.closing
-    key = (
-        f"week:{board.phase.pk}:{since.date()}:{closing and closing.timestamp()}:{access.decimals}:{access.exact_ends}"
-    )
+    access, shown = board.access, board.phase.shown_from
+    key = f"week:{board.phase.pk}:{since.date()}:{shown and shown.timestamp()}:{access.decimals}:{access.exact_ends}"
     found: RankTable | None = caches["history"].get(key)
     if found is None:
         found = rank_table(board_seen(board.phase, split=board.split, at=since, access=access, now=board.now))
@@ -107,7 +108,7 @@ def public_ranks(board: ShownBoard, public: Board) -> RankTable:
 
 
 def rank_table(board: ShownBoard) -> RankTable:
-    """Read the ranks of all teams, without baselines."""
+    """Read the ranks of all teams. Baselines are left out."""
     lines = list(board.entries.filter(is_baseline=False).in_order().values_list("team", "score", "evaluation"))
     ranks = ranking.competition_ranks([score for _, score, _ in lines])
     rows = sorted(
@@ -122,10 +123,10 @@ def rank_table(board: ShownBoard) -> RankTable:
 
 
 def evaluations_week_ago(phase: Phase, *, now: datetime) -> dict[int, int]:
-    """Return the evaluation of each team on the public leaderboard that participants saw a week ago.
+    """Return the evaluation that each team had on the public leaderboard a week ago.
 
-    The result is empty if those scores cannot be compared with the current ones: under ladder feedback, or if they have
-    another signature.
+    The result is empty if those scores cannot be compared with the current ones, because the phase has ladder feedback
+    or their signature is different.
     """
     access = ScoreAccess(frozenset({"public"}), phase.feedback_decimals, False, phase.has_ladder(now))
     board = board_seen(phase, split="public", access=access, now=now)

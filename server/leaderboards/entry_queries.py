@@ -1,4 +1,4 @@
-"""The queries that read the entries of one leaderboard, now (`at` is None) or at an earlier time."""
+"""Queries for the entries of one leaderboard, either now (`at` is None) or at an earlier time."""
 
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,12 @@ from server.leaderboards import compared
 from server.leaderboards.models import Entry, EntryQuerySet
 from server.submissions.models import Score, Status, Submission
 
+# The columns of an entry that a page displays. Reading whole models would take twice as long.
+COLUMNS = (
+    *("pk", "team_id", "is_baseline", "evaluation_id", "score", "low", "high"),
+    *("submitted_at", "submissions"),
+)
+
 
 def entries_of(board: int, at: datetime | None) -> EntryQuerySet:
     entries = Entry.objects.filter(board=board)
@@ -17,40 +23,40 @@ def entries_of(board: int, at: datetime | None) -> EntryQuerySet:
 
 
 def with_columns(entries: EntryQuerySet, at: datetime | None) -> Any:
-    """Return entries in ranking order, with all columns that a page of the leaderboard displays.
+    """Return entries in ranking order, with all columns that a page of the leaderboard displays, as named tuples.
 
-    Entries of an earlier time have no comparison columns.
+    Entries for an earlier time have no comparison columns.
     """
-    shown = {"team_name": F("team__name"), "submission_id": F("evaluation__submission")}
-    return entries.in_order().annotate(**shown, **({} if at else compared.COLUMNS))
+    related = {"team_name": F("team__name")} | ({} if at else compared.COLUMNS)
+    return entries.in_order().annotate(**related).values_list(*COLUMNS, *related, named=True)
 
 
 @compiled_query
-def listed(*, board: int, at: datetime | None, rows: range, with_baselines: bool) -> QuerySet[Any]:
-    """Return the entries in a range of positions. For speed, only these entries are joined with other tables."""
+def listed(*, board: int, at: datetime | None, rows: range, with_baselines: bool) -> QuerySet[Any, Any]:
+    """Return the entries in a range of positions. Only these entries are joined with other tables, for speed."""
     entries = entries_of(board, at) if with_baselines else entries_of(board, at).filter(is_baseline=False)
     keys = entries.in_order().values("pk")[rows.start : rows.stop]
     return with_columns(Entry.objects.filter(pk__in=keys), at)
 
 
 @compiled_query
-def of_team(*, board: int, at: datetime | None, team: int) -> QuerySet[Any]:
+def of_team(*, board: int, at: datetime | None, team: int) -> QuerySet[Any, Any]:
     return with_columns(entries_of(board, at).filter(team=team), at)
 
 
 @compiled_query
-def of_team_named(*, board: int, at: datetime | None, name: str) -> QuerySet[Any]:
+def of_team_named(*, board: int, at: datetime | None, name: str) -> QuerySet[Any, Any]:
     return with_columns(entries_of(board, at).filter(team__name=name), at)
 
 
 @compiled_query
-def with_keys(*, at: datetime | None, keys: list[int]) -> QuerySet[Any]:
+def with_keys(*, at: datetime | None, keys: list[int]) -> QuerySet[Any, Any]:
     return with_columns(Entry.objects.filter(pk__in=keys), at)
 
 
 @compiled_query
 def sizes(*, board: int, at: datetime | None) -> QuerySet[Any, Any]:
-    """Return two counts: all entries, and entries that are not baselines. Return no row if there are no entries."""
+    """Return two counts, all entries and those that are not baselines. Return no row if there are no entries."""
     counts = {"listed": Count("*"), "ranked": Count("pk", filter=Q(is_baseline=False))}
     return entries_of(board, at).order_by().values("board").annotate(**counts).values_list(*counts)
 
@@ -59,9 +65,9 @@ def sizes(*, board: int, at: datetime | None) -> QuerySet[Any, Any]:
 def numbers_above(
     *, board: int, at: datetime | None, score: float, submitted_at: datetime, team: int
 ) -> QuerySet[Any, Any]:
-    """Count the entries above these values: all entries, those of teams, and those of teams with a higher score.
+    """Count the entries above a given entry: all of them, those of teams, and those of teams with a higher score.
 
-    Return no row if the entry would be the first one.
+    Return no row if the given entry is the first one.
     """
     above = entries_of(board, at).before(score=score, submitted_at=submitted_at, team=team).order_by()
     is_team = Q(is_baseline=False)
@@ -72,7 +78,7 @@ def numbers_above(
 
 @compiled_query
 def scores_of(*, evaluations: list[int], split: str) -> QuerySet[Any, Any]:
-    """Return evaluation, metric and value of all scores on a split."""
+    """Return the evaluation, metric and value of each score on a split."""
     scores = Score.objects.filter(evaluation__in=evaluations, split=split).order_by("pk")
     return scores.values_list("evaluation_id", "metric", "value")
 

@@ -1,4 +1,7 @@
-"""Reads and writes leaderboard entries with plain SQL for speed, because this happens whenever a score is recorded."""
+"""Reads and writes leaderboard entries.
+
+It uses plain SQL for speed, because this happens whenever a score is recorded.
+"""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -8,7 +11,7 @@ from server.challenges.models import Phase
 from server.leaderboards.models import Board
 from server.sql import execute, in_utc, marks, row_lock, select
 
-Key = tuple[str, int]  # the kind of leaderboard, and the id of the team
+Key = tuple[str, int]  # kind of leaderboard and team id
 
 
 class Line(NamedTuple):
@@ -23,7 +26,7 @@ class Line(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A current entry as it is stored."""
+    """A current entry as it is stored in the database."""
 
     pk: int
     submissions: int
@@ -32,13 +35,16 @@ class Kept(NamedTuple):
 
 
 def board_ids(phase: Phase, *, signature: str, lock: str = "") -> dict[str, int]:
-    """Return the ids of a signature's leaderboards by kind. Before the first entry, the dict is empty."""
+    """Return the ids of a signature's leaderboards, keyed by kind. The dict is empty before the first entry."""
     statement = "SELECT kind, id FROM leaderboards_board WHERE phase_id = %s AND signature = %s ORDER BY id"
     return dict(select(f"{statement} {lock}", (phase.pk, signature)))
 
 
 def lock_boards(phase: Phase, *, signature: str) -> dict[str, int]:
-    """Lock the leaderboards of a signature and return their ids by kind. Missing leaderboards are created."""
+    """Lock the leaderboards of a signature and return their ids by kind.
+
+    Leaderboards that do not exist yet are created.
+    """
     locked = board_ids(phase, signature=signature, lock=row_lock())
     if len(locked) < len(Board.Kind):
         new = [Board(phase=phase, kind=kind, signature=signature) for kind in Board.Kind]

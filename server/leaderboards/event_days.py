@@ -13,8 +13,8 @@ from server.leaderboards.periods import Period, periods
 from server.leaderboards.validators import fingerprint
 from server.submissions.feedback import ScoreAccess
 
-# Each step of the recursion uses an index to find the first change on a later day. So the query reads one row for each
-# day with a change, and not the whole history.
+# Each step of the recursion uses an index to find the first change on a later day. The query therefore reads one row
+# for each day with a change instead of the whole history.
 CHANGES = """
 WITH RECURSIVE changes(board_id, moment) AS (
     SELECT id, (SELECT {column} FROM {entries} WHERE board_id = boards.id AND {column} IS NOT NULL
@@ -38,7 +38,7 @@ def event_days(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) 
 
     The list is cached for the rest of the day, because the history before today never changes.
     """
-    key = fingerprint("days", phase.pk, phase.closing, split, access, now.date())
+    key = fingerprint("days", phase.pk, phase.shown_from, phase.freeze_at, split, access, now.date())
     found: list[date] | None = caches["history"].get(key)
     if found is None:
         days = days_of(periods(phase, split=split, access=access, now=now))
@@ -48,11 +48,11 @@ def event_days(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) 
 
 
 def days_of(shown: Sequence[Period]) -> list[date]:
-    """Return the days on which shown entries changed, or the leaderboard switched to entries of another board."""
+    """Return the days on which the shown leaderboard changed or was replaced by another one."""
     changes = changes_of({period.board.pk for period in shown if period.board})
 
     def days_with_changes(period: Period) -> list[date]:
-        return changes.get(period.board.pk, []) if period.board else []
+        return changes.get(period.board.pk, []) if period.board and period.frozen is None else []
 
     found: set[date] = set()
     for period in shown:
@@ -66,7 +66,7 @@ def days_of(shown: Sequence[Period]) -> list[date]:
 
 
 def changes_of(boards: Collection[int]) -> dict[int, list[date]]:
-    """Return, for each board, the days on which its entries changed, in order."""
+    """Return the days on which the entries of each board changed, in order, keyed by the board's id."""
     found: dict[int, set[date]] = {}
     names = {"entries": Entry._meta.db_table, "boards": Board._meta.db_table, "next_day": NEXT_DAY[connection.vendor]}
     for column in ("valid_from", "valid_until") if boards else ():

@@ -1,4 +1,4 @@
-"""Exports leaderboards as CSV, with all digits, and without cells that a spreadsheet would execute."""
+"""Exports leaderboards as CSV files that keep every digit and contain no cell that a spreadsheet would execute."""
 
 import csv
 import re
@@ -14,13 +14,13 @@ from server.leaderboards.queries import BoardRow
 
 RANKS = ("rank_low", "rank_high", "rank_individual")
 # A spreadsheet treats a cell that starts with one of these characters as a formula, even if it is a full-width
-# character. Depending on its settings, a spreadsheet divides a line not only at commas but also at semicolons, tabs
-# or other characters, even inside a cell. So a cell can start after each of these characters.
+# character. Depending on its settings, a spreadsheet divides a line not only at commas but also at semicolons, tabs or
+# other characters, even inside a cell. Therefore a cell can start after each of these characters.
 FORMULA_START = re.compile(r"""(^|[;|\t\r\n])(?=[ "]*[=+\-@\t\r\n＝＋－＠])""")
 
 
 def harmless(text: str) -> str:
-    """Return text that a spreadsheet displays and does not execute.
+    """Return text that a spreadsheet displays instead of executing it.
 
     >>> harmless("=HYPERLINK(1)"), harmless("A=1"), harmless("A;=1")
     ("'=HYPERLINK(1)", 'A=1', "A;'=1")
@@ -29,7 +29,7 @@ def harmless(text: str) -> str:
 
 
 def csv_response(listing: Listing) -> StreamingHttpResponse:
-    """Return the response that downloads all pages of a listing."""
+    """Return a download response with all pages of a listing as CSV."""
     board = listing.board
     name = board.phase.download_name(f"{board.split}.csv")
     return StreamingHttpResponse(
@@ -42,7 +42,7 @@ def csv_response(listing: Listing) -> StreamingHttpResponse:
 def as_csv(chunks: Iterable[Iterable[BoardRow]], *, metrics: list[str]) -> Iterator[str]:
     """Yield a leaderboard as CSV text, in chunks of rows.
 
-    `metrics` are those of the track, the headline metric first.
+    `metrics` are the names of the track's metrics, with the headline metric first.
     """
     others = metrics[1:]
     yield csv_text([["rank", "team", "score", "low", "high", *others, "entries", "submitted_at", "baseline", *RANKS]])
@@ -62,7 +62,7 @@ def csv_text(rows: Iterable[Iterable[str]]) -> str:
 
 
 def number_cells(numbers: Iterable[float | None]) -> Iterator[str]:
-    """Yield the cell of each number: all digits, or nothing for None."""
+    """Yield the CSV cell for each number: every digit of the number, or an empty cell for None."""
     return ("" if number is None else repr(number) for number in numbers)
 
 

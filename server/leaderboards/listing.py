@@ -1,4 +1,4 @@
-"""Selects a part of a leaderboard: teams by name or country, with or without baselines, in a chosen order.
+"""Selects the part of a leaderboard to list: teams by name or country, with or without baselines, in a chosen order.
 
 The rank of an entry is always its rank on the whole leaderboard.
 """
@@ -23,10 +23,10 @@ from server.leaderboards.models import Entry, EntryQuerySet, MetricValue
 from server.leaderboards.queries import ROWS_AT_ONCE, BoardRow, ShownBoard
 
 SEARCH_ROWS = 1000  # the maximum number of search results, which limits the cost of a search
-SEARCH_CHARACTERS = 80  # the maximum length of a search text, because no team name is longer
+SEARCH_CHARACTERS = 80  # the maximum length of a search string, because no team name is longer
 BASELINES = ("only", "hide")
 
-# For each pair of numbers, counts the teams with a score above the first number and up to the second. The ranges do
+# For each pair of numbers, counts the teams with a score above the first number but not above the second. The ranges do
 # not overlap, so each entry is read from the index at most once.
 COUNT_IN_RANGES = """
 WITH asked(above, up_to) AS (VALUES {pairs})
@@ -43,9 +43,9 @@ PAIR = "(CAST(%s AS double precision), CAST(%s AS double precision))"
 class Selection:
     """The entries of a leaderboard that a request selects, and their order.
 
-    `search` is a part of a team's name, and `baselines` is "only", "hide", or empty for all entries. `sort` is another
-    metric of the track; if it is empty, entries are in the order of their ranks. An earlier leaderboard is always in
-    the order of ranks. `country` is the code of a country, or empty for all entries: see `teams_from`.
+    `search` is a part of a team's name. `baselines` is "only", "hide", or empty for all entries. `sort` is a metric
+    other than the headline metric; if it is empty, entries are in rank order. Leaderboards for an earlier time are
+    always in rank order. `country` is a country code, or empty for all entries; see `teams_from`.
     """
 
     search: str = ""
@@ -59,7 +59,10 @@ class Selection:
 
     @property
     def may_be_cached(self) -> bool:
-        """Whether rows stay the same until the leaderboard changes. A country filter also depends on profiles."""
+        """Whether the rows may be cached until the leaderboard changes.
+
+        Searches are not cached. A country filter also depends on profiles.
+        """
         return not (self.search or self.country)
 
 
@@ -67,21 +70,24 @@ EVERYTHING = Selection()
 
 
 def sort_metric(track: Track, name: str) -> str:
-    """Return the requested metric if a leaderboard of this track can be sorted by it; otherwise an empty string."""
+    """Return the requested metric if leaderboards of this track can be sorted by it.
+
+    Otherwise return an empty string.
+    """
     return name if name in {metric.name for metric in track.board_metrics} else ""
 
 
 def teams_from(challenge: int, country: str) -> list[int]:
-    """Return the teams with a member from a country. Only members whose names the team's page shows count.
+    """Return the teams with a member from a country. Only members whose names are shown on the team page count.
 
-    If other members counted, a filter would reveal their country.
+    If other members counted, the filter would reveal their country.
     """
     shown = Membership.objects.filter(challenge=challenge, is_shown=True, user__country=country)
     return sorted(shown.order_by().values_list("team", flat=True).distinct())
 
 
 def listing_of(board: ShownBoard, selection: Selection) -> "Listing":
-    """Return the requested entries. A leaderboard of an earlier time is always in the order of ranks."""
+    """Return the requested entries. A leaderboard for an earlier time is always in rank order."""
     return Listing(board, replace(selection, sort="") if board.past else selection)
 
 
@@ -103,13 +109,13 @@ class Listing:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the search may have found more entries than are listed."""
+        """Whether the list may be incomplete because the search reached its maximum number of results."""
         return bool(self.selection.search) and self.count == SEARCH_ROWS
 
     def page(self, start: int, stop: int) -> list[BoardRow]:
         """Return the rows from `start` up to, but not including, `stop`.
 
-        Ties are only set if all entries are listed by rank.
+        Ties are set only if all entries are listed in rank order.
         """
         if self.selection.is_everything:
             return self.board.page(start, stop)
@@ -139,7 +145,7 @@ class Listing:
 
     @cached_property
     def _entries(self) -> EntryQuerySet:
-        """The requested kinds of entries (all, baselines, teams or those from a country), before the search."""
+        """The entries that match the requested kind and country, before the search is applied."""
         entries = self.board.entries
         if self.selection.country:
             entries = entries.filter(team__in=self.teams)
@@ -147,11 +153,11 @@ class Listing:
 
     @cached_property
     def _found(self) -> list[int]:
-        """The keys of the entries whose team name contains the search text, in the order of ranks."""
+        """The keys of the entries whose team name contains the search string, in rank order."""
         text = searchable(self.selection.search)
         teams = Team.objects.filter(challenge=self.board.phase.challenge_id, search_name__contains=text).order_by()
         entries = self._entries
-        if self.board.past is None:  # A unique index finds the entry of each team.
+        if self.board.past is None:  # for current entries, a unique index finds the entry of each team
             present = entries.filter(team=OuterRef("pk")).values("pk")
             some = list(teams.annotate(entry=Subquery(present)).values_list("entry", flat=True)[: SEARCH_ROWS + 1])
             few = Entry.objects.filter(pk__in=[key for key in some if key is not None])
@@ -180,16 +186,16 @@ class Listing:
         return list(self._entries.in_order().values_list("pk", flat=True)[start:stop])
 
     def _named(self, keys: Sequence[int]) -> list[Any]:
-        """Return the entries with these keys, with the columns of related tables that a page displays."""
+        """Return the entries with these keys, including the columns of related tables that a page displays."""
         found = {entry.pk: entry for entry in self.board.with_keys([*keys])}
         return [found[key] for key in keys if key in found]
 
 
 def ranks_of(board: ShownBoard, scores: Collection[float]) -> dict[float, int]:
-    """Return the rank of each of these scores, which need not be consecutive on the leaderboard."""
+    """Return the rank for each of these scores, which need not be adjacent on the leaderboard."""
     if not scores:
         return {}
-    if board.past is not None:  # there is no index of the scores of an earlier time
+    if board.past is not None:  # no index covers the scores at an earlier time
         teams = sorted(board.entries.filter(is_baseline=False).values_list("score", flat=True))
         return {score: len(teams) - bisect_right(teams, score) + 1 for score in scores}
     assert board.kept is not None

@@ -1,4 +1,4 @@
-"""Sorts the current entries of a leaderboard by another metric, with values rounded as the reader sees them."""
+"""Sorts the current entries of a leaderboard by a metric other than the headline, rounded as the viewer sees it."""
 
 from django.db.models import QuerySet
 
@@ -11,9 +11,9 @@ COLUMNS = ("value", "entry__score", "entry__submitted_at", "entry__team", "entry
 def keys_in_order(values: QuerySet[MetricValue], access: ScoreAccess, start: int, stop: int) -> list[int]:
     """Return the keys of the entries from `start` up to, but not including, `stop`, with undefined values last.
 
-    Entries with the same rounded value are in the order of their ranks, so the order reveals no more than the rounded
-    values. Rounding can only move entries whose values are close to the first or the last value of the page. An index
-    finds these entries.
+    Entries with the same rounded value are in rank order, so that the order reveals no more than the rounded values.
+    Rounding can only move entries whose values are close to the first or the last value of the page. Only these entries
+    are sorted again, and an index finds them.
     """
     exact = list(values.order_by("-value").values_list("value", flat=True)[start:stop])
     if not exact:

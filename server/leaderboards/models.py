@@ -14,7 +14,7 @@ from server.submissions.models import Evaluation, Leased
 class Board(models.Model):
     """The leaderboard of one phase, kind and signature.
 
-    Board rows are locked after rows of teams, submissions and comparisons, and before the head of the audit log.
+    Its row is locked after the rows of teams, submissions and comparisons, and before the head of the audit log.
     """
 
     class Kind(models.TextChoices):
@@ -44,22 +44,22 @@ class EntryQuerySet(models.QuerySet["Entry"]):
         return self.filter(valid_until=None)
 
     def at(self, moment: datetime) -> "EntryQuerySet":
-        """Return the versions that were valid at a time."""
+        """Return the entry versions that were valid at a time."""
         return self.filter(Q(valid_until=None) | Q(valid_until__gt=moment), valid_from__lte=moment)
 
     def in_order(self) -> "EntryQuerySet":
-        """Sort by score, best first, then by time and team. The index of current entries has the same order."""
+        """Sort by score (highest first), then by time and team. The index of current entries has the same order."""
         return self.order_by("-score", "submitted_at", "team_id")
 
     def before(self, *, score: float, submitted_at: datetime, team: int) -> "EntryQuerySet":
         """Return the entries that are listed before an entry with these values."""
         earlier = Q(submitted_at__lt=submitted_at) | Q(submitted_at=submitted_at, team__lt=team)
-        # The first condition is redundant, but because of it, databases read only the matching part of an index.
+        # The first condition is redundant, but it makes databases read only the matching part of an index.
         return self.filter(Q(score__gte=score) & (Q(score__gt=score) | earlier))
 
 
 class Entry(models.Model):
-    """One version of a team's entry on a leaderboard. Only `valid_until` and `submissions` ever change."""
+    """One version of a team's entry on a leaderboard. Only the fields `valid_until` and `submissions` ever change."""
 
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="entries", db_index=False)
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="entries", db_index=False)
@@ -119,9 +119,9 @@ class Entry(models.Model):
 
 
 class MetricValue(models.Model):
-    """The value of a metric other than the headline for a current entry. Leaderboards can be sorted by this value."""
+    """The value of a metric other than the headline metric for a current entry. Leaderboards can be sorted by it."""
 
-    UNDEFINED = -inf  # this value is sorted last by every database, unlike null
+    UNDEFINED = -inf  # unlike null, every database sorts this value last
 
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="+", db_index=False)
     entry = models.ForeignKey(Entry, on_delete=models.CASCADE, related_name="values", db_index=False)
@@ -140,9 +140,9 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
     def due(self, now: datetime) -> "ComparisonQuerySet":
         """Return the comparisons of shown leaderboards that a worker may claim now.
 
-        A leaderboard is compared after each change. A public one is also compared once a day, because its scores are
-        compared with those of a week ago. A comparison can be claimed if no worker holds it, or if the lease of its
-        worker has expired.
+        A leaderboard is compared after each change. A public leaderboard is also compared once a day, because its
+        scores are compared with those from a week ago. A comparison can be claimed if no worker holds it, or if the
+        worker's lease has expired.
         """
         another_day = Q(day=None) | Q(day__lt=midnight(now).date(), board__kind=Board.Kind.PUBLIC)
         shown = self.filter(board__signature=F("board__phase__signature"))
@@ -156,7 +156,7 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
 
 
 class Comparison(Leased):
-    """The comparison of all entries of a leaderboard with each other, which a worker repeats after each change."""
+    """The pairwise comparison of all entries on a leaderboard, which a worker repeats after each change."""
 
     board = models.OneToOneField(Board, primary_key=True, on_delete=models.CASCADE, related_name="comparison")
     version = models.PositiveBigIntegerField(default=0, help_text="version of the leaderboard that was last compared")
@@ -178,7 +178,7 @@ class Comparison(Leased):
 
 
 class ComparedEntry(models.Model):
-    """The result of the comparison for a current entry. Entries without replicates have no rank interval."""
+    """The result of comparing a current entry with others. Entries without replicates have no rank interval."""
 
     entry = models.OneToOneField(Entry, primary_key=True, on_delete=models.CASCADE, related_name="compared")
     compared_with = models.BigIntegerField(null=True, help_text="the first entry of the tie group above this entry")
@@ -212,7 +212,7 @@ class ComparedEntry(models.Model):
 
 
 class BoardTerms(models.Model):
-    """The signature and feedback of a phase's leaderboards from a certain time on."""
+    """The signature and feedback settings of a phase's leaderboards from a certain time on."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="board_terms")
     since = models.DateTimeField()
@@ -220,6 +220,7 @@ class BoardTerms(models.Model):
     finals = models.PositiveSmallIntegerField()
     ladder = models.BooleanField()
     decimals = models.PositiveSmallIntegerField(null=True)
+    freeze_at = models.DateTimeField(null=True)
     reconstructed = models.BooleanField(
         default=False, help_text="whether the entries of this time were reconstructed from evaluations"
     )

@@ -1,4 +1,4 @@
-"""The entry of the reader's team: its percentile, and how much its score must increase to reach the next rank."""
+"""The entry of the viewer's team: its percentile, and how much its score must increase to reach the next rank."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from server.leaderboards.models import Entry
 from server.leaderboards.queries import BoardRow, ShownBoard
 from server.submissions.feedback import ScoreAccess
 
-DECIMALS = 5  # maximum number of decimals of a score on a page
+DECIMALS = 5  # maximum number of decimals with which pages show a score
 Compared = tuple[float, int | None, bool | None]
 Nearest = tuple[int, float, int]
 
@@ -21,7 +21,7 @@ Nearest = tuple[int, float, int]
 class NextRank:
     """The next higher rank on the leaderboard, and the gap between its score and the team's score.
 
-    `may_be_luck` is true if the two scores do not differ significantly. It is None if they have not been compared.
+    `may_be_luck` is true if the two scores do not differ significantly, and None if they have not been compared.
     """
 
     rank: int
@@ -36,9 +36,9 @@ class NextRank:
 
 @dataclass(frozen=True, slots=True)
 class RankedEntry:
-    """An entry with its rank, its exact score, and the result of its comparison with the next higher entry `next_up`.
+    """An entry with its rank, its exact score, and the result of comparing it with the next higher entry `next_up`.
 
-    The rank of a baseline is None.
+    The rank of a baseline is None. `at` is the time of the leaderboard, or None for the current one.
     """
 
     board_id: int
@@ -46,11 +46,12 @@ class RankedEntry:
     score: float
     next_up: int | None
     next_up_tied: bool | None
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OwnEntry:
-    """The row of the reader's team, the number of ranked teams (`of`), and the gap to the next rank, if shown."""
+    """The row of the viewer's team, the number of ranked teams (`of`), and the gap to the next rank, if shown."""
 
     row: BoardRow
     of: int
@@ -58,7 +59,7 @@ class OwnEntry:
 
     @property
     def percentile(self) -> float | None:
-        """The percentage of teams that are not ranked higher; 100 for the first rank, None for a baseline."""
+        """The percentage of teams that do not rank higher: 100 for the first rank, and None for a baseline."""
         return None if self.row.rank is None else 100 * (self.of - self.row.rank + 1) / self.of
 
     @property
@@ -71,47 +72,46 @@ def own_entry(board: ShownBoard, row: BoardRow) -> OwnEntry:
     if board.kept is None or not may_rise(row.rank, board.access):
         return OwnEntry(row, board.teams, None)
     found = entries_with_next(board=board.kept.pk, team=row.team_id, at=board.past)
-    ways = [next_rank(RankedEntry(board.kept.pk, row.rank, *one), access=board.access, at=board.past) for one in found]
+    ways = [next_rank(RankedEntry(board.kept.pk, row.rank, *one, board.past), access=board.access) for one in found]
     return OwnEntry(row, board.teams, next(iter(ways), None))
 
 
 def may_rise(rank: int | None, access: ScoreAccess) -> bool:
-    """Return whether there is a next rank to show.
+    """Return whether there is a higher rank to show.
 
-    There is none for the first rank, for baselines, and under ladder feedback, which hides the differences between
+    There is none above the first rank, for baselines, and under ladder feedback, which hides the differences between
     teams.
     """
     return rank is not None and rank > 1 and not access.ladder
 
 
-def next_rank(own: RankedEntry, *, access: ScoreAccess, at: datetime | None = None) -> NextRank | None:
-    """Return the next rank above an entry, with the gap between the scores, or None if there is none to show.
+def next_rank(own: RankedEntry, *, access: ScoreAccess) -> NextRank | None:
+    """Return the next higher rank and the gap to its score, or None if there is no higher rank to show.
 
-    Only current entries have a comparison.
+    `may_be_luck` is known only for current entries, because past entries have no comparison.
     """
     if own.rank is None or not may_rise(own.rank, access):
         return None
-    found = next(iter(nearest_above(board=own.board_id, score=own.score, at=at)), None)
+    found = next(iter(nearest_above(board=own.board_id, score=own.score, at=own.at)), None)
     if found is None:
         return None
     key, higher, level = found
     gap = access.rounded(access.rounded(higher) - access.rounded(own.score))
-    return NextRank(own.rank - level, gap, own.next_up_tied if at is None and own.next_up == key else None)
+    return NextRank(own.rank - level, gap, own.next_up_tied if own.at is None and own.next_up == key else None)
 
 
 @compiled_query
 def entries_with_next(*, board: int, team: int, at: datetime | None) -> QuerySet[Entry, Compared]:
-    """Return the score of a team's entry, and the result of its comparison with the next higher entry."""
+    """Return the score of a team's entry, and the result of comparing it with the next higher entry."""
     own = entries_of(board, at).filter(team=team)
     return own.values_list("score", "compared__next_up", "compared__next_up_tied")
 
 
 @compiled_query
 def nearest_above(*, board: int, score: float, at: datetime | None) -> QuerySet[Entry, Nearest]:
-    """Return the key and the score of the entry with the lowest score above `score`, and a count. Baselines are
-    ignored.
+    """Return the entry with the lowest score above `score`: its key, its score, and how many teams have this score.
 
-    The last value is the number of teams with exactly this score.
+    Baselines are ignored.
     """
     teams = entries_of(board, at).filter(is_baseline=False)
     # The condition is a range that contains only this score. With an equality, SQLite would choose a different index
@@ -119,6 +119,6 @@ def nearest_above(*, board: int, score: float, at: datetime | None) -> QuerySet[
     same = teams.filter(score__gte=OuterRef("score"), score__lte=OuterRef("score")).order_by()
     counts = same.values("board").annotate(count=Count("pk")).values("count")
     above = teams.filter(score__gt=score).order_by("score", "-submitted_at", "-team_id")
-    # This way, the count is computed for one entry only, and not for all entries that are sorted.
+    # The subquery makes the database count for one entry only, instead of for all entries that are sorted.
     nearest = Entry.objects.filter(pk__in=above.values("pk")[:1])
     return nearest.annotate(level=Subquery(counts)).values_list("pk", "score", "level")

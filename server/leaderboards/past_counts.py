@@ -1,4 +1,4 @@
-"""Counts the submissions of a team at an earlier time. Later merges may have moved them to another team."""
+"""Counts the submissions of a team as of an earlier time. Later merges may have moved them to another team."""
 
 from collections import Counter
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 def scored_until(phase: Phase, teams: list[int], moment: datetime) -> Counter[int]:
-    """Return how many submissions of each team, as it was then, had been scored by a given time."""
+    """Return how many submissions of each team had been scored by a given time. Later merges are ignored."""
     counts = Counter(dict(entry_queries.scored_until(phase=phase.pk, teams=teams, moment=moment)))
     merged = {team: (into, at) for team, into, at in merges(challenge=phase.challenge_id)}
     if not merged:
@@ -27,7 +27,9 @@ def scored_until(phase: Phase, teams: list[int], moment: datetime) -> Counter[in
 
 
 def team_at(team: int, moment: datetime, merged: dict[int, tuple[int, datetime]]) -> int:
-    """Return the team to which the members of a team belonged at a time, given the merge of each merged team.
+    """Return the team to which the members of a team belonged at a time.
+
+    `merged` maps each merged team to the team that it joined and the time of the merge.
 
     >>> first, second = datetime(2026, 1, 1), datetime(2026, 1, 3)
     >>> [team_at(1, datetime(2026, 1, day), {1: (2, first), 2: (3, second)}) for day in (2, 4)]
@@ -40,7 +42,7 @@ def team_at(team: int, moment: datetime, merged: dict[int, tuple[int, datetime]]
 
 @compiled_query
 def moved_submissions(*, phase: int, teams: list[int], moment: datetime) -> QuerySet[Submission, tuple[int, int, int]]:
-    """Return the current team, the submitting team, and the number of their submissions scored by a given time."""
+    """Return the current team, the team that submitted, and the number of submissions scored by a given time."""
     scored = Submission.objects.filter(phase=phase, team__in=teams, status=Status.SCORED, finished_at__lte=moment)
     groups = scored.filter(submitted_by__isnull=False).order_by().values("team", "submitted_by")
     return groups.annotate(count=Count("pk")).values_list("team", "submitted_by", "count")

@@ -1,4 +1,4 @@
-"""Reconstructs when a leaderboard showed which scores, across rescorings and changes of feedback."""
+"""Reconstructs which scores a leaderboard showed at which times, across rescorings and changes of feedback settings."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from server.challenges.models import Phase
 from server.clock import whole_millisecond
 from server.leaderboards.models import Board, BoardTerms, Entry
-from server.leaderboards.queries import access_then, kind_of
+from server.leaderboards.queries import access_then, frozen_then, hides_changes, kind_of
 from server.submissions.feedback import ScoreAccess
 
 
@@ -16,18 +16,20 @@ from server.submissions.feedback import ScoreAccess
 class Period:
     """A period in which a leaderboard showed the entries of one board, and the viewer's access to these entries.
 
-    `until` is None for the current period. `board` is None before the board's first entry.
+    `until` is None for the current period. `board` is None before the board's first entry. `frozen` is set if the
+    leaderboard showed the entries of that time during the whole period.
     """
 
     since: datetime
     until: datetime | None
     board: Board | None
     access: ScoreAccess
+    frozen: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A score that a leaderboard showed for a team from `since` until `until`, which is None for the current score."""
+    """A score that a leaderboard showed for a team from `since` until `until` (None if it is still shown)."""
 
     team_id: int
     is_baseline: bool
@@ -42,31 +44,49 @@ class Span:
 
 
 def periods(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) -> list[Period]:
-    """Return the periods of a leaderboard in chronological order, by the same rules as `queries.board_seen`."""
+    """Return the periods of a leaderboard in chronological order, following the same rules as `queries.board_seen`."""
     terms = list(BoardTerms.objects.filter(phase=phase, since__lte=now).order_by("since", "pk"))
     boards = {(board.kind, board.signature): board for board in Board.objects.filter(phase=phase)}
     found: list[Period] = []
     for since in turning_points(phase, terms, now):
-        then = terms[bisect_right(terms, since, key=lambda one: one.since) - 1]
-        seen = access_then(access, then, is_over=phase.has_closed(since))
+        moment = since
+        if phase.freeze_at and hides_changes(phase, split=split, access=access, now=now):
+            moment = min(since, phase.freeze_at)
+        moment = frozen_then(phase, terms_in(terms, moment), split=split, access=access, at=moment) or moment
+        then, frozen = terms_in(terms, moment), moment if moment < since else None
+        seen = access_then(access, then, is_over=phase.shows_private(moment))
         board = boards.get((kind_of(split, ladder=seen.ladder), then.signature))
-        if found and (found[-1].board, found[-1].access) == (board, seen):
+        if found and (found[-1].board, found[-1].access, found[-1].frozen) == (board, seen, frozen):
             continue
-        found[-1:] = [*(replace(last, until=since) for last in found[-1:]), Period(since, None, board, seen)]
+        found[-1:] = [*(replace(last, until=since) for last in found[-1:]), Period(since, None, board, seen, frozen)]
     return found
 
 
+def terms_in(terms: Sequence[BoardTerms], moment: datetime) -> BoardTerms:
+    """Return the terms in effect at a time. For a time before the first terms, return the first terms."""
+    return terms[max(0, bisect_right(terms, moment, key=lambda one: one.since) - 1)]
+
+
 def turning_points(phase: Phase, terms: Sequence[BoardTerms], now: datetime) -> list[datetime]:
-    """Return the times at which the feedback settings changed, and the end of the phase, when ladder feedback ends."""
+    """Return the times at which feedback settings changed, the leaderboard was frozen, and private scores were shown.
+
+    When private scores are shown, ladder feedback and the freeze end.
+    """
     points = {one.since for one in terms}
-    if phase.closing is not None and phase.has_closed(now):
-        over = whole_millisecond(phase.closing) + timedelta(milliseconds=1)
-        points |= {over for first in terms[:1] if first.since < over}
+    later = {after(one.freeze_at) for one in terms if one.freeze_at}
+    if phase.shown_from is not None and phase.shows_private(now):
+        later.add(after(phase.shown_from))
+    points |= {point for first in terms[:1] for point in later if first.since < point <= now}
     return sorted(points)
 
 
+def after(moment: datetime) -> datetime:
+    """Return the first time after a moment, with the resolution of a clock that counts milliseconds."""
+    return whole_millisecond(moment) + timedelta(milliseconds=1)
+
+
 def spans(shown: Sequence[Period], *, teams: Collection[int] | None = None) -> Iterator[Span]:
-    """Yield the shown scores of some teams, or of all, in no particular order. This takes one query."""
+    """Yield the shown scores of the given teams, or of all teams, in no particular order. This takes one query."""
     boards = {period.board.pk for period in shown if period.board}
     # If `teams` is given, their entries on all leaderboards are read. With a condition on the leaderboard, SQLite
     # might choose a slower index.
@@ -77,12 +97,16 @@ def spans(shown: Sequence[Period], *, teams: Collection[int] | None = None) -> I
         rows.setdefault(board, []).append((row[0], row[1], row[2], row[3], row[4]))
     for period in shown:
         for team, is_baseline, score, valid_from, valid_until in rows.get(period.board.pk, []) if period.board else []:
-            since = max(valid_from, period.since)
-            until = earlier_end(valid_until, period.until)
+            if period.frozen is None:
+                since, until = max(valid_from, period.since), earlier_end(valid_until, period.until)
+            elif valid_from <= period.frozen and (valid_until is None or valid_until > period.frozen):
+                since, until = period.since, period.until
+            else:
+                continue
             if until is None or since < until:
                 yield Span(team, is_baseline, score, since, until, period.access)
 
 
 def earlier_end(one: datetime | None, other: datetime | None) -> datetime | None:
-    """Return the earlier of two ends; None is later than any time."""
+    """Return the earlier of two end times. None means no end, which is later than any time."""
     return min(one, other) if one and other else one or other

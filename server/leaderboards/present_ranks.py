@@ -10,20 +10,36 @@ from django.db.models.functions import Coalesce
 from server.challenges.models import Phase
 from server.compiled_queries import compiled_query
 from server.leaderboards.models import Entry, EntryQuerySet
-from server.leaderboards.queries import kind_of
+from server.leaderboards.queries import board_seen, kind_of
+from server.submissions.feedback import ScoreAccess
 
 
 def own_ranks(teams: Sequence[tuple[Phase, int]], *, now: datetime) -> dict[tuple[int, int], int]:
-    """Return the ranks of some teams on the public leaderboards, by phase and team, with one query."""
-    ladders = [phase.pk for phase, _ in teams if phase.has_ladder(now)]
-    others = [phase.pk for phase, _ in teams if phase.pk not in ladders]
-    found = public_ranks(ladders=ladders, others=others, teams=[team for _, team in teams]) if teams else []
-    return {(phase, team): better + 1 for phase, team, better in found}
+    """Return the ranks of some teams on the public leaderboards, keyed by phase and team.
+
+    This takes one query, and several more for each frozen leaderboard.
+    """
+    current = [(phase, team) for phase, team in teams if not phase.is_frozen(now)]
+    ladders = [phase.pk for phase, _ in current if phase.has_ladder(now)]
+    others = [phase.pk for phase, _ in current if phase.pk not in ladders]
+    found = public_ranks(ladders=ladders, others=others, teams=[team for _, team in current]) if current else []
+    ranks = {(phase, team): better + 1 for phase, team, better in found}
+    for phase, team in teams:
+        if phase.is_frozen(now) and (rank := frozen_rank(phase, team, now=now)):
+            ranks[phase.pk, team] = rank
+    return ranks
+
+
+def frozen_rank(phase: Phase, team: int, *, now: datetime) -> int | None:
+    """Return a team's rank on a frozen leaderboard."""
+    access = ScoreAccess(frozenset({"public"}), phase.feedback_decimals, False, phase.has_ladder(now))
+    row = board_seen(phase, split="public", access=access, now=now).row_of(team)
+    return row.rank if row else None
 
 
 @compiled_query
 def public_ranks(*, ladders: list[int], others: list[int], teams: list[int]) -> QuerySet[Any, Any]:
-    """Return the phase and team of each entry on a public leaderboard, and how many teams have a higher score."""
+    """Return the phase and team of each entry on a public leaderboard, and the number of teams with a higher score."""
     published = Q(board__kind=kind_of("public", ladder=True), board__phase__in=ladders)
     public = Q(board__kind=kind_of("public", ladder=False), board__phase__in=others)
     entries = Entry.objects.present().filter(published | public, team__in=teams, is_baseline=False)
@@ -31,8 +47,12 @@ def public_ranks(*, ladders: list[int], others: list[int], teams: list[int]) -> 
     return with_better(of_phase).values_list("board__phase", "team", "better")
 
 
-def with_better(entries: EntryQuerySet) -> Any:
-    """Annotate current entries with `better`, the number of teams with a higher score. An index speeds up the count."""
-    above = Entry.objects.present().filter(board=OuterRef("board"), is_baseline=False, score__gt=OuterRef("score"))
+def with_better(entries: EntryQuerySet, at: datetime | None = None) -> Any:
+    """Annotate entries with `better`, the number of teams with a higher score.
+
+    For current entries, an index speeds up the count.
+    """
+    listed = Entry.objects.present() if at is None else Entry.objects.at(at)
+    above = listed.filter(board=OuterRef("board"), is_baseline=False, score__gt=OuterRef("score"))
     counts = above.order_by().values("board").annotate(count=Count("*")).values("count")
     return entries.annotate(better=Coalesce(Subquery(counts), 0))

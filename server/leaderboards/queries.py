@@ -1,11 +1,13 @@
-"""Reads a leaderboard as one person may see it, now or at an earlier time. A page reads only its own entries."""
+"""Reads a leaderboard as one person may see it, now or at an earlier time.
+
+For a page, only the entries on it are read.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any
-from uuid import UUID
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
@@ -23,13 +25,15 @@ from server.leaderboards.reading import boards_read_with
 from server.leaderboards.services.terms import terms_at
 from server.submissions.feedback import ScoreAccess, score_access
 
-PAGE_ROWS = 100  # rows on a page of a leaderboard
+PAGE_ROWS = 100  # number of rows on each page of a leaderboard
 ROWS_AT_ONCE = 500
 
 
-@dataclass(frozen=True, slots=True)
-class BoardRow:
-    """The row of a team or baseline on a leaderboard. A baseline has no rank."""
+class BoardRow(NamedTuple):
+    """The row of a team or baseline on a leaderboard. A baseline has no rank.
+
+    This is a named tuple, because creating the rows of a page as frozen dataclasses takes as long as reading them.
+    """
 
     rank: int | None
     team: str
@@ -40,22 +44,22 @@ class BoardRow:
     entries: int
     submitted_at: datetime
     baseline: bool
-    submission_id: UUID | None  # None if the submission was removed
-    evaluation_id: int | None
-    tied: bool | None = None  # whether the team is in the tie group of the team above; None: not compared
-    joined: bool = False  # whether a line connects it to the row above, as part of a tie group
+    evaluation_id: int | None  # None if the submission has been removed
+    tied: bool | None = None  # whether the team is in the tie group of the team above; None if not compared
+    # whether the page connects this row to the row above with a line, because both are in a tie group
+    joined: bool = False
     rank_interval: RankInterval | None = None  # the ranks that the team could have; None if they have not been computed
-    earlier: Earlier | None = None  # the team's entry a week ago; None: not compared (see `earlier_ranks`)
-    gain: Gain | None = None  # the interval of the difference from the score of a week ago; None: unknown
-    public_rank: int | None = None  # the team's rank on the public leaderboard; only set on a final private leaderboard
+    earlier: Earlier | None = None  # the team's entry a week ago; None if not compared (see `earlier_ranks`)
+    gain: Gain | None = None  # the interval for the change in score over the past week; None if unknown
+    public_rank: int | None = None  # the team's rank on the public leaderboard; set only on a final private leaderboard
 
 
 @dataclass(frozen=True)
 class ShownBoard:
-    """The leaderboard of one split as one person may see it, at the time `at`.
+    """The leaderboard of one split at the time `at`, as one person may see it.
 
     `past` equals `at` for a time in the past; otherwise it is None. `kept` is the stored leaderboard; it is None before
-    the first entry.
+    the first entry. `is_frozen` is true if the viewer may not see how the leaderboard has changed since it was frozen.
     """
 
     phase: Phase
@@ -67,10 +71,11 @@ class ShownBoard:
     access: ScoreAccess
     kept: Board | None
     reconstructed: bool = False
+    is_frozen: bool = False
 
     @property
     def entries(self) -> EntryQuerySet:
-        """The entries of this leaderboard at its time."""
+        """The entries of this leaderboard at `at`."""
         entries = Entry.objects.filter(board=self.kept) if self.kept else Entry.objects.none()
         return entries.present() if self.past is None else entries.at(self.past)
 
@@ -98,7 +103,7 @@ class ShownBoard:
         return self._consecutive(found, at_top=rows.start == 0)
 
     def top(self, count: int) -> list[BoardRow]:
-        """Return the rows of the first teams, without baselines."""
+        """Return the rows of the first teams. Baselines are left out."""
         return self._consecutive(self._read(entry_queries.listed, rows=range(count), with_baselines=False), at_top=True)
 
     def row_named(self, team: str) -> BoardRow | None:
@@ -120,7 +125,7 @@ class ShownBoard:
         return row, index
 
     def chunks(self) -> Iterator[list[BoardRow]]:
-        """Yield all rows in chunks. All rows are as of the same moment, no matter how slowly they are consumed."""
+        """Yield all rows in chunks. All rows show the same moment, no matter how slowly they are consumed."""
         lines = list(self.entries.in_order().values_list("pk", "score", "is_baseline"))
         ranks = ranking.ranks([(score, baseline) for _, score, baseline in lines])
         for start in range(0, len(lines), ROWS_AT_ONCE):
@@ -129,29 +134,26 @@ class ShownBoard:
 
     @property
     def rows(self) -> list[BoardRow]:
-        """All rows. For a large leaderboard, read pages or chunks instead."""
+        """All rows. For large leaderboards, read pages or chunks instead."""
         return [row for chunk in self.chunks() for row in chunk]
 
     def with_keys(self, keys: list[int]) -> list[Any]:
-        """Return the entries with these keys, in the order of the leaderboard, with all columns that a page
-        displays.
-        """
+        """Return the entries with these keys in leaderboard order, with all columns that a page displays."""
         return entry_queries.with_keys(at=self.past, keys=keys)
 
     def _read(self, query: Callable[..., list[Any]], **arguments: Any) -> list[Any]:
         return query(board=self.kept.pk, at=self.past, **arguments) if self.kept else []
 
     def _numbers_above(self, entry: Any) -> tuple[int, int, int]:
-        """Return three counts for an entry: the entries above it, the teams among these, and the teams with a
-        higher score.
-        """
+        """Return three counts for an entry: entries above it, teams above it, and teams with a higher score."""
         where = {"score": entry.score, "submitted_at": entry.submitted_at, "team": entry.team_id}
         return next(iter(self._read(entry_queries.numbers_above, **where)), (0, 0, 0))
 
     def _consecutive(self, entries: Sequence[Any], *, at_top: bool = False) -> list[BoardRow]:
         """Return the rows of consecutive entries.
 
-        To compute their ranks, the entries above them are counted, unless `at_top` is true because there are none.
+        The ranks follow from the number of entries above the first one. With `at_top`, there are no entries above it,
+        so nothing is counted.
         """
         first = None if at_top else next((entry for entry in entries if not entry.is_baseline), None)
         _, before, better = self._numbers_above(first) if first else (0, 0, 0)
@@ -161,7 +163,7 @@ class ShownBoard:
     def rows_of(
         self, entries: Sequence[Any], ranks: Sequence[int | None], *, consecutive: bool = True
     ) -> list[BoardRow]:
-        """Return the rows of entries that `entry_queries` has read. Ties are only set for consecutive entries."""
+        """Return rows for entries that were read by `entry_queries`. Ties are set only for consecutive entries."""
         metrics = _all_metrics([entry.evaluation_id for entry in entries if entry.evaluation_id], self.split)
         teams = [entry.team_id for entry in entries]
         counts: dict[int, int] = {}
@@ -181,7 +183,6 @@ class ShownBoard:
                 entries=counts.get(entry.team_id, 1) if self.past else entry.submissions,
                 submitted_at=entry.submitted_at,
                 baseline=entry.is_baseline,
-                submission_id=entry.submission_id,
                 evaluation_id=entry.evaluation_id,
                 tied=None if entry.is_baseline else tie,
                 joined=bool(tie),
@@ -207,27 +208,46 @@ def board_seen(
     """Return the leaderboard of one split, as `board` does, for a viewer whose access is known."""
     if split not in access.splits:
         raise Refused("forbidden", _closed_until(phase, split))
-    if at is None or at >= now:
+    at, is_frozen = at or now, hides_changes(phase, split=split, access=access, now=now)
+    if is_frozen and phase.freeze_at:
+        at = min(at, phase.freeze_at)
+    if at >= now:
         kept = kept_board(phase, split=split, ladder=access.ladder, signature=phase.signature)
-        return ShownBoard(phase, split, phase.signature, now, at or now, None, access, kept)
+        return ShownBoard(phase, split, phase.signature, now, at, None, access, kept)
     terms = terms_at(phase, at)
+    if terms and (frozen := frozen_then(phase, terms, split=split, access=access, at=at)):
+        at, terms = frozen, terms_at(phase, frozen)
     if terms is None:
-        return ShownBoard(phase, split, "", now, at, at, access, None)
-    then = access_then(access, terms, is_over=phase.has_closed(at))
+        return ShownBoard(phase, split, "", now, at, at, access, None, is_frozen=is_frozen)
+    then = access_then(access, terms, is_over=phase.shows_private(at))
     kept = kept_board(phase, split=split, ladder=then.ladder, signature=terms.signature)
-    return ShownBoard(phase, split, terms.signature, now, at, at, then, kept, terms.reconstructed)
+    return ShownBoard(phase, split, terms.signature, now, at, at, then, kept, terms.reconstructed, is_frozen)
+
+
+def hides_changes(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) -> bool:
+    """Return whether the leaderboard is currently frozen, so that the viewer sees nothing after the freeze.
+
+    Organizers always see the current leaderboard.
+    """
+    return split == "public" and not access.exact_ends and phase.is_frozen(now)
+
+
+def frozen_then(phase: Phase, terms: BoardTerms, *, split: str, access: ScoreAccess, at: datetime) -> datetime | None:
+    """Return the time at which the leaderboard was frozen, if participants saw a frozen leaderboard at time `at`."""
+    is_frozen = terms.freeze_at is not None and terms.freeze_at < at and not phase.shows_private(at)
+    return terms.freeze_at if is_frozen and split == "public" and not access.exact_ends else None
 
 
 def access_then(access: ScoreAccess, terms: BoardTerms, *, is_over: bool) -> ScoreAccess:
-    """Return the access that participants had at an earlier time, limited to the access that the viewer has now."""
-    if access.exact_ends:  # if the viewer is an organizer
+    """Return the access that participants had at an earlier time, limited to the viewer's current access."""
+    if access.exact_ends:  # the viewer is an organizer
         return access
     decimals = [number for number in (access.decimals, terms.decimals) if number is not None]
     return replace(access, ladder=access.ladder or (terms.ladder and not is_over), decimals=min(decimals, default=None))
 
 
 def kept_board(phase: Phase, *, split: str, ladder: bool, signature: str) -> Board | None:
-    """Return the row of a leaderboard, or None before its first entry."""
+    """Return the database row of a leaderboard, or None before its first entry."""
     asked = {"kind": kind_of(split, ladder=ladder), "signature": signature}
     found = boards_read_with(phase, **asked) if signature == phase.signature else None
     return next(iter(boards_of_kind(phase=phase.pk, **asked) if found is None else found), None)
@@ -239,7 +259,7 @@ def boards_of_kind(*, phase: int, kind: str, signature: str) -> QuerySet[Board]:
 
 
 def has_private(phase: Phase) -> bool:
-    """Return whether the phase has or had entries on private images."""
+    """Return whether the phase's private leaderboard has, or ever had, an entry."""
     found = boards_read_with(phase, kind=Board.Kind.PRIVATE)
     return bool(used_private_boards(phase=phase.pk)) if found is None else any(board.version for board in found)
 
@@ -254,7 +274,7 @@ def kind_of(split: str, *, ladder: bool) -> str:
 
 
 def all_ranks(phase: Phase, *, split: str, signature: str) -> dict[int, tuple[str, int | None, float]]:
-    """Return (name, rank, score) of every current entry of a signature, by team id, in the order of the leaderboard."""
+    """Return (name, rank, score) for each current entry with a signature, in leaderboard order, keyed by team id."""
     entries = Entry.objects.present().filter(board__phase=phase, board__kind=split, board__signature=signature)
     lines = list(entries.in_order().values_list("team", "team__name", "score", "is_baseline"))
     ranks = ranking.ranks([(score, baseline) for _, _, score, baseline in lines])
@@ -262,9 +282,14 @@ def all_ranks(phase: Phase, *, split: str, signature: str) -> dict[int, tuple[st
 
 
 def _closed_until(phase: Phase, split: str) -> str:
-    when = f"is over, at {utc_text(phase.closing)}" if phase.closing else "has been closed by its organizers"
+    if shown := phase.shown_from:
+        when = f"when the phase is over, at {utc_text(shown)}" if shown == phase.ending else f"at {utc_text(shown)}"
+    elif phase.reveal == phase.MANUAL:
+        when = "when the organizers reveal it, after the end of the phase"
+    else:
+        when = "when the phase has been closed by its organizers"
     name = "leaderboard of all images" if split == "all" else f"{split} leaderboard"
-    return f"The {name} opens when the phase {when}. Until then, see the public leaderboard."
+    return f"The {name} opens {when}. Until then, see the public leaderboard."
 
 
 def _all_metrics(evaluations: list[int], split: str) -> dict[int, dict[str, float | None]]:

@@ -8,25 +8,25 @@ Entry = TypeVar("Entry")
 
 
 class Candidate(NamedTuple):
-    """A scored submission of a team, with the data that decide whether it becomes the team's entry."""
+    """A team's scored submission, with the data that decides whether it becomes the team's entry."""
 
     evaluation_id: int
     score: float
-    received: Any  # sorts the submissions of a team by time of submission
+    received: Any  # sort key: orders a team's submissions by time
     public_score: float | None = None
     baseline: bool = False
-    visible: bool = True  # whether participants see this submission's own score
+    visible: bool = True  # whether participants see the score of this submission, and not only that of an earlier one
     final: bool = False
     low: float | None = None
     high: float | None = None
-    submitted_at: Any = None  # time of submission, as text of the database
+    submitted_at: Any = None  # time of submission, as a string from the database
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A team's rank, score and evaluation at an earlier time. `rank` is None if it had no entry.
+    """A team's rank, score and evaluation at an earlier time. `rank` is None if the team had no entry.
 
-    `score` is None if it cannot be compared with a current score, because its signature differs.
+    `score` is None if it cannot be compared with the current score, because their signatures differ.
     """
 
     rank: int | None = None
@@ -37,8 +37,8 @@ class Earlier:
 def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate | None:
     """Return the candidate that becomes a team's entry on a leaderboard of this kind, or None if none counts.
 
-    The entry is the candidate with the highest score among those that count. If several have that score, it is the
-    earliest.
+    The entry is the candidate with the highest score among those that count, or the earliest of several with this
+    score.
 
     >>> def one(number, score, **fields):
     ...     return Candidate(number, score, received=number, public_score=1 - score, **fields)
@@ -57,10 +57,10 @@ def counting(own: Iterable[Candidate], *, kind: str, finals: int) -> list[Candid
 
 
 def finalists(own: Iterable[Candidate], *, finals: int) -> list[Candidate]:
-    """Return the candidates that count when the phase is over: those that the team selected.
+    """Return the candidates that count once the phase is over: those that the team selected as final.
 
-    If the team selected none, its `finals` best submissions by public score count. All submissions of a baseline
-    count, because nobody can select them.
+    If the team selected none, its `finals` best submissions by public score count. All submissions of a baseline count,
+    because nobody can select among them.
     """
     candidates = [*own]
     chosen = [one for one in candidates if one.final or one.baseline]
@@ -68,7 +68,7 @@ def finalists(own: Iterable[Candidate], *, finals: int) -> list[Candidate]:
 
 
 def _public_order(candidate: Candidate) -> tuple[Any, ...]:
-    """Return a key that sorts by public score, best first and missing ones last, and equal scores by time."""
+    """Return a sort key: the highest public score first, missing scores last, and equal scores by time."""
     known = candidate.public_score is not None
     return (not known, -(candidate.public_score or 0.0), candidate.received)
 
@@ -76,8 +76,8 @@ def _public_order(candidate: Candidate) -> tuple[Any, ...]:
 def in_tie_groups(entries: Sequence[Entry], are_tied: Callable[[Entry, Entry], bool | None]) -> list[bool | None]:
     """Return, for each entry, whether it belongs to the tie group of the entry before it.
 
-    A group ends before the first entry for which `are_tied(first entry of the group, entry)` is not true. So every
-    entry of a group is tied with the first one. If `are_tied` returns None (unknown), the group ends as well.
+    A group ends before the first entry for which `are_tied(first entry of the group, entry)` is not true. Therefore
+    every entry in a group is tied with the first one. If `are_tied` returns None (unknown), the group ends as well.
 
     >>> in_tie_groups([0.9, 0.8, 0.7, 0.6], lambda first, other: first - other < 0.15)
     [False, True, False, True]

@@ -14,7 +14,7 @@ FIELDS = [field.attname for field in Board._meta.concrete_fields]
 
 
 class JsonRows(Aggregate):
-    """A subquery whose rows are returned as a JSON list."""
+    """An aggregate that returns the rows of a subquery as a JSON list."""
 
     function = "JSONB_AGG"
     output_field = JSONField()
@@ -24,7 +24,10 @@ class JsonRows(Aggregate):
 
 
 def read_with_boards(user: Any, slug: str) -> ReadChallenge | None:
-    """Return the challenge with this slug, or None if it does not exist or the person may not see it."""
+    """Return the challenge with this slug and its current leaderboards.
+
+    Return None if it does not exist or the person may not see it.
+    """
     return read_challenge(user, slug, phases=phases_with_boards)
 
 
@@ -43,7 +46,7 @@ def phases_with_boards(*, slug: str, user: int | None, is_staff: bool) -> QueryS
 
 
 def boards_read_with(phase: Phase, **values: str) -> list[Board] | None:
-    """Return the leaderboards with these values that were read with a phase.
+    """Return those leaderboards with the given field values that were read together with a phase.
 
     Return None if the phase was read without its leaderboards.
     """

@@ -1,7 +1,7 @@
 """Updates leaderboards when scores, phases or teams change. These receivers run in the transaction of the change.
 
-After each sweep, they also update entries if a phase's number of final submissions has changed, and wake a worker for
-leaderboards whose entries have not been compared since the last change.
+After each run of the sweeper, they also update entries if a phase's number of final submissions has changed, and wake a
+worker if the entries of a leaderboard have not been compared since its last change.
 """
 
 from collections.abc import Iterable

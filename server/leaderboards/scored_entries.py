@@ -1,4 +1,4 @@
-"""Reads the scores of teams in a phase for the rules in `ranking`."""
+"""Reads the scores of teams in a phase, as input for the rules in `ranking`."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -17,14 +17,15 @@ SPLITS = {  # the split whose scores each kind of leaderboard shows
     Board.Kind.PRIVATE: "private",
     Board.Kind.ALL: "all",
 }
-# `finals` is the number of final submissions with which the current entries of the phase were computed; see
+# `finals` is the number of final submissions that was used to compute the phase's current entries; see
 # `services.terms.apply_finals`.
 TEAMS = """
     SELECT id, is_baseline,
         (SELECT finals FROM leaderboards_boardterms WHERE phase_id = %s ORDER BY since DESC, id DESC LIMIT 1)
     FROM challenges_team WHERE disqualified_at IS NULL AND id IN ({})
 """
-# Times are read as text. Most of them are not needed, and parsing them would take longer than reading everything else.
+# Times are read as strings. Most of them are not needed, and parsing them would take longer than reading everything
+# else.
 SCORES = """
     SELECT score.split, submission.team_id, score.value, evaluation.published_id, evaluation.id, submission.final,
         score.low, score.high, CAST(submission.received_at AS text)
@@ -55,10 +56,10 @@ class TeamScores:
 
 
 def read_scores(phase: Phase, *, signature: str, teams: Collection[int]) -> dict[tuple[str, int], TeamScores]:
-    """Return the scores of teams by kind of leaderboard and team.
+    """Return the scores of teams, keyed by kind of leaderboard and team.
 
-    Teams without scores on a split and disqualified teams are left out. The number of finals is read together with the
-    scores, because `phase` may be outdated.
+    Teams without scores on a split and disqualified teams are left out. The number of final submissions is read
+    together with the scores, because the object `phase` may be outdated.
     """
     facts = {team: (bool(baseline), finals) for team, baseline, finals in select(TEAMS, [phase.pk], teams)}
     words = (phase.pk, Status.SCORED, signature, phase.declared_track.headline)
@@ -66,7 +67,7 @@ def read_scores(phase: Phase, *, signature: str, teams: Collection[int]) -> dict
     public = {evaluation: value for split, _, value, _, evaluation, *_ in rows if split == "public"}
     found: dict[tuple[str, int], list[Candidate]] = {}
     for received, (split, team, value, published, evaluation, *columns) in enumerate(rows):
-        visible = published == evaluation  # this only matters under ladder feedback; see `is_visible`
+        visible = published == evaluation  # can be false only under ladder feedback; see `is_visible`
         candidate = Candidate(evaluation, value, received, public.get(evaluation), facts[team][0], visible, *columns)
         found.setdefault((split, team), []).append(candidate)
     return {

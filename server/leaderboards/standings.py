@@ -1,4 +1,4 @@
-"""The rank of a submission, and why it is not on the leaderboard."""
+"""Determines the rank of a submission, or the reason why it is not on the leaderboard."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from django.db.models import F, QuerySet
 
 from server.challenges.feedback_leakage import ladder_margin
 from server.challenges.models import Phase
+from server.clock import utc_text
 from server.compiled_queries import compiled_query
 from server.leaderboards import compared
 from server.leaderboards.compared import RankInterval
@@ -18,6 +19,7 @@ from server.leaderboards.own_entry import RankedEntry
 from server.leaderboards.present_ranks import with_better
 from server.leaderboards.queries import kept_board, kind_of
 from server.leaderboards.scored_entries import SPLITS, TeamScores, read_scores
+from server.leaderboards.services.terms import terms_at
 from server.submissions.feedback import current_evaluation
 from server.submissions.models import Evaluation, Status, Submission
 
@@ -25,10 +27,11 @@ NOT_SCORED = {
     Status.QUEUED: "It is waiting to be scored.",
     Status.RUNNING: "It is being scored.",
     Status.REJECTED: "The file was rejected. Fix its defects and submit again.",
-    Status.FAILED: "It could not be scored, but the cause is not in the file. Submit it again.",
+    Status.FAILED: "It could not be scored, but your file is not the cause. Submit it again.",
     Status.CANCELLED: "It was cancelled. Submit the file again to have it scored.",
 }
 DISQUALIFIED = "The organizers disqualified your team, so it is not on any leaderboard. Their reason: {reason}"
+TAKEN_OFF = "The organizers took your team off the leaderboards. Contact them if you want to know why."
 BEATEN = "Your team's best submission holds its place on the leaderboard."
 NOT_FINAL = "It is not one of the team's final submissions."
 UNDEFINED = "Its score is undefined, because the ground truth of this split has no objects to find."
@@ -42,7 +45,14 @@ UNCLEAR = (
     "shown instead."
 )
 COMPARING = "It is being compared with your team's best. Its score will be shown if it is clearly higher."
-INCOMPARABLE = "It could not be compared with your team's best, so it shows no score. Contact the organizers."
+FROZEN = (
+    "The leaderboard was frozen at {time} and shows the entries of that time until the phase is over. This submission "
+    "was scored later."
+)
+INCOMPARABLE = "It could not be compared with your team's best, so its score is not shown. Contact the organizers."
+
+
+NEXT_UP = {name: F(f"compared__{name}") for name in ("next_up", "next_up_tied")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +60,8 @@ class Standing:
     """The rank of a submission on the leaderboard of `split`.
 
     `why_not` is empty if the submission is on that leaderboard. `rank_interval` is the interval of ranks that the
-    submission could have, or it is None if it has not been computed. `entry` is the team's entry, which may be for
-    another submission. It is None if the team has no entry.
+    submission could have, or None if it has not been computed. `entry` is the team's entry, which may be based on
+    another submission, or None if the team has no entry.
     """
 
     split: str
@@ -63,12 +73,12 @@ class Standing:
 
 
 def standing(submission: Submission, *, now: datetime) -> Standing:
-    """Return the rank of a submission on the public leaderboard, or on the private one once the phase is over."""
+    """Return a submission's rank on the public leaderboard, or on the private leaderboard once the phase is over."""
     return standings(submission.phase, [submission], now=now)[submission.pk]
 
 
 def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime) -> dict[UUID, Standing]:
-    """Return the ranks of several submissions to one phase, on the leaderboard that its teams see.
+    """Return the ranks of several submissions to one phase on the leaderboard that participants see.
 
     The caller must have called `feedback.load_scores` for the submissions. Ranks are counted once per team.
     """
@@ -76,14 +86,17 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
     teams = {one.team_id for one in asked if one.status == Status.SCORED}
     kind = deciding_kind(phase, now=now)
     split = SPLITS[Board.Kind(kind)]
-    entries = listed_entries(phase=phase.pk, signature=phase.signature, kind=kind, teams=[*teams]) if teams else []
+    at = phase.freeze_at if phase.is_frozen(now) else None
+    entries = entries_at(phase, kind, [*teams], at) if teams else []
     listed: dict[UUID, Standing] = {}  # by submission, without submissions that are not their team's entry
     of_team: dict[int, RankedEntry] = {}
     for entry in entries:
         rank = None if entry.is_baseline else entry.better + 1
-        own = RankedEntry(entry.board_id, rank, entry.score, entry.next_up, entry.next_up_tied)
+        next_up, tied = (None, None) if at else (entry.next_up, entry.next_up_tied)
+        own = RankedEntry(entry.board_id, rank, entry.score, next_up, tied, at)
         of_team[entry.team_id] = own
-        listed[entry.submission_id] = Standing(split, True, "", rank, compared.rank_interval(entry, rank), own)
+        ranks = None if at else compared.rank_interval(entry, rank)
+        listed[entry.submission_id] = Standing(split, True, "", rank, ranks, own)
     beaten = {one.team_id for one in asked if one.pk not in listed} & teams
     # On the private leaderboard, whether a submission counts depends on the other submissions of its team.
     finals = beaten if kind == Board.Kind.PRIVATE else set()
@@ -92,45 +105,63 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
     def standing_of(submission: Submission) -> Standing:
         if submission.pk in listed:
             return listed[submission.pk]
-        reason = why_not(submission, kind=kind, scores=scores.get((kind, submission.team_id)))
+        reason = why_not(submission, kind=kind, scores=scores.get((kind, submission.team_id)), frozen=at)
         return Standing(split, False, reason, None, None, of_team.get(submission.team_id))
 
     return {one.pk: standing_of(one) for one in asked}
 
 
+def entries_at(phase: Phase, kind: str, teams: list[int], at: datetime | None) -> list[Any]:
+    """Return the entries of teams on the current leaderboard or, if it is frozen, on that leaderboard at `at`."""
+    if at is None:
+        return listed_entries(phase=phase.pk, signature=phase.signature, kind=kind, teams=teams, at=None)
+    terms = terms_at(phase, at)
+    then = kind_of("public", ladder=kind == Board.Kind.PUBLISHED or (terms is not None and terms.ladder))
+    signature = terms.signature if terms else ""
+    return listed_entries(phase=phase.pk, signature=signature, kind=then, teams=teams, at=at)
+
+
 @compiled_query
-def listed_entries(*, phase: int, signature: str, kind: str, teams: list[int]) -> QuerySet[Any]:
-    """Return the entries of teams, each with its submission, its comparison, and the number of teams with a higher
-    score.
+def listed_entries(
+    *, phase: int, signature: str, kind: str, teams: list[int], at: datetime | None
+) -> QuerySet[Any, Any]:
+    """Return the entries of teams with their submissions, comparisons, and numbers of teams with a higher score.
+
+    Entries for an earlier time have no comparison.
     """
-    entries = Entry.objects.present().filter(board__phase=phase, board__signature=signature, board__kind=kind)
-    found = with_better(entries.filter(team__in=teams)).annotate(**compared.COLUMNS)
-    next_up = {name: F(f"compared__{name}") for name in ("next_up", "next_up_tied")}
-    return found.annotate(submission_id=F("evaluation__submission"), **next_up)
+    entries = Entry.objects.present() if at is None else Entry.objects.at(at)
+    entries = entries.filter(board__phase=phase, board__signature=signature, board__kind=kind)
+    related = {"submission_id": F("evaluation__submission")} | ({} if at else compared.COLUMNS | NEXT_UP)
+    found = with_better(entries.filter(team__in=teams), at).annotate(**related)
+    return found.values_list("board_id", "team_id", "is_baseline", "score", "better", *related, named=True)
 
 
 def deciding_kind(phase: Phase, *, now: datetime) -> str:
-    """Return the kind of leaderboard that decides the ranking: private when the phase is over, otherwise public.
+    """Return the kind of leaderboard that decides the ranking: private when its scores are shown, otherwise public.
 
     Without private images, the public leaderboard always decides.
     """
-    if phase.has_closed(now):
+    if phase.shows_private(now):
         private = kept_board(phase, split="private", ladder=False, signature=phase.signature)
         if private is not None and private.listed:
             return Board.Kind.PRIVATE
     return kind_of("public", ladder=phase.has_ladder(now))
 
 
-def why_not(submission: Submission, *, kind: str, scores: TeamScores | None) -> str:
+def why_not(submission: Submission, *, kind: str, scores: TeamScores | None, frozen: datetime | None) -> str:
     """Return a sentence that explains why a submission is not on a leaderboard.
 
-    `scores` are the team's private scores, if they decide the ranking.
+    `scores` are the team's private scores, if they decide the ranking. `frozen` is the time at which the leaderboard
+    was frozen, if it is.
     """
     if submission.status != Status.SCORED:
         return NOT_SCORED[Status(submission.status)]
     if submission.team.disqualified_at is not None:
-        return DISQUALIFIED.format(reason=submission.team.disqualification_reason)
+        shown = submission.team.disqualification_is_shown
+        return DISQUALIFIED.format(reason=submission.team.disqualification_reason) if shown else TAKEN_OFF
     evaluation = current_evaluation(submission)
+    if evaluation is not None and frozen is not None and evaluation.created_at > frozen:
+        return FROZEN.format(time=utc_text(frozen))
     if evaluation is None or evaluation.signature != submission.phase.signature:
         return OF_ANOTHER_KIND
     if not is_defined(evaluation, submission.phase, split=SPLITS[Board.Kind(kind)]):

@@ -13,7 +13,7 @@ from server.submissions.feedback import ScoreAccess, score_access
 
 @dataclass(frozen=True, slots=True)
 class TeamEntry:
-    """A team's current row on a leaderboard."""
+    """A team's current row on one leaderboard."""
 
     board: ShownBoard
     row: BoardRow
@@ -39,7 +39,11 @@ def has_been_shown(team: Team, phases: Sequence[Phase], *, viewer: Any, is_organ
         for phase, access in accesses(phases, viewer=viewer, is_organizer=is_organizer, now=now)
         for split in access.splits
     }
-    return not shown.isdisjoint(Entry.objects.filter(team=team).values_list("board__phase", "board__kind").distinct())
+    entries = Entry.objects.filter(team=team)
+    for phase in phases:
+        if phase.is_frozen(now) and not is_organizer:
+            entries = entries.exclude(board__phase=phase, valid_from__gt=phase.freeze_at)
+    return not shown.isdisjoint(entries.values_list("board__phase", "board__kind").distinct())
 
 
 def accesses(

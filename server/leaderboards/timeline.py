@@ -1,4 +1,4 @@
-"""Scores and ranks of some teams over time."""
+"""Computes how the scores and ranks of some teams changed over time."""
 
 from array import array
 from bisect import bisect_left
@@ -13,7 +13,7 @@ from server.leaderboards.periods import Span, periods, spans
 from server.leaderboards.queries import ShownBoard
 from server.leaderboards.validators import content_key, fingerprint
 
-# the maximum number of points in time in a chart; if there were more, they would be less than 6 pixels apart
+# the maximum number of points in time in a chart; with more, the points would be less than 6 pixels apart
 MOMENTS = 200
 
 
@@ -27,7 +27,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The moments at which a score or rank changed, and the score and rank of each team at each of these moments.
+    """The moments at which a score or rank changed, with every team's score and rank at each of these moments.
 
     A point is None if the team was not listed at that moment.
     """
@@ -38,9 +38,9 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The scores of all teams over time, highest first, without baselines.
+    """All scores that teams had over time, highest first, without baselines.
 
-    A score is listed from the moment with index `begins` up to, but not including, the moment with index `ends`. Arrays
+    A score is shown from the moment with index `begins` up to, but not including, the moment with index `ends`. Arrays
     save memory, because there can be 100,000 scores.
     """
 
@@ -60,7 +60,7 @@ def timeline_of(board: ShownBoard, teams: Collection[int], *, with_ranks: bool) 
     if not with_ranks:
         moments = moments_of(own)
         return Timeline(moments, points_of(own, moments, teams))
-    key = fingerprint("field", board.phase.pk, board.split, board.access, board.phase.closing)
+    key = fingerprint("field", board.phase.pk, board.split, board.access, board.phase.shown_from)
     state, minute = content_key(board), board.now.replace(second=0, microsecond=0)
     found: tuple[object, datetime, Field] | None = caches["history"].get(key)
     if found is None or (found[0] != state and found[1] != minute):
@@ -70,7 +70,7 @@ def timeline_of(board: ShownBoard, teams: Collection[int], *, with_ranks: bool) 
 
 
 def moments_of(parts: Iterable[Span], *, count: int = MOMENTS) -> list[datetime]:
-    """Return the times at which a score began or ceased to be shown, in order.
+    """Return the times at which a score appeared or disappeared, in order.
 
     If there are more than `count` changes, the whole period is divided into `count` equal parts, and only the last
     change in each part is returned.
@@ -95,7 +95,7 @@ def field_of(parts: Sequence[Span], *, count: int = MOMENTS) -> Field:
 
 
 def indices(span: Span, moments: Sequence[datetime]) -> tuple[int, int]:
-    """Return the index of the first moment in a span, and of the first moment after it."""
+    """Return the index of the first moment within a span, and the index of the first moment after it."""
     end = len(moments) if span.until is None else bisect_left(moments, span.until)
     return bisect_left(moments, span.since), end
 
@@ -103,10 +103,10 @@ def indices(span: Span, moments: Sequence[datetime]) -> tuple[int, int]:
 def points_of(
     own: Iterable[Span], moments: Sequence[datetime], teams: Collection[int], *, field: Field | None = None
 ) -> dict[int, list[Point | None]]:
-    """Return the points of some teams, given their spans, with ranks if `field` has the scores of all teams.
+    """Return the points of some teams, computed from their spans. If `field` is given, the points include ranks.
 
-    Spans are visited in descending order of score. For each moment, `differences` holds how much the number of higher
-    scores differs from that of the moment before.
+    Spans are visited in descending order of score. For each moment, `differences` holds the change in the number of
+    higher scores since the previous moment.
     """
     found: dict[int, list[Point | None]] = {team: [None] * len(moments) for team in teams}
     differences, position = [0] * (len(moments) + 1), 0

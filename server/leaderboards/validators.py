@@ -1,4 +1,4 @@
-"""Entity tags of leaderboards. A tag stays the same as long as nothing has changed that the viewer can see."""
+"""Entity tags (ETags) for leaderboards. A tag stays the same as long as the viewer can see no change."""
 
 from hashlib import blake2b
 
@@ -19,12 +19,17 @@ def fingerprint(*parts: object) -> str:
 
 
 def content_key(board: ShownBoard) -> tuple[object, ...]:
-    """Return a key that changes with the rows of a leaderboard.
+    """Return a key that changes whenever the rows of a leaderboard change.
 
     The key contains the leaderboard's version, which increases with every visible change. The version of a public
-    leaderboard does not depend on private scores or, under ladder feedback, on hidden scores.
+    leaderboard does not depend on private scores or, under ladder feedback, on hidden scores. While the leaderboard is
+    frozen, the version would reveal changes, so the key contains the minute instead.
     """
-    kept, public = ((one.pk, one.version) if one else None for one in (board.kept, public_counterpart(board)))
+    minute = board.now.replace(second=0, microsecond=0)
+    kept, public = (
+        (one.pk, minute if board.is_frozen else one.version) if one else None
+        for one in (board.kept, public_counterpart(board))
+    )
     access = (board.access.decimals, board.access.ladder, board.access.exact_ends)
     return (kept, board.split, board.signature, board.past, access, compared_since(board), public)
 
@@ -35,13 +40,13 @@ def entity_tag(board: ShownBoard, *parts: object) -> str:
 
 
 def not_modified(request: HttpRequest, tag: str) -> HttpResponseBase | None:
-    """Return 304 Not Modified if the client's copy has this ETag, whether weak or strong."""
+    """Return 304 Not Modified if the client's copy has this ETag (whether weak or strong)."""
     named = request.headers.get("If-None-Match", "")
     return tagged(HttpResponseNotModified(), tag) if tag.removeprefix("W/") in named else None
 
 
 def tagged(response: HttpResponseBase, tag: str) -> HttpResponseBase:
-    """Add the tag to a response. A browser may store the response, but must revalidate it before each use."""
+    """Add an entity tag to a response. A browser may store the response, but must revalidate it before each use."""
     response["ETag"] = tag
     response["Cache-Control"] = "private, no-cache"
     return response

@@ -1,4 +1,7 @@
-"""The configuration of this app. After each sweep, it creates notices and wakes the process that sends emails."""
+"""The configuration of this app.
+
+After each run of the sweeper, it creates notices and wakes the process that sends emails.
+"""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,4 @@
-"""Notices to people about events in their challenges, and which of them people also want by email."""
+"""Notices to users about events in their challenges, and the users' choices of which notices to receive by email."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from server.leaderboards.models import Board
 
 
 class Kind(models.TextChoices):
-    """The kinds of notices. For each kind, people choose whether they also want an email."""
+    """The kinds of notices. For each kind, users choose whether to receive an email as well."""
 
     SCORED = "scored", "A submission was scored, after more than 2 minutes"
     REJECTED = "rejected", "A submission was rejected"
@@ -20,17 +20,22 @@ class Kind(models.TextChoices):
     ANNOUNCED = "announced", "Organizers announced something"
     DEADLINE = "deadline", "A phase closes in 24 hours"
     RESCORED = "rescored", "A phase was rescored"
+    CHANGED = "changed", "Organizers paused submissions, extended a phase or gave your team more submissions"
     INVITED = "invited", "A team invites you"
     ASKED = "asked", "Somebody asks to join or merge with the team that you lead"
     ORGANIZES = "organizes", "You were given a role as an organizer"
+    SCHEDULE = "schedule", "A challenge that you own was not published as scheduled"
 
 
 class Announcement(models.Model):
-    """A message from the organizers to everybody who takes part in a challenge."""
+    """A message from the organizers to all participants in a challenge."""
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="announcements")
     title = models.CharField(max_length=120)
     text = models.TextField(max_length=5000)
+    with_mail = models.BooleanField(
+        default=True, db_default=True, help_text="whether people who want emails about announcements get one"
+    )
     announced_at = models.DateTimeField()
     announced_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="announcements"
@@ -44,7 +49,7 @@ class Announcement(models.Model):
 
 
 class Event(models.Model):
-    """An event that people are told about once. Its text contains no scores and no names of people or teams."""
+    """An event about which people are notified once. Its text contains no scores and no names of people or teams."""
 
     kind = models.CharField(max_length=10, choices=Kind)
     key = models.CharField(max_length=120, help_text="identifies the event among all events of its kind")
@@ -70,7 +75,7 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
 
 
 class Notice(models.Model):
-    """An event in the inbox of one person, and the state of its email."""
+    """An event in a person's inbox, and the state of the email about it."""
 
     event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="notices")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
@@ -93,7 +98,7 @@ class Notice(models.Model):
 
 
 class MailChoice(models.Model):
-    """A kind of notice that a person also wants by email."""
+    """A kind of notice that a person also wants to receive by email."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mail_choices")
     kind = models.CharField(max_length=10, choices=Kind)
@@ -106,7 +111,7 @@ class MailChoice(models.Model):
 
 
 class Progress(models.Model):
-    """The time up to which events have been found, as a single row. It is locked while notices are written."""
+    """A single row with the time up to which events have been found. It is locked while notices are written."""
 
     until = models.DateTimeField()
 
@@ -115,7 +120,7 @@ class Progress(models.Model):
 
 
 class TopThree(models.Model):
-    """The teams that were among the first three of a leaderboard at the last check."""
+    """The teams that held the first three ranks of a leaderboard at the last check."""
 
     board = models.OneToOneField(Board, primary_key=True, on_delete=models.CASCADE, related_name="top_three")
     version = models.PositiveBigIntegerField()

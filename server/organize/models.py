@@ -1,4 +1,4 @@
-"""Rescorings of phases, and statistics of ground truths."""
+"""Rescorings of phases, statistics of ground truths, scheduled publications, and keys that have signed results."""
 
 import uuid
 
@@ -6,11 +6,11 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from server.challenges.models import Phase, Truth
+from server.challenges.models import Challenge, Phase, Truth
 
 
 class Rescoring(models.Model):
-    """A rescoring of all submissions of a phase. The leaderboards do not change until it is applied."""
+    """A rescoring of all submissions to a phase. The leaderboards do not change until it is applied."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="rescorings")
@@ -39,7 +39,7 @@ class Rescoring(models.Model):
 
 
 class TruthStatistics(models.Model):
-    """The statistics of a ground truth for organizers: counts, histograms, class balance, best possible score."""
+    """Statistics of a ground truth for organizers: counts, histograms, class balance and the best possible score."""
 
     truth = models.OneToOneField(Truth, primary_key=True, on_delete=models.CASCADE, related_name="statistics")
     content = models.JSONField(help_text="as written by `podium prepare --statistics`")
@@ -49,3 +49,31 @@ class TruthStatistics(models.Model):
 
     def __str__(self) -> str:
         return f"statistics of {self.truth}"
+
+
+class SigningKey(models.Model):
+    """A public key with which this service has signed results. The last one is the current key."""
+
+    public_key = models.CharField(max_length=64, unique=True)
+    used_at = models.DateTimeField(help_text="when it first signed results, or when it replaced another key")
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return self.public_key
+
+
+class Publication(models.Model):
+    """The scheduled publication of a draft. The row is removed when the draft is published."""
+
+    challenge = models.OneToOneField(Challenge, on_delete=models.CASCADE, related_name="publication")
+    at = models.DateTimeField()
+    visibility = models.CharField(max_length=10, choices=Challenge.Visibility)
+    failed_at = models.DateTimeField(null=True, blank=True)
+    failure = models.CharField(
+        max_length=500, blank=True, default="", help_text="why the draft was not published at this time"
+    )
+
+    def __str__(self) -> str:
+        return f"{self.challenge} at {self.at}"

@@ -1,10 +1,13 @@
 """Runs the `podium` program as a child process, because the server never loads numpy."""
 
 import json
+import logging
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from errno import ENOSPC
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,31 +16,60 @@ from typing import Any
 
 from django.conf import settings
 
+from evaluator.bundle import InvalidBundle
+from evaluator.problems import Problem
+
+log = logging.getLogger(__name__)
 SUBMISSION_AT_FAULT, TRUTH_AT_FAULT, NO_SPACE = 2, 3, 74
 FAULTS = (0, SUBMISSION_AT_FAULT, TRUTH_AT_FAULT)
+
+
+class UnexpectedExit(RuntimeError):
+    """Raised if the program ends with an unexpected exit code, which is negative if a signal has ended it."""
+
+    def __init__(self, detail: str, code: int) -> None:
+        super().__init__(detail)
+        self.code = code
+
+
+class Stopped(InvalidBundle):
+    """Raised if a check did not end as expected, which is not the fault of the bundle. The message says what to do."""
+
+    def __init__(self, command: str, reason: str) -> None:
+        self.reason = reason
+        message = (
+            f"could not be checked, because `podium {command}` {reason}. Try again, or ask the staff of this server"
+        )
+        super().__init__([Problem("check_stopped", message)])
+
+
+class TookTooLong(Stopped):
+    """Raised if a check took longer than its limit."""
 
 
 def run_podium(
     *words: str, expected: tuple[int, ...] = (0,), report: Callable[[str], None] | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Run `podium …` and return the completed process. `report` is called with each line of its output immediately.
+    """Run `podium …` and return the completed process.
 
-    The temporary files of `podium` are removed even if it is killed. Raises TimeoutExpired if it takes too long,
-    OSError if the disk is full, and RuntimeError for another unexpected exit code.
+    `report` is called with each line of the output as soon as it is printed. The temporary files of `podium` are
+    removed even if it is killed. Raises TimeoutExpired if it takes too long, OSError if the disk is full, and
+    UnexpectedExit for any other unexpected exit code.
     """
     with TemporaryDirectory(prefix="podium-", dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         ended = run_in(Path(folder), words, report)
     if ended.returncode == NO_SPACE:
         raise OSError(ENOSPC, os.strerror(ENOSPC))
     if ended.returncode not in expected:
-        raise RuntimeError(f"podium {words[0]} exited with {ended.returncode}: {ended.stderr.strip()[-2000:]}")
+        detail = f"podium {words[0]} exited with {ended.returncode}: {ended.stderr.strip()[-2000:]}"
+        raise UnexpectedExit(detail, ended.returncode)
     return ended
 
 
 def run_in(
     folder: Path, words: tuple[str, ...], report: Callable[[str], None] | None
 ) -> "subprocess.CompletedProcess[str]":
-    """Run `podium …` with its temporary files in a folder."""
+    """Run `podium …` so that it writes its temporary files to the given folder."""
     lines: list[str] = []
     with (
         (folder / "stderr").open("w+") as errors,
@@ -63,7 +95,7 @@ def run_in(
         try:
             child.wait(seconds_for(words[0]))
         finally:
-            child.kill()  # this has no effect on a process that has ended
+            child.kill()  # has no effect if the process has already ended
             reader.join()
         errors.seek(0)
         return subprocess.CompletedProcess(words, child.returncode, "".join(lines), errors.read())
@@ -75,16 +107,37 @@ def seconds_for(command: str) -> int:
     return limit
 
 
+@contextmanager
+def _reporting_stops(command: str) -> Iterator[None]:
+    """Raise Stopped instead of the exceptions of `run_podium`, and write the details to the log."""
+    try:
+        yield
+    except subprocess.TimeoutExpired as error:
+        raise TookTooLong(command, f"took longer than {seconds_for(command)} s") from error
+    except UnexpectedExit as error:
+        log.exception("podium %s stopped", command)
+        signalled = error.code < 0
+        ended = f"was ended by {signal.Signals(-error.code).name}" if signalled else f"failed with status {error.code}"
+        hint = ", probably because the memory of the server is full" if error.code == -signal.SIGKILL else ""
+        raise Stopped(command, ended + hint) from error
+
+
 def answer(*words: str) -> dict[str, Any]:
-    """Run `podium … --json` and return its parsed output, with `errors` if the truth or submission is faulty."""
-    output: dict[str, Any] = json.loads(run_podium(*words, "--json", expected=FAULTS).stdout)
+    """Run `podium … --json` and return its parsed output.
+
+    It lists `errors` if the ground truth or submission is faulty. Raises Stopped if the process fails, is killed or
+    takes too long.
+    """
+    with _reporting_stops(words[0]):
+        output: dict[str, Any] = json.loads(run_podium(*words, "--json", expected=FAULTS).stdout)
     return output
 
 
 def answer_with_progress(report: Callable[[str], None], *words: str) -> dict[str, Any]:
-    """Do the same as `answer`, and call `report` with each line that the command prints as text."""
+    """Return the same as `answer`, and call `report` with each line of text that the command prints while it runs."""
     with TemporaryDirectory(prefix="podium-", dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         path = Path(folder) / "answer.json"
-        run_podium(*words, "--json", str(path), expected=FAULTS, report=report)
+        with _reporting_stops(words[0]):
+            run_podium(*words, "--json", str(path), expected=FAULTS, report=report)
         output: dict[str, Any] = json.loads(path.read_text())
     return output

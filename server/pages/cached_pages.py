@@ -14,7 +14,7 @@ from evaluator.hidden import revealed
 def cached_page(request: HttpRequest, key: str, render: Callable[[], str]) -> HttpResponse:
     """Return the page with this key from the cache. If it is not cached, render and cache it.
 
-    Everybody gets the same compressed copy, so the page must not depend on the viewer or contain a secret.
+    All viewers get the same compressed copy, so the page must not depend on the viewer or contain a secret.
     """
     packed: bytes | None = caches["boards"].get(key)
     if packed is None:

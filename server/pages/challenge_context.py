@@ -10,10 +10,12 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 
 from evaluator.catalog import TRACKS
+from server.accounts.requests import SAFE_METHODS
 from server.challenges.approval import not_a_member
+from server.challenges.closing import closing_for
 from server.challenges.models import Challenge, JoinRequest, Membership, Phase, Team
 from server.challenges.reading import request_of
-from server.challenges.roles import Right
+from server.challenges.roles import Right, refuse_archived
 from server.challenges.services import registration_end
 from server.clock import is_over
 from server.leaderboards.reading import read_with_boards
@@ -33,7 +35,7 @@ class JoinState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChallengeContext:
-    """The data that every page of a challenge needs. Its name in templates is `current`."""
+    """The data that every page of a challenge needs. Templates access it as `current`."""
 
     challenge: Challenge
     phases: list[Phase]
@@ -62,12 +64,17 @@ class ChallengeContext:
     @property
     def may_edit(self) -> bool:
         """Whether the viewer may edit the challenge as one of its organizers."""
-        return self.is_organizer and self.challenge.is_organized_by(self.user, Right.EDIT)
+        return self.may_change(Right.EDIT)
 
     @property
     def may_own(self) -> bool:
         """Whether the viewer may change the organizers, end phases and reveal scores."""
-        return self.is_organizer and self.challenge.is_organized_by(self.user, Right.OWN)
+        return self.may_change(Right.OWN)
+
+    def may_change(self, right: Right) -> bool:
+        """Return whether the viewer has this right as an organizer, and the challenge is not archived."""
+        is_archived = self.challenge.archived_at is not None
+        return self.is_organizer and not is_archived and self.challenge.is_organized_by(self.user, right)
 
     @property
     def needs_approval(self) -> bool:
@@ -75,7 +82,7 @@ class ChallengeContext:
 
     @property
     def joins_with_file(self) -> bool:
-        """Whether the viewer joins the challenge by submitting a file."""
+        """Whether submitting a file would make the viewer join the challenge."""
         return self.join_state == JoinState.OPEN and not self.needs_approval
 
     @property
@@ -90,14 +97,16 @@ class ChallengeContext:
 
     @property
     def track_and_visibility(self) -> str:
-        """The title of the phase's track and, unless the challenge is public, who can see the challenge."""
+        """The title of the phase's track, who can see the challenge unless it is public, and if it is archived."""
         track = track_title(self.phase.track) if self.phase else ""
         is_public = self.challenge.visibility == Challenge.Visibility.PUBLIC
-        return track if is_public else f"{track} · {self.challenge.get_visibility_display()}"
+        visibility = "" if is_public else self.challenge.get_visibility_display()
+        archived = "archived: read-only" if self.challenge.archived_at else ""
+        return " · ".join(filter(None, (track, visibility, archived)))
 
     @property
     def phase_query(self) -> str:
-        """The query string that selects the phase in links; empty if the challenge has only one phase."""
+        """The query string that selects the phase in links. It is empty if the challenge has only one phase."""
         return f"?phase={self.phase.slug}" if self.phase and self.has_several_phases else ""
 
     @property
@@ -114,6 +123,11 @@ class ChallengeContext:
         """Which scores of the phase the viewer may see."""
         return score_access(self.required_phase(), viewer=self.user, now=self.now, is_organizer=self.is_organizer)
 
+    @property
+    def closing(self) -> datetime | None:
+        """Until when the viewer's team can submit to the phase."""
+        return closing_for(self.team, self.required_phase())
+
     def required_phase(self) -> Phase:
         """Return the phase. Raises 404 if the challenge has no phase yet."""
         if self.phase is None:
@@ -129,15 +143,20 @@ class ChallengeContext:
 
 @lru_cache(maxsize=1_000)
 def challenge_url(name: str, slug: str) -> str:
-    """Return the URL of a page of a challenge. Every page links to several of them, so they are cached."""
+    """Return the URL of a page of a challenge. URLs are cached, because every page links to several of them."""
     return reverse(name, args=[slug])
 
 
-def find_context(request: HttpRequest, slug: str) -> ChallengeContext:
-    """Return the context of a challenge. Raises 404 if the viewer may not see it."""
+def find_context(request: HttpRequest, slug: str, *, archived: bool = False) -> ChallengeContext:
+    """Return the context of a challenge. Raises 404 if the viewer may not see it.
+
+    In an archived challenge, Refused is raised for requests that change something, unless `archived` is true.
+    """
     read = read_with_boards(request.user, slug)
     if read is None:
         raise Http404("no such challenge")
+    if request.method not in SAFE_METHODS and not archived:
+        refuse_archived(read.challenge)
     return ChallengeContext(
         challenge=read.challenge,
         phases=read.phases,
@@ -151,7 +170,7 @@ def find_context(request: HttpRequest, slug: str) -> ChallengeContext:
 
 
 def context_of_phase(request: HttpRequest, phase: Phase) -> ChallengeContext:
-    """Return the context of a phase, for pages whose URL does not name it, such as the page of a submission."""
+    """Return the context of a phase, for pages whose URL does not name the phase, such as the page of a submission."""
     current = find_context(request, phase.challenge.slug)
     return replace(current, phase=next((one for one in current.phases if one == phase), phase))
 
@@ -167,12 +186,12 @@ def requested_phase(phases: list[Phase], slug: str | None, now: datetime) -> Pha
 
 
 def default_phase(phases: list[Phase], now: datetime) -> Phase | None:
-    """Return the first open phase; otherwise the last phase that has opened; otherwise the first phase."""
+    """Return the first open phase, else the last phase that has opened, else the first phase."""
     opened = [phase for phase in phases if phase.has_opened(now)]
     running = [phase for phase in opened if phase.is_open(now)]
     return next(iter(running[:1] or opened[-1:] or phases[:1]), None)
 
 
 def track_title(name: str) -> str:
-    """Return the title of a track, or its name if the catalogue no longer has it."""
+    """Return the title of a track, or its name if the track is no longer in the catalogue."""
     return TRACKS[name].title if name in TRACKS else name

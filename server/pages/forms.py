@@ -24,13 +24,13 @@ class TeamNameForm(forms.Form):
 
 
 class JoinForm(TeamNameForm):
-    """The form to join a challenge: a team name and the consent to the rules, which is required."""
+    """The form for joining a challenge: a team name, and the consent to the rules, which is required."""
 
     accept_rules = forms.BooleanField(required=False, label="I have read the rules and accept them.")
 
 
 class SubmitForm(forms.Form):
-    """The form to submit a file with a note. The content of the file is checked later, when it is scored."""
+    """The form for submitting a file with a note. The content of the file is checked later, when it is scored."""
 
     file = forms.FileField(
         label="Predictions file",
@@ -53,14 +53,14 @@ class SubmitForm(forms.Form):
 
 
 class FirstSubmitForm(SubmitForm, TeamNameForm):
-    """The form to submit a file and to join the challenge with it.
+    """The form for joining a challenge by submitting a file.
 
     The consent to the rules is in the query string, because it is checked before the file is read.
     """
 
 
 class BundleForm(forms.Form):
-    """The form to import a challenge as a zip file."""
+    """The form for importing a challenge as a zip file."""
 
     file = forms.FileField(
         label="Bundle as a zip file",
@@ -75,21 +75,21 @@ class BundleForm(forms.Form):
 
 
 class TruthForm(forms.Form):
-    """The form to add a version of a ground truth."""
+    """The form for adding a version of the ground truth."""
 
     file = forms.FileField(label="Ground truth as a zip file", max_length=255)
     reveal = forms.BooleanField(required=False, label="Allow private images to become public.")
 
 
 class RescoreForm(forms.Form):
-    """The form to rescore a phase: the version of its ground truth."""
+    """The form for rescoring a phase, with the version of the ground truth to use."""
 
     truth = forms.IntegerField(min_value=1, max_value=2**31 - 1)
     reveal = forms.BooleanField(required=False)
 
 
 class ApplyForm(forms.Form):
-    """The form to apply a rescoring, with an entry for the public change log."""
+    """The form for applying a rescoring, with an entry for the public change log."""
 
     reason = forms.CharField(
         max_length=500, required=False, label="Why", help_text="Everybody can read this in the change log."
@@ -98,7 +98,7 @@ class ApplyForm(forms.Form):
         max_length=80, required=False, label="Your name in the change log", help_text="Leave it empty to show no name."
     )
     without_unscorable = forms.BooleanField(
-        required=False, label="Remove submissions that cannot be scored from the leaderboards."
+        required=False, label="Remove from the leaderboards any submissions that cannot be scored."
     )
     without_gate = forms.BooleanField(
         required=False, label="Accept that the phase is closed for submissions until its gate is green."
@@ -107,7 +107,7 @@ class ApplyForm(forms.Form):
 
 
 class EditForm(forms.Form):
-    """The form to change a submission: its note, whether it is final, or its method."""
+    """The form for changing a submission: its note, whether it is final, or its method."""
 
     note = forms.CharField(max_length=500, required=False)
     final = forms.NullBooleanField()
@@ -117,10 +117,16 @@ class EditForm(forms.Form):
 
 
 class AnnouncementForm(forms.Form):
-    """The form for an announcement to everybody who takes part in the challenge."""
+    """The form for an announcement to all participants in the challenge."""
 
     title = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"}))
     text = forms.CharField(max_length=5000, widget=forms.Textarea, help_text="Markdown")
+    with_mail = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Send emails",
+        help_text="Only people who chose emails about announcements get one. Everybody gets a notice.",
+    )
 
 
 class LeaderboardForm(forms.Form):

@@ -1,4 +1,4 @@
-"""Middleware for the pages: one class shows refusals as error pages, the other makes hidden characters visible."""
+"""Middleware for the pages. One class shows refusals as error pages, the other makes hidden characters visible."""
 
 import logging
 from collections.abc import Callable
@@ -39,9 +39,9 @@ ADMIN = "/admin/"
 
 
 class HiddenCharactersMiddleware:
-    """Escapes hidden characters in whole pages, so that no text by a participant or organizer is missed.
+    """Makes hidden characters visible in whole pages, so that no text from a participant or organizer is missed.
 
-    Pages of the admin are not escaped, because their forms would save the escaped text.
+    Admin pages are left unchanged, because their forms would save the changed text.
     """
 
     def __init__(self, get_response: Handler) -> None:
@@ -50,7 +50,7 @@ class HiddenCharactersMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         is_page = response.get("Content-Type", "").startswith("text/html") and not response.streaming
-        # `cached_pages` compresses pages that it has already escaped.
+        # Compressed pages come from `cached_pages`, which has already made hidden characters visible.
         is_compressed = response.has_header("Content-Encoding")
         if is_page and not is_compressed and not request.path.startswith(ADMIN):
             response.content = revealed(response.content)

@@ -1,4 +1,4 @@
-"""Renders pages. A page that shows a refusal has the refusal's status and headers."""
+"""Renders pages. A page that shows a refusal gets the status and headers of the refusal."""
 
 from typing import Any
 
@@ -15,12 +15,15 @@ REFUSED_HEADINGS = {
 
 
 def render_page(request: HttpRequest | None, template: str, context: dict[str, Any]) -> HttpResponse:
-    """Render a template. If its context contains a `refusal`, the response has the status and headers of the
-    refusal.
+    """Render a template as a response.
+
+    If the context contains a `refusal`, the response gets the status and headers of the refusal.
     """
     refusal: Refused | None = context.get("refusal")
     status, headers = (refusal.status, refusal.headers) if refusal else (200, {})
-    return HttpResponse(render_to_string(template, context, request), status=status, headers=headers)
+    response = HttpResponse(render_to_string(template, context, request), status=status, headers=headers)
+    response.refusal_code = refusal.code if refusal else ""  # type: ignore[attr-defined]
+    return response
 
 
 def render_refusal(
@@ -28,7 +31,7 @@ def render_refusal(
 ) -> HttpResponse:
     """Render an error page for a refusal, with a link to the challenge with this slug.
 
-    The template does not get the request, because showing who is logged in would require the database.
+    The request is not passed to the template, because showing who is logged in would require the database.
     """
     context = {
         "refusal": refusal,

@@ -19,14 +19,17 @@ from server.pages.views import (
     notices,
     organize,
     organizers,
+    phase_intake,
     phase_live,
     phase_submissions,
     phase_team,
+    phase_unusual,
     previews,
     program,
     public_team,
     report_files,
     results,
+    revealing,
     robots,
     submission,
     submissions,
@@ -41,7 +44,7 @@ from server.pages.views import (
 ORGANIZED_PHASE = "organize/challenges/<slug:slug>/phases/<slug:phase>"
 
 urlpatterns: list[URLPattern] = [
-    # Pages that are read most often come first, because the paths are tried in this order.
+    # Pages that are read most often come first, because the patterns are tried in this order.
     path("", home.home, name="home"),
     path("challenges/<slug:slug>/", challenge.overview, name="challenge"),
     path("challenges/<slug:slug>/leaderboard", leaderboard.leaderboard, name="leaderboard"),
@@ -60,6 +63,8 @@ urlpatterns: list[URLPattern] = [
     path("organize/challenges/<slug:slug>", organize.overview, name="organize"),
     path("organize/challenges/<slug:slug>/edit", editing.challenge, name="organize_edit"),
     path("organize/challenges/<slug:slug>/publish", adding.publish, name="organize_publish"),
+    path("organize/challenges/<slug:slug>/phases/<slug:phase>/reveal", revealing.reveal, name="organize_reveal"),
+    path("organize/challenges/<slug:slug>/archive", adding.archive, name="organize_archive"),
     path("organize/challenges/<slug:slug>/delete", adding.delete, name="organize_delete"),
     path("organize/challenges/<slug:slug>/new-phase", adding.new_phase, name="organize_new_phase"),
     path(f"{ORGANIZED_PHASE}/clone", adding.clone_phase, name="organize_clone"),
@@ -72,6 +77,8 @@ urlpatterns: list[URLPattern] = [
     path(f"{ORGANIZED_PHASE}/submissions.csv", phase_submissions.table_csv, name="organize_submissions_csv"),
     path(f"{ORGANIZED_PHASE}/submissions/requeue", phase_submissions.requeue_failed, name="organize_requeue_failed"),
     path(f"{ORGANIZED_PHASE}/submissions/<uuid:pk>/requeue", phase_submissions.requeue, name="organize_requeue"),
+    path(f"{ORGANIZED_PHASE}/intake", phase_intake.intake, name="organize_intake"),
+    path(f"{ORGANIZED_PHASE}/unusual", phase_unusual.show, name="organize_unusual"),
     path(f"{ORGANIZED_PHASE}/teams/<int:team>", phase_team.team, name="organize_team"),
     path(f"{ORGANIZED_PHASE}/truths/<int:version>", truth_version.show, name="organize_truth_version"),
     path(f"{ORGANIZED_PHASE}/truth", truths.add, name="organize_truth"),
@@ -88,6 +95,12 @@ urlpatterns: list[URLPattern] = [
     path("challenges/<slug:slug>/join", membership.join, name="join"),
     path("challenges/<slug:slug>/announcements", notices.announcements, name="announcements"),
     path("challenges/<slug:slug>/organizers", organizers.organizers, name="organizers"),
+    path("challenges/<slug:slug>/organizers/offer", organizers.role_offer, name="role_offer"),
+    path(
+        "challenges/<slug:slug>/organizers/offers/<int:offer>/withdraw",
+        organizers.withdraw_offer,
+        name="organizer_withdraw",
+    ),
     path("challenges/<slug:slug>/organizers/add", organizers.add_organizer, name="organizer_add"),
     path(
         "challenges/<slug:slug>/organizers/<int:organizer>/role", organizers.change_organizer, name="organizer_change"
@@ -117,8 +130,8 @@ urlpatterns: list[URLPattern] = [
     path("challenges/<slug:slug>/leaderboard/history", board_history.board_history, name="leaderboard_history"),
     path("challenges/<slug:slug>/leaderboard/compare", compare_entries.compare_entries, name="compare_entries"),
     path("challenges/<slug:slug>/leaderboard.csv", leaderboard.board_csv, name="leaderboard_csv"),
-    path("challenges/<slug:slug>/results.json", results.results_json, name="results_json"),
-    path("challenges/<slug:slug>/results.csv", results.results_csv, name="results_csv"),
+    path("challenges/<slug:slug>/results.json", results.results, {"ending": "json"}, name="results_json"),
+    path("challenges/<slug:slug>/results.csv", results.results, {"ending": "csv"}, name="results_csv"),
     path("submissions/<uuid:pk>/report/<slug:tab>", submission.submission, name="submission_tab"),
     path("submissions/<uuid:pk>/report.json", report_files.report_json, name="report_json"),
     path("submissions/<uuid:pk>/classes.csv", report_files.classes_csv, name="classes_csv"),

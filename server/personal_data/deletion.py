@@ -1,6 +1,6 @@
 """Deletes accounts.
 
-Submissions, scores and ranks are kept without the name, because other people's results depend on them.
+Submissions, scores and ranks are kept without the person's name, because other people's results depend on them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -49,8 +49,8 @@ def reasons_against(user: User) -> Iterator[str]:
 def delete_account(user: User) -> None:
     """Delete an account with its tokens, sessions, notices and memberships. Raises Refused if it cannot be deleted yet.
 
-    The rows of challenges and teams are locked before the account. Once the account is locked, it cannot join a team,
-    so memberships and reasons are then checked again.
+    Challenges and teams are locked before the account. Memberships and reasons are checked again once the account is
+    locked, because only then can it no longer join a team.
     """
     teams = [lock(team)[0] for team in teams_of(user)]
     User.objects.select_for_update().get(pk=user.pk)
@@ -70,7 +70,7 @@ def delete_account(user: User) -> None:
     pk = user.pk
     remove_from_admin_log(User, [pk])
     user.delete()
-    # the texts of these events contain names of submitted files
+    # the texts of these events contain the names of submitted files
     Event.objects.filter(pk__in=events, notices=None).delete()
     audit.record(actor=None, action="user.deleted", subject=f"user {pk}")
 
@@ -81,9 +81,11 @@ def teams_of(user: User) -> list[Team]:
 
 
 def withdraw(team: Team) -> None:
-    """Remove all names from a team whose only member deletes their account. It keeps its ranks as "Withdrawn".
+    """Remove all names from a team whose only member deletes their account.
 
-    Leaderboards of earlier times also show the new name, because they show the current names of teams. A team that has
+    The team keeps its ranks under the name "Withdrawn".
+
+    Leaderboards for earlier times also show the new name, because they use the current names of teams. A team that has
     not submitted is deleted. A worker that is scoring one of its files loses its lease and writes nothing.
     """
     own = Submission.objects.filter(team=team)
@@ -105,10 +107,10 @@ def withdraw(team: Team) -> None:
 
 
 def remove_name(user: User, team: Team) -> None:
-    """If the team of a person is named after them, rename it and the teams merged into it. The team must have other
-    members.
+    """Rename the team of a person, and the teams merged into it, if they are named after the person.
 
-    A person who joins alone gets a team with the username as its name.
+    The team must have other members. A team is often named after a person, because a person who joins alone gets a team
+    with the username as its name.
     """
     own = all_looks([user.get_username(), user.shown_name])
     for one in (team, *Team.objects.filter(merged_into=team)):
@@ -117,7 +119,7 @@ def remove_name(user: User, team: Team) -> None:
 
 
 def rename(team: Team, word: str) -> None:
-    """Give a team a name that no other team of the challenge has: `word` with the id of the team."""
+    """Rename a team to `word`, followed by the team's id so that no other team in the challenge has the same name."""
     others = Team.objects.filter(challenge=team.challenge_id).exclude(pk=team.pk)
     team.name = f"{word} {team.pk}"
     while others.filter(name__iexact=team.name).exists():
@@ -127,14 +129,14 @@ def rename(team: Team, word: str) -> None:
 
 
 def remove_from_admin_log(model: type[Model], keys: Iterable[object]) -> None:
-    """Remove the names of these rows from the admin's log of changes."""
+    """Remove the names of these objects from Django's admin log."""
     kind = ContentType.objects.get_for_model(model)
     changes = LogEntry.objects.filter(content_type=kind, object_id__in=[str(key) for key in keys])
     changes.update(object_repr=kind.name, change_message="")
 
 
 def discard_uploads(user: User) -> None:
-    """Remove the unfinished uploads of a person."""
+    """Delete a person's unfinished uploads."""
     for upload in partial_uploads.unfinished():
         if upload.user == user.pk:
             partial_uploads.discard(upload)

@@ -40,7 +40,10 @@ The audit log is not included. It contains the id of your account, but not your 
 
 
 class Sink:
-    """A file object that collects what is written to it. `take` returns what was written since the last call."""
+    """A file object that collects what is written to it.
+
+    `take` returns everything that was written since its last call.
+    """
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
@@ -92,7 +95,7 @@ def written(archive: ZipFile, sink: Sink, submission: Submission) -> Iterator[by
     """Add the file of a submission to the archive, and yield the bytes written so far. A missing file is skipped."""
     try:
         source = submission.file.open("rb")
-    except FileNotFoundError:  # the file was removed after the query
+    except FileNotFoundError:  # the file was removed after the query had run
         return
     name = f"submissions/{submission.pk}{ending_of(submission.file_name)}"
     with source, archive.open(entry(name, ZIP_STORED), "w", force_zip64=True) as target:
@@ -102,7 +105,7 @@ def written(archive: ZipFile, sink: Sink, submission: Submission) -> Iterator[by
 
 
 def ending_of(name: str) -> str:
-    """Return the file extension for the name in the archive, which contains no other part of the submitted name.
+    """Return the file extension to use in the archive. No other part of the submitted file name is used there.
 
     >>> ending_of("../../predictions.CSV.gz")
     '.csv.gz'
@@ -112,7 +115,7 @@ def ending_of(name: str) -> str:
 
 
 def documents(user: User) -> Iterator[tuple[str, Any]]:
-    """Yield the name and content of each JSON document about a person."""
+    """Yield the name and the content of each JSON document about a person."""
     yield "account.json", account_of(user)
     yield (
         "tokens.json",
@@ -161,7 +164,7 @@ def memberships_of(user: User) -> Row:
 
 
 def rows(found: Any, *names: str) -> list[Row]:
-    """Return these fields of each row, with the keys that the exported documents use."""
+    """Return the given fields of each row, with the keys used in the exported documents."""
     return [
         {name.replace("event__", "").replace("__", "_"): value for name, value in row.items()}
         for row in found.values(*names)

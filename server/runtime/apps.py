@@ -11,7 +11,8 @@ class RuntimeConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("server.runtime.checks")
-        import_module("server.organize.services.kits")  # connects the receiver of the signal `swept`
+        import_module("server.organize.services.kits")  # connects a receiver of the signal `swept`
+        import_module("server.organize.services.publishing")  # likewise
         # The settings module cannot check the email backend, because a backend may read the settings when it is
         # imported.
         refuse_unless_mail_backend("EMAIL_BACKEND", settings.EMAIL_BACKEND)

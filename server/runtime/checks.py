@@ -1,4 +1,4 @@
-"""A check for `manage.py check --deploy`: it warns if the configured Redis has no password."""
+"""A check for `manage.py check --deploy`, which warns if the configured Redis has no password."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, Tags, Warning, register
 
 @register(Tags.security, deploy=True)
 def closed_broker(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    """Warn about a Redis without a password: anybody who can connect to it can read and send messages."""
+    """Warn about a Redis without a password, because anybody who can connect to it can read and send messages."""
     url = urlsplit(settings.REDIS_URL)
     if url.scheme in ("", "unix") or url.password:
         return []

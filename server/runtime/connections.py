@@ -1,4 +1,4 @@
-"""A client connection of the web process: its request, its response, and the address under which it is counted."""
+"""A client's connection to the web process: its request, its response, and the address under which it is counted."""
 
 import time
 from enum import Enum
@@ -13,10 +13,11 @@ from server.runtime.spools import DiskSpace, Inbox, Outbox
 from server.submissions.upload_slots import PendingUpload
 
 RECEIVE_BYTES = 2**16
-# A client that is slower than this is disconnected, because it occupies a connection that others need.
+# A client that is slower than this on average is disconnected, because it occupies a connection that others need.
 BYTES_PER_SECOND = 256
 STALL_SECONDS = 60.0
-# A connection that is faster than this, averaged over about ten measurements, is closed only after all others.
+# A connection that is faster than this, averaged over about ten measurements, is closed only when no slower one is
+# left.
 STEADY_BYTES_PER_SECOND = 768
 LOOKS = 10
 
@@ -35,7 +36,7 @@ class NextStep(Enum):
 
 
 class Connection:
-    """One connection. Gunicorn expects the attributes `sock`, `client` and `server`."""
+    """One client connection. Gunicorn expects the attributes `sock`, `client` and `server`."""
 
     def __init__(
         self,
@@ -49,8 +50,8 @@ class Connection:
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.inbox, self.sock = Inbox(incoming, (address,)), Outbox(outgoing, client_socket, (address,))
-        # `address` is the client address under which the connection is counted, `sender` the address in the request's
-        # head.
+        # `address` is the client address under which the connection is counted. `sender` is the client address
+        # according to the head of the request.
         self.address = self.sender = address
         self.upload = PendingUpload()
         self.next = NextStep.KEEP
@@ -64,9 +65,9 @@ class Connection:
         self.moved_bytes += count
 
     def is_steady(self, seconds: float) -> bool:
-        """Add the speed of the last `seconds` to the average.
+        """Update the average speed with the bytes transferred in the last `seconds`.
 
-        Return whether the average is that of a steady connection.
+        Return whether the average is high enough for a steady connection.
         """
         self.bytes_per_second += (self.moved_bytes / seconds - self.bytes_per_second) / LOOKS
         self.moved_bytes = 0
@@ -74,11 +75,11 @@ class Connection:
 
     @property
     def transfer_seconds(self) -> float:
-        """The time in seconds to receive or send the stored bytes of this connection at its current speed."""
+        """The time in seconds needed to receive or send this connection's stored bytes at its current speed."""
         return (self.inbox.taken + self.sock.taken) / (self.bytes_per_second + 1)
 
     def begin_next(self) -> None:
-        """Start the next request of the connection. Its first bytes may already have arrived."""
+        """Start the next request on this connection. Its first bytes may already have arrived."""
         done, self.inbox = self.inbox, Inbox(self.inbox.space, (self.address,))
         done.position = done.request_bytes or 0
         rest = done.peek(RECEIVE_BYTES)
@@ -86,7 +87,7 @@ class Connection:
         self.inbox.receive(rest)
 
     def assign_to_sender(self) -> None:
-        """Count the connection's stored bytes for the address in the request's head and for the uploading account."""
+        """Count the stored bytes toward the client address in the request's head and toward the uploading account."""
         self.inbox.assign(self.sender, *self.upload.slots)
         self.sock.assign(self.sender)
 

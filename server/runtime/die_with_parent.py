@@ -8,11 +8,11 @@ import os
 import signal
 import sys
 
-PR_SET_PDEATHSIG = 1  # <linux/prctl.h>; the setting survives exec, but not fork
+PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>; the setting survives exec, but not fork
 
 
 def die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent ends. Exit at once if the parent has already ended."""
+    """Ask the kernel to kill this process when its parent ends. Exit immediately if the parent has already ended."""
     if sys.platform == "linux" and ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL) != 0:
         raise OSError("prctl(PR_SET_PDEATHSIG) was refused")
     if os.getppid() != parent:

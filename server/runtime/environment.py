@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection
 from contextlib import suppress
 from email.utils import parseaddr
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
@@ -14,6 +14,8 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 from redis.connection import parse_url
+
+Network = IPv4Network | IPv6Network
 
 DATABASES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 DATABASE_SHAPES = "postgres://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FOLDER/FILE"
@@ -30,7 +32,7 @@ BASE_DIR = Path(__file__).resolve().parents[2]
 
 
 def without_password(url: str) -> str:
-    """Return a URL without user, password and options, so that it can be shown."""
+    """Return a URL without user, password and options, so that it can be displayed."""
     before, mark, _ = url.partition("://")
     scheme = before + mark if mark else ""
     return scheme + url.removeprefix(scheme).rpartition("@")[2].partition("?")[0]
@@ -56,15 +58,18 @@ def refuse(var: str, value: object, allowed: str) -> NoReturn:
 
 
 def refuse_unless_mail_backend(var: str, path: str) -> None:
-    """Raise ImproperlyConfigured unless this is the path of a class that sends emails."""
-    with suppress(ImportError, ValueError, TypeError):  # importing a path such as .x raises ValueError or TypeError
+    """Raise ImproperlyConfigured unless this is the import path of a class that sends emails."""
+    with suppress(ImportError, ValueError, TypeError):  # a path such as .x raises ValueError or TypeError
         if hasattr(import_string(path), "send_messages"):
             return
     refuse(var, path, "the path of an email backend, such as django.core.mail.backends.smtp.EmailBackend")
 
 
 class Environment:
-    """Reads settings from environment variables. If one is empty or missing, its default is used without a check."""
+    """Reads settings from environment variables.
+
+    If a variable is empty or missing, its default is used without validation.
+    """
 
     def text(self, var: str, *, default: str = "") -> str:
         return os.environ.get(var) or default
@@ -91,7 +96,7 @@ class Environment:
         return value if value in among else refuse(var, self.text(var), f"one of {', '.join(among)}")
 
     def key(self, var: str) -> str:
-        """Return a secret key, or an empty string if it is not set. Error messages never show its value."""
+        """Return a secret key, or an empty string if it is not set. Error messages never show the key."""
         value = self.text(var)
         if value and len(value.strip()) < KEY_MIN_CHARACTERS:
             allowed = f"{KEY_MIN_CHARACTERS} or more random characters"
@@ -108,15 +113,22 @@ class Environment:
         return value if is_host(value) else refuse(var, value, "a host name or address, without scheme and port")
 
     def hosts(self, var: str, *, default: list[str]) -> list[str]:
-        """Return the allowed values of the Host header; `.example.org` includes its subdomains, `*` allows any."""
+        """Return the allowed values of the Host header. `.example.org` includes subdomains, and `*` allows any host."""
         values = [host.strip() for host in self.text(var).split(",") if host.strip()]
         for host in values:
             if host != "*" and not is_host(host.removeprefix(".")):
                 refuse(var, self.text(var), "host names or addresses, separated by commas")
         return values or default
 
+    def networks(self, var: str) -> list[Network]:
+        """Return the addresses and networks in a comma-separated list."""
+        text = self.text(var)
+        with suppress(ValueError):
+            return [ip_network(value.strip()) for value in text.split(",")] if text else []
+        refuse(var, text, "addresses or networks, separated by commas, such as 10.0.0.0/8,::1")
+
     def site(self, var: str, *, default: str) -> str:
-        """Return the URL of the service, without a slash at its end."""
+        """Return the URL of the service without a trailing slash."""
         url = self.text(var, default=default).removesuffix("/")
         with suppress(ValueError):
             parts = urlsplit(url)
@@ -157,7 +169,7 @@ class Environment:
     def database(self, var: str, *, default: str) -> dict[str, Any]:
         url = self.text(var, default=default)
         found: dict[str, Any] = {}
-        # For an unknown scheme the library would print a warning with the whole URL, password included.
+        # For an unknown scheme, the library would print a warning that contains the whole URL, including the password.
         if environ.Env.DB_SCHEMES.get(url.partition(":")[0]) in DATABASES:
             with suppress(ValueError):
                 found = environ.Env.db_url_config(url)

@@ -1,4 +1,4 @@
-"""Checks whether each part of the service works: database, storage, broker, worker. `/readyz` returns the result."""
+"""Checks whether the database, the storage, the broker and the workers can be used."""
 
 import tempfile
 from collections.abc import Callable
@@ -8,10 +8,11 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 from redis import Redis, RedisError
 
-# The event loop of every worker renews this key in Redis, and the key expires automatically. A file would not work,
-# because workers may run on other machines, and a database row would be written every few seconds.
-WORKER_KEY = "podium:worker"
+# The event loop of each worker writes the Redis server's time to this hash every few seconds. A file would not work,
+# because workers may run on other machines. A database row would have to be written every few seconds.
+WORKERS_KEY = "podium:workers"
 WORKER_SECONDS = 15
+FORGOTTEN_SECONDS = 24 * 3600.0  # workers that did not stop properly are listed for this long
 TIMEOUT_SECONDS = 2
 
 OK = "ok"
@@ -40,7 +41,7 @@ def broker() -> str:
 
 
 def storage() -> str:
-    """Check the storage by writing a file. Only writing reveals a full or read-only disk."""
+    """Check the storage by writing a file, because nothing else reveals a full or read-only disk."""
     folder = Path(settings.MEDIA_ROOT)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -51,18 +52,31 @@ def storage() -> str:
     return OK
 
 
-def worker() -> str:
+def worker_seconds() -> dict[str, float]:
+    """Return the seconds since the last heartbeat of each worker, keyed by its name. Raises RedisError."""
+    with redis() as client:
+        now, found = seconds_of(client.time()), client.hgetall(WORKERS_KEY)
+    return {name.decode(): max(0.0, now - float(at)) for name, at in found.items()}
+
+
+def seconds_of(time: tuple[int, int]) -> float:
+    return time[0] + time[1] / 1e6
+
+
+def worker(name: str = "") -> str:
+    """Return whether the worker with this name, or any worker if no name is given, has recently sent a heartbeat."""
     try:
-        with redis() as client:
-            alive = client.exists(WORKER_KEY)
+        found = worker_seconds()
     except (RedisError, ValueError):
         return "unknown while the broker does not respond"
-    return OK if alive else f"no heartbeat for {WORKER_SECONDS} s"
+    ages = [age for one, age in found.items() if name in ("", one)]
+    return OK if min(ages, default=WORKER_SECONDS) < WORKER_SECONDS else f"no heartbeat for {WORKER_SECONDS} s"
 
 
-PARTS: dict[str, Callable[[], str]] = {"database": database, "broker": broker, "storage": storage, "worker": worker}
+# The parts that the web process needs. Pages and uploads work even without the broker and the workers.
+WEB_NEEDS: dict[str, Callable[[], str]] = {"database": database, "storage": storage}
 
 
-def report() -> dict[str, str]:
-    """Return the state of each part by name: `ok`, or its problem."""
-    return {name: check() for name, check in PARTS.items()}
+def web() -> dict[str, str]:
+    """Return the state of everything that the web process needs, keyed by name: `ok`, or the problem."""
+    return {name: check() for name, check in WEB_NEEDS.items()}

@@ -1,35 +1,52 @@
-"""The state folder of the service, PODIUM_HOME: its lock, and a file with the URLs of the running service."""
+"""The service's state folder, PODIUM_HOME: its lock, and a file with the URLs of the running service."""
 
 import fcntl
 import json
 import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO
+from socket import gethostname
 
 from django.conf import settings
 
 from server.runtime.environment import unusable_folder
 
+MEASUREMENTS = "metrics"
+
 
 class NotStarted(Exception):
     """The service cannot be started. The message explains why and what to do."""
 
+    returncode = 64
 
-def lock_home() -> IO[str]:
-    """Lock the folder until the returned file is closed or this process ends.
 
-    Raises NotStarted if it is already locked.
+@contextmanager
+def lock_home(part: str = "") -> Iterator[None]:
+    """Lock the folder for the duration of the block, for the whole service or for one part of it.
+
+    Each part can run only once in a folder, and no part can run there together with the whole service. The kernel
+    releases the locks when this process ends. Raises NotStarted if the service, or this part, is already running in the
+    folder.
     """
+    with ExitStack() as stack:
+        if part:
+            take_lock(stack, "up.lock", fcntl.LOCK_SH, "Podium")
+            take_lock(stack, f"up-{part}.lock", fcntl.LOCK_EX, f"The part {part}")
+        else:
+            take_lock(stack, "up.lock", fcntl.LOCK_EX, "Podium")
+        yield
+
+
+def take_lock(stack: ExitStack, name: str, kind: int, what: str) -> None:
     try:
-        lock = (settings.PODIUM_HOME / "up.lock").open("w")
+        lock = stack.enter_context((settings.PODIUM_HOME / name).open("w"))
     except OSError as error:
         raise NotStarted(str(unusable_folder("PODIUM_HOME", settings.PODIUM_HOME, error))) from error
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
     except BlockingIOError:
-        lock.close()
-        raise NotStarted(f"Podium is already running in {settings.PODIUM_HOME}{running_service()}.") from None
-    return lock
+        raise NotStarted(f"{what} is already running in {settings.PODIUM_HOME}{running_service()}.") from None
 
 
 def running_service() -> str:
@@ -39,7 +56,10 @@ def running_service() -> str:
 
 
 def write_note(*, redis_url: str) -> None:
-    """Write the URLs of the service for other commands, atomically and readable only by the owner."""
+    """Write the URLs of the service to a file for other commands.
+
+    The write is atomic, and only the owner can read the file.
+    """
     note = {"redis_url": redis_url, "url": settings.PODIUM_URL, "pid": os.getpid()}
     new = settings.RUNTIME_FILE.with_suffix(".new")
     new.touch(mode=0o600)
@@ -49,6 +69,21 @@ def write_note(*, redis_url: str) -> None:
 
 def remove_note() -> None:
     settings.RUNTIME_FILE.unlink(missing_ok=True)
+
+
+def measurements_folder() -> Path:
+    """Return the folder in which the processes on this host store what they count.
+
+    Files of processes that have ended are removed.
+
+    Containers that share a state folder may use the same process ids, but have different host names.
+    """
+    folder = subfolder(MEASUREMENTS) / gethostname()
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for path in folder.glob("*_*.db"):
+        if not Path("/proc", path.stem.rpartition("_")[2]).exists():
+            path.unlink(missing_ok=True)
+    return folder
 
 
 def subfolder(name: str) -> Path:

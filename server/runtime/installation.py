@@ -15,8 +15,8 @@ from server.runtime.environment import KEY_MIN_CHARACTERS
 def key_in(path: Path, *, used_for: Path | None = None) -> str:
     """Return the secret key in a file. The file is created if needed, and only its owner can read it.
 
-    Raises ImproperlyConfigured for an empty or truncated key. Also raises it for a missing key if the file `used_for`
-    exists, which shows that the key was used: a new key could not verify data that the old key signed.
+    Raises ImproperlyConfigured if the key is empty or truncated, or if it is missing although the file `used_for` shows
+    that it has been used. A new key could not verify data signed with the old one.
     """
     if not path.exists():
         if used_for is not None and used_for.exists():
@@ -39,7 +39,8 @@ def make_key(path: Path) -> None:
     descriptor, complete = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(descriptor, "w") as file:
         file.write(secrets.token_urlsafe(50))
-    with suppress(FileExistsError):  # another process has created the file, which is always complete
+    # another process has already created the file, which is complete as soon as it exists
+    with suppress(FileExistsError):
         os.link(complete, path)
     os.unlink(complete)
 
@@ -47,7 +48,7 @@ def make_key(path: Path) -> None:
 def running(note: Path) -> dict[str, str]:
     """Return the URLs of the running service and of its Redis, from the file that `manage.py up` writes.
 
-    The result is empty if no service runs, or if the file is damaged; the next `manage.py up` writes it again.
+    The result is empty if no service is running or the file is damaged. The next `manage.py up` writes the file again.
     """
     try:
         content = json.loads(note.read_text())

@@ -1,11 +1,11 @@
-"""A process of the service: a child process in a separate process group, which is restarted when it dies."""
+"""A process of the service: a child process in its own process group, which is restarted when it ends."""
 
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -13,18 +13,21 @@ from time import monotonic
 from django.conf import settings
 
 DIE_WITH_PARENT = Path(__file__).with_name("die_with_parent.py")
-STABLE_SECONDS = 60.0  # a crash counts as the first one if the process has run for this long since the previous crash
+STABLE_SECONDS = 60.0  # a process that has run for this long is restarted as if it had not crashed before
 DELAY_MAX_SECONDS = 30.0
 TAIL_BYTES = 2000
 
 
 @dataclass
 class ServiceProcess:
-    """The command of a process, its log file, and the time that it may take to stop."""
+    """A process with its command, its log file, and the time that it may take to stop.
+
+    Without a log file, the process writes to the standard output and error of this process.
+    """
 
     name: str
     command: Sequence[str]
-    log: Path
+    log: Path | None
     environment: Mapping[str, str]
     grace_seconds: float = 10.0
     child: "subprocess.Popen[bytes] | None" = None
@@ -33,10 +36,13 @@ class ServiceProcess:
     restart_at: float = 0.0
 
     def start(self) -> None:
-        """Start the process in a separate group, so that Ctrl-C in the terminal reaches only the supervisor."""
+        """Start the process in its own group, so that Ctrl-C in the terminal reaches only the supervisor."""
         command = [sys.executable, "-I", str(DIE_WITH_PARENT), str(os.getpid()), *self.command]
-        self.log.parent.mkdir(mode=0o700, exist_ok=True)  # an operator may have moved the folder away
-        with self.log.open("ab") as log:
+        with ExitStack() as stack:
+            log = None
+            if self.log is not None:
+                self.log.parent.mkdir(mode=0o700, exist_ok=True)  # an operator may have moved the folder away
+                log = stack.enter_context(self.log.open("ab"))
             self.child = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -49,7 +55,10 @@ class ServiceProcess:
         self.started_at = monotonic()
 
     def keep_running(self) -> str:
-        """Restart the process if it has ended, each time after a longer delay. Return a message if it just ended."""
+        """Restart the process if it has ended, after a delay that grows with each crash.
+
+        Return a message if it has just ended.
+        """
         if self.child is not None and self.child.poll() is not None:
             return self._schedule_restart(self.child.returncode)
         if self.child is None and monotonic() >= self.restart_at:
@@ -63,10 +72,11 @@ class ServiceProcess:
         delay = min(2.0 ** (self.crashes - 1), DELAY_MAX_SECONDS)
         self.restart_at = monotonic() + delay
         how = f"signal {-returncode}" if returncode < 0 else f"exit {returncode}"
-        return f"ended ({how}) and will be restarted in {delay:g} s. Its log is {self.log}"
+        where = f". Its log is {self.log}" if self.log else ""
+        return f"ended ({how}) and will be restarted in {delay:g} s{where}"
 
     def stop(self) -> None:
-        """Ask the process to stop, and wait. Then kill it and its children if they are still running."""
+        """Ask the process to stop, and wait for it. Then kill the process and its children if any are still running."""
         if self.child is None:
             return
         if self.child.poll() is None:
@@ -83,7 +93,14 @@ class ServiceProcess:
                 os.killpg(self.child.pid, signal.SIGKILL)
 
     def log_tail(self) -> str:
-        """Return the end of the log file."""
+        """Return the end of the log file, or an empty string if there is none."""
+        if self.log is None:
+            return ""
         with self.log.open("rb") as log:
             log.seek(max(0, self.log.stat().st_size - TAIL_BYTES))
             return log.read().decode(errors="replace").strip()
+
+    @property
+    def last_words(self) -> str:
+        """A sentence with the end of the log file, or an empty string if there is none."""
+        return f" Its log {self.log} ends with\n{self.log_tail()}" if self.log else ""

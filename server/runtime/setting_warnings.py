@@ -1,4 +1,4 @@
-"""Warns at start about settings that may cause harm: too little memory, or one team occupying every process."""
+"""Warns at start about settings that may cause harm: too little memory, or a team that can occupy every process."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ def setting_warnings() -> list[str]:
 
 
 def team_limit_warning() -> str:
-    """Return a warning if one team may occupy every process of the worker, or an empty string."""
+    """Return a warning if one team can occupy every process of the worker, or an empty string otherwise."""
     at_once, processes = settings.TEAM_EVALUATIONS_AT_ONCE, settings.WORKER_PROCESSES
     if processes < 2 or at_once < processes:
         return ""
@@ -27,7 +27,7 @@ def team_limit_warning() -> str:
 
 
 def memory_warning() -> str:
-    """Return a warning if all processes of the worker together may use more memory than the machine has."""
+    """Return a warning if all worker processes together may use more memory than the machine has."""
     available, processes = available_bytes(), settings.WORKER_PROCESSES
     wanted = processes * settings.WORKER_MEMORY_BYTES
     if available is None or wanted <= available:
@@ -45,7 +45,10 @@ def gibibytes(count: int) -> str:
 
 
 def available_bytes() -> int | None:
-    """Return the installed memory, or a lower limit of this process's control groups. Return None if it is unknown."""
+    """Return the installed memory, or the limit of this process's control groups if it is lower.
+
+    Return None if it is unknown.
+    """
     return min([*installed_bytes(), *group_bytes()], default=None)
 
 
@@ -55,7 +58,7 @@ def installed_bytes() -> Iterator[int]:
 
 
 def group_bytes() -> Iterator[int]:
-    """Yield the limit of each control group of this process, version 2 (`0::/path`) or 1 (`5:memory:/path`)."""
+    """Yield the memory limit of each control group of this process: version 2 (`0::/path`) or 1 (`5:memory:/path`)."""
     for line in MEMBERSHIP.read_text().splitlines() if MEMBERSHIP.exists() else []:
         _, controllers, path = line.split(":", 2)
         if not controllers:
@@ -65,7 +68,7 @@ def group_bytes() -> Iterator[int]:
 
 
 def limits_above(root: Path, path: str, name: str) -> Iterator[int]:
-    """Yield the limits of a control group and its parents. In a container, the container's group may be the root."""
+    """Yield the memory limits of a control group and its parents. Inside a container, the root may be its own group."""
     group = root / path.lstrip("/")
     for folder in (group, *group.parents):
         limit = folder / name

@@ -5,8 +5,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import Generic, TypeVar
 
-FEW = 8  # a browser opens six connections, and a program may upload at the same time
-UNKNOWN = ""  # stands for all clients behind a proxy whose requests have not arrived yet; their number is not limited
+FEW = 8  # a browser opens six connections, and a program may upload files at the same time
+UNKNOWN = ""  # counts clients behind a proxy as long as their addresses are unknown; their number is not limited
 
 C = TypeVar("C")
 
@@ -16,10 +16,9 @@ class Share(Generic[C]):
     """The connections of one address. The dicts are ordered by how long each connection has waited."""
 
     count: int = 0
-    # Connections with an incomplete request head, or between two requests.
+    # connections with an incomplete request head, or between two requests
     idle: "dict[C, None]" = field(default_factory=dict)
-    # Connections that receive a body or send a response: `slow` ones are slow or new, `steady` ones have a steady
-    # speed.
+    # connections that receive a body or send a response: slow or new ones, and those with a steady speed
     slow: "dict[C, None]" = field(default_factory=dict)
     steady: "dict[C, None]" = field(default_factory=dict)
 
@@ -37,13 +36,16 @@ class Share(Generic[C]):
 
 
 class Shares(Generic[C]):
-    """Connections by address. Only connections that wait for their client can be closed; threads use the others."""
+    """Connections grouped by address.
+
+    Only those that wait for their client can be closed, because threads use the others.
+    """
 
     def __init__(self, *, most: int, most_of_one: int) -> None:
         self.most, self.most_of_one = most, most_of_one
         self.count = 0
         self.of: dict[str, Share[C]] = {}
-        self.unsteady: dict[C, None] = {}  # idle and slow connections of all addresses, by waiting time
+        self.unsteady: dict[C, None] = {}  # idle and slow connections of all addresses, the longest waiting first
         self.steady: dict[C, None] = {}
 
     def enter(self, address: str) -> None:
@@ -67,9 +69,9 @@ class Shares(Generic[C]):
             held.pop(connection, None)
 
     def update_pace(self, connection: C, address: str, *, is_steady: bool) -> None:
-        """Record whether a connection is steady.
+        """Record whether a connection has a steady speed.
 
-        A connection that becomes steady, or slow again, is the newest one of its new kind.
+        A connection that changes between steady and slow becomes the newest one of its new kind.
         """
         share = self.of[address]
         if is_steady and connection in share.slow:
@@ -80,25 +82,26 @@ class Shares(Generic[C]):
             share.slow[connection] = self.unsteady[connection] = None
 
     def is_over(self, address: str) -> bool:
-        """Return whether this address has more than its share of connections."""
+        """Return whether this address has more connections than one address may have."""
         return address != UNKNOWN and self.of[address].count > self.most_of_one
 
     def surplus(self, newcomer: C, address: str) -> C | None:
-        """Return the connection to close if the process, or the address of a new connection, has too many;
-        otherwise None.
+        """Return the connection to close if there are too many connections, otherwise None.
+
+        There can be too many connections from the address of the new connection, or in the whole process.
         """
         if self.is_over(address):
             return next(iter(self.of[address].idle), None)
         return self.worst(newcomer) if self.count >= self.most else None
 
     def worst(self, newcomer: C | None = None) -> C | None:
-        """Return the connection to close first, which is never `newcomer`, or None if no other connection waits for
-        its client.
+        """Return the connection to close first, or None if no connection waits for its client. It is never `newcomer`.
 
         The address with the most unsteady (idle or slow) connections loses one if it has more than :data:`FEW` of them.
         Otherwise, the address with the most waiting connections of any kind loses one if it has more than :data:`FEW`.
         In both cases, the oldest idle connection is chosen first, then the oldest slow one. If every address has few
-        connections, the oldest of all is chosen, and a steady one only if most connections are steady.
+        connections, the oldest of all unsteady connections is chosen, or the oldest steady one if most connections are
+        steady.
         """
         known = [share for address, share in self.of.items() if address != UNKNOWN]
         for held in (attrgetter("unsteady"), attrgetter("waiting")):

@@ -1,6 +1,6 @@
-"""Spools hold bytes between a client and a thread: the first 64 KiB in memory, the rest in an unnamed file.
+"""Spools, which hold bytes between a client and a thread: the first 64 KiB in memory, the rest in an unnamed file.
 
-A crash leaves no such file behind, and all files together have a size limit.
+Because the files are unnamed, a crash leaves none of them behind. Their total size is limited.
 """
 
 import os
@@ -16,7 +16,7 @@ from gunicorn.http.errors import LimitRequestHeaders
 from server.errors import FULL, Refused
 from server.submissions.upload_handler import upload_folder
 
-MEMORY_BYTES = 2**16  # this must be large enough for the head of a request
+MEMORY_BYTES = 2**16  # must be large enough for the head of a request
 SEND_BYTES = 2**18
 END_OF_HEAD = b"\r\n\r\n"
 SHARE_EXHAUSTED = (
@@ -30,14 +30,14 @@ RETRY_SECONDS = 30
 class BodyMissing(BaseException):
     """Raised when the application reads more of the body than has arrived.
 
-    This is not an Exception, so that no handler turns it into a response.
+    It does not derive from Exception, so that no handler turns it into a response.
     """
 
 
 class SpoolFailed(Exception):
-    """The body could not be stored; `__cause__` is the reason.
+    """The body could not be stored. `__cause__` is the reason.
 
-    This is not an OSError, because Django would take an OSError for a client that has disconnected.
+    It does not derive from OSError, because Django would treat an OSError as a disconnected client.
     """
 
 
@@ -49,13 +49,13 @@ class DiskSpace:
     """The disk space that the files of several spools share. The class is thread-safe.
 
     An owner (an address or an account) never uses more than the space that is left for all others. The first owner can
-    get half of the space, the next one a quarter, and so on; some space is always left. Bytes in memory do not count,
-    so small requests and responses are always possible.
+    get half of the space, the next one a quarter, and so on, so that some space is always left. Bytes in memory do not
+    count, so small requests and responses are always possible.
     """
 
     def __init__(self, size: int) -> None:
         self.left = size
-        # whether an owner has been refused space since the last check, although another owner uses more
+        # whether, since the last check, an owner was refused space although another owner used more
         self.was_short = False
         self.held: Counter[str] = Counter()
         self.lock = Lock()
@@ -77,7 +77,7 @@ class DiskSpace:
             self._move(-count, owners)
 
     def transfer(self, count: int, owners: tuple[str, ...], new_owners: tuple[str, ...]) -> None:
-        """Count these bytes towards the new owners instead of the previous ones."""
+        """Count bytes toward the new owners instead of the previous ones."""
         with self.lock:
             self._move(-count, owners)
             self._move(count, new_owners)
@@ -91,7 +91,7 @@ class DiskSpace:
 
 
 class Spool:
-    """Bytes in the order of their arrival. `position` is the offset of the next byte to read."""
+    """Bytes in order of arrival. `position` is the offset of the next byte to read."""
 
     def __init__(self, space: DiskSpace, owners: tuple[str, ...] = ()) -> None:
         self.space, self.owners = space, tuple(filter(None, owners))
@@ -100,7 +100,7 @@ class Spool:
         self.size = self.taken = self.position = 0
 
     def add(self, data: bytes | memoryview) -> None:
-        """Append data. Raises OSError if it cannot be stored; earlier data is kept."""
+        """Append data. Raises OSError if it cannot be stored. In this case, earlier data is kept."""
         if self.file is None and self.size + len(data) <= MEMORY_BYTES:
             self.start += data
         else:
@@ -116,14 +116,14 @@ class Spool:
             data = data[self.file.write(data) :]
 
     def peek(self, count: int) -> bytes:
-        """Return the next bytes, at most `count`, without moving the position."""
+        """Return the next bytes (at most `count`) without moving the position."""
         if self.position < len(self.start):
             return bytes(self.start[self.position : self.position + count])
         beyond = self.position - len(self.start)
         return os.pread(self.file.fileno(), count, beyond) if self.file is not None else b""
 
     def assign(self, *owners: str) -> None:
-        """Count the current and future bytes of this spool towards these owners."""
+        """Count the current and future bytes in this spool toward these owners."""
         new_owners = tuple(filter(None, owners))
         self.space.transfer(self.taken, self.owners, new_owners)
         self.owners = new_owners
@@ -143,7 +143,7 @@ class Inbox(Spool):
         super().__init__(space, owners)
         self.error: OSError | None = None
         self.has_head = self.head_is_parsed = False
-        self.request_bytes: int | None = None  # size of head and body; known once the head is parsed
+        self.request_bytes: int | None = None  # total size of head and body, or None until the head has been parsed
 
     def receive(self, data: bytes) -> None:
         searched = max(0, len(self.start) - len(END_OF_HEAD) + 1)
@@ -169,7 +169,10 @@ class Inbox(Spool):
         self.position, self.head_is_parsed = 0, False
 
     def recv(self, count: int) -> bytes:
-        """Return the next bytes. A body is returned only when it is complete, so that no partial file is written."""
+        """Return the next bytes.
+
+        No part of a body is returned until it is complete, so that no partial file is written.
+        """
         if self.head_is_parsed and self.request_bytes and not self.is_complete:
             if isinstance(self.error, ShareExhausted):
                 raise Refused("rate_limited", SHARE_EXHAUSTED, retry_after=RETRY_SECONDS)
@@ -181,12 +184,15 @@ class Inbox(Spool):
         if data := self.peek(count):
             self.position += len(data)
         elif not self.has_head:
-            raise LimitRequestHeaders(f"the head has more than {MEMORY_BYTES} bytes")
+            raise LimitRequestHeaders(f"the request head has more than {MEMORY_BYTES} bytes")
         return data
 
 
 class Outbox(Spool):
-    """Accepts everything that gunicorn writes, like a socket. Bytes that the client cannot receive yet are stored."""
+    """Accepts everything that gunicorn writes, as a socket would.
+
+    Bytes that the client cannot receive yet are stored.
+    """
 
     def __init__(self, space: DiskSpace, client: socket, owners: tuple[str, ...] = ()) -> None:
         super().__init__(space, owners)
@@ -220,7 +226,10 @@ class Outbox(Spool):
         return 0.0
 
     def shutdown(self, how: int) -> None:
-        """Raise OSError. Gunicorn calls this after an incomplete response, but the worker closes connections itself."""
+        """Raise OSError.
+
+        Gunicorn calls this method after an incomplete response, but the worker closes connections itself.
+        """
         raise OSError("closed by its worker")
 
     def close(self) -> None:

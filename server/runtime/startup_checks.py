@@ -1,4 +1,4 @@
-"""Start-up checks of whether the configured database and Redis respond. A failure is explained in one sentence."""
+"""Checks at start whether the configured database and Redis respond. A failure is explained in one sentence."""
 
 import os
 import time
@@ -10,13 +10,13 @@ from redis import Redis, RedisError
 from server.runtime.environment import without_password
 from server.runtime.home import NotStarted
 
-BROKER_SECONDS = 5.0  # seconds to wait for a broker that is still starting
+BROKER_SECONDS = 5.0  # time to wait for a broker that is still starting
 RETRY_SECONDS = 0.25
-UNDEFINED = ("42P01", "42703")  # PostgreSQL's codes for an unknown table and an unknown column
+UNDEFINED = ("42P01", "42703")  # PostgreSQL's error codes for an unknown table and an unknown column
 
 
 def check_database() -> None:
-    """Connect to the database. Raises NotStarted with the reason if that fails."""
+    """Connect to the database. Raises NotStarted with the reason if the connection fails."""
     try:
         connections["default"].ensure_connection()
     except DatabaseError as error:
@@ -30,6 +30,8 @@ def unusable_database(error: DatabaseError) -> str:
     reason = " ".join(str(error).split())
     if lacks_tables(error):
         advice = "start the service once, or run `manage.py migrate`, to create its tables"
+    elif reason == "database is locked":
+        advice = "another process writes to it for a long time; run the command again when that process has ended"
     elif url:
         advice = "start it, create it, or correct the setting"
     else:
@@ -60,6 +62,6 @@ def broker_error(url: str) -> str:
             redis.ping()
     except RedisError as error:
         return " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    except ValueError:  # the message of the exception may contain a part of the password
+    except ValueError:  # not the exception's message, which may contain a part of the password
         return "expected an address like redis://HOST:PORT/NUMBER"
     return ""

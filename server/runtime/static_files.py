@@ -1,4 +1,4 @@
-"""The storage of the static files: scripts, style sheets, fonts and icons."""
+"""The storage for static files: scripts, style sheets, fonts and icons."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage  # type: ign
 
 
 class StaticFiles(CompressedManifestStaticFilesStorage):
-    """Computes the URL of each file only once per process, because every page has more than ten of them."""
+    """Computes the URL of each file only once per process, because every page contains more than ten such URLs."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

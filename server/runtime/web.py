@@ -1,4 +1,4 @@
-"""Settings of gunicorn: `gunicorn --config python:server.runtime.web server.wsgi:application`."""
+"""Gunicorn settings: `gunicorn --config python:server.runtime.web server.wsgi:application`."""
 
 import os
 import resource
@@ -9,12 +9,12 @@ from django.conf import settings
 from server.runtime.die_with_parent import die_with
 
 CONNECTIONS_MAX = 2000
-FILES_PER_CONNECTION = 3  # one for the socket, and one each for temporary files of the request and the response
+FILES_PER_CONNECTION = 3  # the socket, and a temporary file each for the request and the response
 OTHER_FILES = 200
 
 
 def max_connections() -> int:
-    """Raise the limit of open files if possible, and return the number of connections that a process can have."""
+    """Raise the limit on open files if possible, and return the number of connections that each process can have."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     wanted = CONNECTIONS_MAX * FILES_PER_CONNECTION + OTHER_FILES
     allowed = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
@@ -26,12 +26,13 @@ bind = f"{settings.PODIUM_BIND}:{settings.PODIUM_PORT}"
 worker_class = "server.runtime.buffering.BufferingWorker"
 workers = settings.WEB_PROCESSES
 threads = settings.WEB_THREADS
-preload_app = True  # the application is imported once, before the fork
+preload_app = True  # import the application only once, before forking
 timeout = 60
 worker_connections = max_connections()
-sendfile = False  # a client that receives a file slowly must not block a thread
-graceful_timeout = 8  # this must be shorter than the time after which the supervisor kills the process
+sendfile = False  # with sendfile, a client that receives a file slowly would block a thread
+graceful_timeout = 8  # must be shorter than the time after which the supervisor kills the process
 control_socket_disable = True
+logconfig_dict = settings.LOGGING
 
 
 def post_fork(arbiter: Any, worker: Any) -> None:

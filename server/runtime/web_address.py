@@ -1,4 +1,4 @@
-"""Checks whether the port of the web process is free, and whether the service responds on it."""
+"""Checks whether the web process's port is free, and whether the service responds on it."""
 
 import errno
 import http.client
@@ -26,7 +26,7 @@ def listen_error(port: int) -> OSError | None:
 
 
 def check_port() -> None:
-    """Raise NotStarted, with the setting to change, if the web process cannot listen on its port."""
+    """Raise NotStarted if the web process cannot listen on its port. The message names the setting to change."""
     port, bind = settings.PODIUM_PORT, settings.PODIUM_BIND
     if (error := listen_error(port)) is None:
         return

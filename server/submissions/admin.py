@@ -13,13 +13,16 @@ class QuotaEntryInline(ReadOnlyMixin, admin.TabularInline):
 
 @admin.register(Submission)
 class SubmissionAdmin(ReadOnlyMixin, admin.ModelAdmin):
-    list_display = ("file_name", "team", "phase", "status", "stage", "attempts", "fault", "received_at", "finished_at")
+    list_display = (
+        *("file_name", "team", "phase", "status", "stage", "attempts", "host", "fault", "failure"),
+        *("received_at", "finished_at"),
+    )
     list_filter = ("status", "fault", "phase")
     list_select_related = ("team", "phase__challenge")
     search_fields = ("id", "file_name", "team__name", "sha256")
     date_hierarchy = "received_at"
     inlines = (QuotaEntryInline,)
-    exclude = ("file",)  # uploads have no URL, and their storage names stay secret
+    exclude = ("file",)  # left out because uploads have no URL and their storage names stay secret
 
 
 class ScoreInline(ReadOnlyMixin, admin.TabularInline):

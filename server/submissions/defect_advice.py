@@ -1,4 +1,4 @@
-"""For each defect code of the evaluator, advice on how to fix the defect."""
+"""Advice on how to fix a defect, for each defect code of the evaluator."""
 
 ADVICE = {
     "bad_byte": "Remove the NUL bytes. The file must be plain text.",

@@ -1,4 +1,4 @@
-"""Decides which scores a person may see: on which splits, with how many digits, and whether with results per class."""
+"""Decides which scores a person may see: on which splits, with how many decimals, with or without class results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ SPLITS = ("public", "private", "all")
 class ScoreAccess:
     """The scores of a phase that one person may see at a given time.
 
-    `decimals` is None if numbers are not rounded. If `ladder` is true, a submission shows the public scores of the
-    evaluation that was published for it. If `exact_ends` is true, the ends of intervals are not rounded.
+    `decimals` is None if numbers are not rounded. If `ladder` is true, a submission is shown with the public scores
+    that the ladder has chosen for it. If `exact_ends` is true, the ends of intervals are not rounded.
     """
 
     splits: frozenset[str]
@@ -31,7 +31,10 @@ class ScoreAccess:
     exact_ends: bool = False
 
     def rounded(self, value: float) -> float:
-        """Return a value rounded as this person sees it. Leaderboards are ordered by exact values, before rounding."""
+        """Return a value rounded as this person sees it.
+
+        Leaderboards are ordered by exact values, not by rounded ones.
+        """
         return value if self.decimals is None else round(value, self.decimals)
 
     def number(self, value: float | None) -> float | None:
@@ -40,8 +43,8 @@ class ScoreAccess:
     def interval(self, low: float | None, high: float | None) -> Interval | None:
         """Return the ends of an interval rounded as this person sees them.
 
-        Every interval that is shown passes this method. Anyone who can guess the bootstrap draws could find out from
-        exact ends for which images a file is correct.
+        Every interval that is shown must be rounded by this method. From exact ends, anyone who can guess the bootstrap
+        draws could find out for which images a file is correct.
         """
         if low is None or high is None:
             return None
@@ -49,8 +52,9 @@ class ScoreAccess:
 
 
 def note_revealed(phase: Phase, *, now: datetime) -> None:
-    """Record the first time at which participants could read the private scores. The phase cannot be reopened after
-    that.
+    """Record the first time at which participants could read the private scores.
+
+    The phase cannot be reopened after that.
     """
     if phase.revealed_at is None:
         Phase.objects.filter(pk=phase.pk, revealed_at=None).update(revealed_at=now)
@@ -58,27 +62,26 @@ def note_revealed(phase: Phase, *, now: datetime) -> None:
 
 
 def score_access(phase: Phase, *, viewer: Any, now: datetime, is_organizer: bool | None = None) -> ScoreAccess:
-    """Return the access of a viewer. Organizers see all splits; others see only the public split until the phase is
-    over.
+    """Return the access that a viewer has to the scores of a phase.
 
-    The split `all` remains hidden as long as `private`, because the score on all images and the public score together
-    would reveal the private score. Callers that know whether the viewer is an organizer pass `is_organizer`, which
-    saves a query.
+    Organizers see all splits. Others see only the public split until the private scores are shown. The split `all` is
+    hidden as long as `private`, because the scores on all and on public images together would reveal the private score.
+    Callers that know whether the viewer is an organizer can pass `is_organizer` to save a query.
     """
     if phase.challenge.is_organized_by(viewer) if is_organizer is None else is_organizer:
         return ScoreAccess(frozenset(SPLITS), None, True, exact_ends=True)
     splits = frozenset({"public"})
-    if phase.has_closed(now):
+    if phase.shows_private(now):
         splits = frozenset(SPLITS)
         note_revealed(phase, now=now)
     return ScoreAccess(splits, phase.feedback_decimals, phase.feedback_classes, phase.has_ladder(now))
 
 
 def load_scores(submissions: Sequence[Submission], *, with_notices: bool = False) -> None:
-    """Load the evaluations and scores of submissions, with two queries for all of them.
+    """Load the evaluations and scores of submissions, using two queries in total.
 
-    Reports are not loaded, because they are large; see `reports.stored_report`. With `with_notices`, each evaluation
-    gets the notices of its report as `notices`, which is None if the report has none.
+    Reports are not loaded, because they are large; see `reports.stored_report`. With `with_notices`, the attribute
+    `notices` of each evaluation is set to the notices in its report, or to None.
     """
     keys = [one.pk for one in submissions]
     evaluations = evaluations_of(submissions=keys, with_notices=with_notices) if keys else []
@@ -102,7 +105,7 @@ def scores_of(*, evaluations: list[int]) -> QuerySet[Score]:
 
 
 def current_evaluation(submission: Submission) -> Evaluation | None:
-    """Return the evaluation with the phase's signature or, if there is none, the newest evaluation."""
+    """Return the submission's evaluation with the phase's signature or, if there is none, the newest evaluation."""
     evaluations = list(submission.evaluations.all())
     current = [one for one in evaluations if one.signature == submission.phase.signature]
     return max(current or evaluations, key=lambda one: (one.created_at, one.pk), default=None)
@@ -112,21 +115,21 @@ def shown_evaluation(submission: Submission, access: ScoreAccess) -> Evaluation 
     """Return the evaluation whose scores are shown for a submission.
 
     Under ladder feedback, this is the evaluation that the ladder published, which may belong to another submission of
-    the team. Until the ladder has decided, return None.
+    the team. Return None until the ladder has decided.
     """
     evaluation = current_evaluation(submission)
     return evaluation.published if evaluation and access.ladder else evaluation
 
 
 def visible_scores(submission: Submission, access: ScoreAccess) -> list[Score]:
-    """Return the scores to show, on the splits that this person may see."""
+    """Return the scores to show for a submission, on the splits that this person may see."""
     evaluation = shown_evaluation(submission, access)
     scores = [] if evaluation is None else [one for one in evaluation.scores.all() if one.split in access.splits]
     return sorted(scores, key=lambda one: (SPLITS.index(one.split), one.pk))
 
 
 def scores_in(submission: Submission, access: ScoreAccess) -> dict[str, dict[str, float | None]]:
-    """Return visible values by split and metric, the headline metric first."""
+    """Return the visible values, keyed by split and metric, with the headline metric first."""
     shown: dict[str, dict[str, float | None]] = {}
     for score in visible_scores(submission, access):
         shown.setdefault(score.split, {})[score.metric] = access.number(score.value)
@@ -134,7 +137,7 @@ def scores_in(submission: Submission, access: ScoreAccess) -> dict[str, dict[str
 
 
 def intervals_in(submission: Submission, access: ScoreAccess) -> dict[str, dict[str, Interval]]:
-    """Return the visible intervals by split and metric."""
+    """Return the visible intervals, keyed by split and metric."""
     shown: dict[str, dict[str, Interval]] = {}
     for score in visible_scores(submission, access):
         ends = access.interval(score.low, score.high)

@@ -1,4 +1,4 @@
-"""Limits of a submitted file. The data page lists them, and the worker enforces them."""
+"""Limits for submitted files. The data page lists them, and the worker enforces them."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ from django.conf import settings
 
 from evaluator.catalog import Limits
 
-# Messages to participants whose file needs more time or memory than one scoring may use.
+# Messages for participants whose file needs more time or memory than one scoring may use.
 ADVICE = "Submit fewer predictions: leave out those with low confidence."
 CHARGED = "This submission counts against your quota; the organizers can give the quota back."
 
@@ -25,6 +25,6 @@ def file_limits() -> Limits:
 
 
 def explanation_limits() -> Limits:
-    """Return the limits for explanations, which take far more time and memory than scores."""
+    """Return the limits for explanations, which take far more time and memory to compute than scores."""
     limits = file_limits()
     return replace(limits, decompressed_bytes=min(limits.decompressed_bytes, settings.EXPLANATION_MAX_BYTES))

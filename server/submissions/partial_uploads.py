@@ -1,8 +1,8 @@
-"""Partial uploads: files that arrive in several requests, with the tus 1.0.0 protocol.
+"""Partial uploads: files that arrive in several requests, using the tus 1.0.0 protocol.
 
-Each partial upload is a subfolder of this machine's folder of uploads in progress. It contains `about.json` and the
-bytes received so far. The sweeper removes the folder when nothing has arrived for a day. Other machines cannot access
-the upload.
+Each partial upload is a subfolder of the folder in which this machine keeps uploads in progress. It contains
+`about.json` and the bytes received so far. The sweeper removes the subfolder when nothing has arrived for a day. Other
+machines cannot access the upload.
 """
 
 import json
@@ -22,14 +22,14 @@ from django.core.files.uploadedfile import UploadedFile
 from server.submissions.upload_handler import HashedFile, upload_folder
 
 PREFIX, ABOUT, CONTENT, DIGEST = "upload-", "about.json", "content", "sha256"
-VALID = timedelta(days=1)  # how long an upload is kept after its last byte has arrived
+VALID = timedelta(days=1)  # how long an upload is kept after its last byte arrived
 # uploads that have been idle for this long are removed if another upload needs their space
 IDLE = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
 class PartialUpload:
-    """One upload of a file by a user to a phase. `length` is the size of the complete file."""
+    """A user's upload of one file to a phase. `length` is the size of the complete file."""
 
     id: UUID
     user: int
@@ -37,8 +37,8 @@ class PartialUpload:
     length: int
     file_name: str
     note: str
-    key: str  # the idempotency key of the submission
-    force: bool = False  # whether the file is scored even if no prediction in it can score
+    key: str  # the submission's idempotency key
+    force: bool = False  # whether to score the file even if no prediction in it can score
 
     @property
     def folder(self) -> Path:
@@ -50,12 +50,15 @@ class PartialUpload:
 
     @property
     def offset(self) -> int:
-        """The number of bytes received. A submitted file has been moved away, so all its bytes were received."""
+        """The number of bytes received.
+
+        If the file has been submitted, it has been moved away, so all of its bytes must have been received.
+        """
         return self.content.stat().st_size if self.content.exists() else self.length
 
     @property
     def changed_at(self) -> datetime:
-        """The time at which the last byte arrived, by the file system's clock."""
+        """The time at which the last byte arrived, according to the file system's clock."""
         changed = self.content if self.content.exists() else self.folder
         return datetime.fromtimestamp(changed.stat().st_mtime, UTC)
 
@@ -68,7 +71,7 @@ class PartialUpload:
         return self.changed_at + IDLE < datetime.now(UTC)
 
     def sha256(self) -> str:
-        """Return the digest of the complete file. It is stored, so that it is computed once for all requests."""
+        """Return the sha256 of the complete file. It is stored, so that only one request has to compute it."""
         stored = self.folder / DIGEST
         if not stored.exists():
             with self.content.open("rb") as content:
@@ -80,11 +83,14 @@ class PartialUpload:
 
 
 class ReceivedFile(HashedFile):
-    """The complete file of a partial upload. The storage moves it, as it moves any other upload."""
+    """The complete file of a partial upload.
+
+    The storage moves it instead of copying it, as it does with any other upload.
+    """
 
     def __init__(self, path: Path, name: str, sha256: str) -> None:
         self.path, self.opened, self.sha256 = path, path.open("rb+"), sha256
-        # the method of the base class would create another file
+        # not the method of HashedFile, which would create another file
         UploadedFile.__init__(self, self.opened, name, "", path.stat().st_size)
 
     def temporary_file_path(self) -> str:
@@ -119,7 +125,7 @@ def read(folder: Path) -> PartialUpload | None:
 
 
 def unfinished() -> list[PartialUpload]:
-    """Return the uploads of this machine whose file is not submitted yet."""
+    """Return the uploads on this machine whose files have not been submitted yet."""
     found = [read(folder) for folder in upload_folder().glob(f"{PREFIX}*") if (folder / CONTENT).exists()]
     return [upload for upload in found if upload]
 
@@ -129,7 +135,7 @@ def discard(upload: PartialUpload) -> None:
 
 
 def discard_unless_used(upload: PartialUpload) -> bool:
-    """Remove an upload to which no request is writing. Return whether it was removed."""
+    """Remove an upload unless a request is writing to it. Return whether it was removed."""
     try:
         with locked(upload.folder, wait=False):
             discard(upload)
@@ -144,7 +150,7 @@ def locked(path: Path, *, wait: bool) -> Iterator[None]:
 
     Raises BlockingIOError if another request has locked it and `wait` is false.
 
-    The kernel releases the lock of a process that dies.
+    If the process dies, the kernel releases the lock.
     """
     descriptor = os.open(path, os.O_RDONLY)
     try:

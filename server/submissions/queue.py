@@ -1,5 +1,6 @@
-"""The message queue. Jobs are stored in the database; a message only wakes a worker. It contains a task name and an
-id.
+"""The message queue, which wakes workers.
+
+Jobs are stored in the database. A message only contains a task name and an id.
 """
 
 import logging
@@ -22,8 +23,8 @@ log = logging.getLogger(__name__)
 class Queue(NamedTuple):
     """The queue that wakes workers for one kind of job.
 
-    With Redis, Celery's highest priority is 0: a worker takes messages of priority 9 only if no message of priority
-    0 is waiting. Celery has a list for each of the priorities 0, 3, 6 and 9.
+    With Redis, Celery's highest priority is 0. A worker takes messages of priority 9 only if no message of a higher
+    priority is waiting. Celery keeps a separate list for each of the priorities 0, 3, 6 and 9.
     """
 
     task: str
@@ -31,20 +32,21 @@ class Queue(NamedTuple):
 
 
 EVALUATE, RERUN = "worker.evaluate", "worker.rerun"
-# Other apps add the queues of their own jobs.
+# Other apps add queues for their own kinds of jobs.
 QUEUES: dict[type[Model], Queue] = {Submission: Queue(EVALUATE, 0), Rerun: Queue(RERUN, 9)}
 
 
 def enqueue(kind: type[Model], key: UUID | int, *, urgent: bool = False) -> None:
-    """Send a message for a job. If the broker is down, raise no exception, because the sweeper will send the
-    message later.
+    """Send a message for a job. An urgent message has the same priority as submissions.
 
-    An urgent message has the priority of submissions.
+    If the broker is down, no exception is raised, because the sweeper will send the message later.
     """
     task, priority = QUEUES[kind]
     argument = str(key) if isinstance(key, UUID) else key
+    fields = {"task": task, "submission" if kind is Submission else "job": argument}
     try:
         current_app.send_task(task, args=[argument], priority=0 if urgent else priority, retry=False)
+        log.info("message sent", extra=fields)
     except OperationalError as error:
         log.warning("no message was sent for %s %s; the sweeper will send one: %s", task, key, error)
 
@@ -56,7 +58,7 @@ def enqueue_on_commit(kind: type[Model], key: UUID | int) -> None:
 
 @cache
 def broker(url: str) -> Redis:
-    """Return a client for the broker. It keeps its connection for the next call."""
+    """Return a client for the broker. The client keeps its connection for later calls."""
     return Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)
 
 

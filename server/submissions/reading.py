@@ -1,4 +1,4 @@
-"""Reads submissions together with the scores that a person may see."""
+"""Reads submissions together with the scores that the viewer may see."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,9 +17,9 @@ from server.submissions.models import QuotaEntry, Submission
 
 @dataclass(frozen=True, slots=True)
 class ReadSubmission:
-    """A submission with its scores, the access of the person who reads it, and the database's time `now`.
+    """A submission with its scores, the viewer's access to scores, and the current database time `now`.
 
-    `given_back` says whether its quota was given back.
+    `given_back` is true if the quota for the submission was given back.
     """
 
     submission: Submission
@@ -31,7 +31,7 @@ class ReadSubmission:
 def read_submission(user: Any, pk: UUID, *, with_notices: bool = False) -> ReadSubmission | None:
     """Return the submission with this id, or None if it does not exist or the person may not see it.
 
-    With `with_notices`, its evaluations have the notices of their reports; see `load_scores`.
+    With `with_notices`, the notices in the reports of its evaluations are loaded as well; see `load_scores`.
     """
     found = submissions_with_phase(pk=pk, user=user.pk, is_staff=user.is_staff) if user.is_authenticated else []
     if not found:
@@ -60,7 +60,7 @@ def numbers_of_submissions(*, team: int, phase: int) -> QuerySet[Any, Any]:
 
 
 def read_submissions(team: Team, phase: Phase, *, rows: range) -> list[Submission]:
-    """Return some of a team's submissions to a phase, newest first, with their scores."""
+    """Return a range of a team's submissions to a phase, newest first, with their scores."""
     found = submissions_of_team(team=team.pk, phase=phase.pk, rows=rows)
     for one in found:
         one.team, one.phase = team, phase

@@ -1,4 +1,4 @@
-"""The report of a score: the results per class, curves and explanations that a person may see."""
+"""The report on a score: the results per class, curves and explanations that the viewer may see."""
 
 import json
 import zlib
@@ -34,7 +34,7 @@ class ExplanationState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SplitDetail:
-    """The results of one split, rounded for the reader. `left_out` is the number of omitted rows of each table."""
+    """The results on one split, rounded for the viewer. `left_out` is the number of omitted rows in each table."""
 
     classes: list[ReportRow] = field(default_factory=list)
     tables: dict[str, list[ReportRow]] = field(default_factory=dict)
@@ -69,7 +69,7 @@ def unpacked(explanation: Explanation) -> dict[str, Any]:
 
 
 def detail(evaluation: Evaluation, scored: ReportRow, explained: ReportRow, access: ScoreAccess) -> SplitDetail:
-    """Merge the report of the scoring with the explanation, which adds columns to the rows of the classes."""
+    """Merge the report of a scoring with its explanation, which adds columns to the rows of classes."""
     track = evaluation.submission.phase.declared_track
     rows = {**explained.get("tables", {}), **scored}
     names = [table.name for table in (*track.tables, *track.explained_tables)]
@@ -84,7 +84,7 @@ def detail(evaluation: Evaluation, scored: ReportRow, explained: ReportRow, acce
 def rounded(rows: Iterable[ReportRow], access: ScoreAccess) -> list[ReportRow]:
     """Return rows with rounded numbers.
 
-    Pages sort and draw only rounded numbers, so that they do not reveal more digits.
+    Pages must sort and draw only rounded numbers, because exact ones would reveal more digits.
     """
 
     if access.decimals is None:
@@ -107,7 +107,8 @@ def explanation_state(submission: Submission, evaluation: Evaluation) -> Explana
         return ExplanationState.READY
     reruns = reruns_of(submission=submission.pk, truth=evaluation.truth_id)
     if settings.EXPLANATION_MAX_BYTES and any(not failure for _, failure in reruns):
-        return ExplanationState.PENDING  # if the interval is pending, so is the explanation, which is computed after it
+        # while the interval is pending, so is the explanation, because it is computed afterwards
+        return ExplanationState.PENDING
     given_up = any(purpose == Rerun.Purpose.EXPLANATION and failure for purpose, failure in reruns)
     return ExplanationState.GIVEN_UP if given_up else ExplanationState.NONE
 
@@ -126,8 +127,8 @@ def reruns_of(*, submission: UUID, truth: int) -> QuerySet[Any, Any]:
 def visible_report(submission: Submission, *, access: ScoreAccess) -> dict[str, Any] | None:
     """Return the part of the current report that a person may read, or None if the submission has no score.
 
-    Results per class, curves and errors reveal far more about the hidden truth than scores. If the organizers do not
-    show them, they are left out and `withheld` is true.
+    Results per class, curves and errors reveal far more about the hidden ground truth than scores do. If the organizers
+    do not show them, they are left out and `withheld` is true.
     """
     evaluation = current_evaluation(submission)
     if evaluation is None:

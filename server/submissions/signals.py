@@ -1,8 +1,8 @@
 """Signals for apps that depend on submissions.
 
-`scores_changed`: scores of a phase have changed. It is sent in the transaction of the change, before its audit entry.
-Its arguments are `phase`, `teams` (the ids of teams whose scores, final submissions or published scores changed), and
-`signature` (that of the changed scores, or None for all signatures).
+`scores_changed`: scores in a phase have changed. The signal is sent in the transaction of the change, before its audit
+entry. Its arguments are `phase`, `teams` (the ids of teams whose scores, final submissions or published scores
+changed), and `signature` (that of the changed scores, or None for all signatures).
 
 `swept`: the sweeper has cleaned up. Receivers clean up the jobs of their own apps.
 """
@@ -19,5 +19,5 @@ swept = Signal()
 
 
 def announce(phase: Phase, teams: Iterable[int], signature: str | None = None) -> None:
-    """Send `scores_changed`. The caller must have locked the teams, before any row of their submissions."""
+    """Send `scores_changed`. The caller must have locked the teams before locking any of their submissions."""
     scores_changed.send(Submission, phase=phase, teams=[*teams], signature=signature)

@@ -9,10 +9,10 @@ GZIP, GZIP_WINDOW = b"\x1f\x8b", 31
 
 
 def is_small(file: "File[bytes]") -> bool:
-    """Return whether a file has at most SMALL_FILE_MAX_BYTES after unpacking.
+    """Return whether a file has at most SMALL_FILE_MAX_BYTES after decompression.
 
-    Unpacking stops after this number of bytes. An unusual gzip file (damaged, several members, bytes after its end)
-    counts as large. The only effect is that it waits longer.
+    Decompression stops after this number of bytes. An unusual gzip file (damaged, with several members, or with bytes
+    after its end) counts as large, which only makes it wait longer.
     """
     limit = settings.SMALL_FILE_MAX_BYTES
     if file.size > limit:

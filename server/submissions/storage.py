@@ -1,4 +1,4 @@
-"""Storage of uploads. A file has its final name only when it is complete and flushed to disk."""
+"""The storage for uploads. A file gets its final name only when it is complete and has been flushed to disk."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,9 @@ from server.submissions.upload_handler import upload_folder
 
 
 class DurableStorage(FileSystemStorage):
-    """Writes a temporary file, flushes it to disk, then renames it. After a power cut, a file is complete or missing.
+    """Writes a temporary file, flushes it to disk, then renames it.
+
+    After a power cut, a file is either complete or missing.
 
     An upload already is a temporary file, so it is only flushed and renamed. Other content is copied in chunks.
     """
@@ -30,7 +32,8 @@ class DurableStorage(FileSystemStorage):
 
     def _move(self, name: str, content: TemporaryUploadedFile) -> str:
         content.flush()
-        os.utime(content.fileno())  # the age of the stored file counts from now, not from the start of a slow upload
+        # the age of the stored file is counted from now, not from the start of a slow upload
+        os.utime(content.fileno())
         os.fsync(content.fileno())
         saved: str = super()._save(name, content)  # type: ignore[misc]
         folder = os.open(Path(self.path(saved)).parent, os.O_RDONLY | os.O_DIRECTORY)

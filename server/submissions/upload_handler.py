@@ -1,4 +1,4 @@
-"""Receives uploaded files: writes them to disk in chunks and hashes each chunk, so no file is read a second time."""
+"""Receives uploaded files. They are hashed while they are written to disk, so that no file is read a second time."""
 
 from contextlib import suppress
 from hashlib import sha256
@@ -11,7 +11,7 @@ from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUplo
 
 
 def upload_folder() -> Path:
-    """Return the folder of uploads in progress. It is created again if an operator moved it away."""
+    """Return the folder for uploads in progress. It is created again if an operator has moved it away."""
     folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder
@@ -24,12 +24,12 @@ class HashedFile(TemporaryUploadedFile):
 
 
 class HashingUploadHandler(TemporaryFileUploadHandler):
-    """Writes and hashes an upload in chunks of 64 KiB, so that no more than one chunk is in memory."""
+    """Writes and hashes an upload in chunks of 64 KiB, so that at most one chunk is in memory."""
 
     file: HashedFile
 
     def new_file(self, *about: Any, **more: Any) -> None:
-        # the method of the base class would open an ordinary temporary file
+        # not the method of the base class, which would open an ordinary temporary file
         FileUploadHandler.new_file(self, *about, **more)
         upload_folder()
         self.file = HashedFile(self.file_name or "", self.content_type, 0, self.charset, self.content_type_extra)
@@ -40,7 +40,8 @@ class HashingUploadHandler(TemporaryFileUploadHandler):
         try:
             super().receive_data_chunk(raw_data, start)
         except OSError:
-            # Django does not close the file here, so it would take up disk space until the next garbage collection.
+            # Django does not close the file in this case, so it would take up disk space until the next garbage
+            # collection.
             with suppress(OSError):
                 self.file.close()
             raise

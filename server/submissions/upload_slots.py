@@ -1,4 +1,4 @@
-"""Upload slots limit how many large files one team or one person can upload at the same time.
+"""Upload slots, which limit how many large files one team or one person can upload at the same time.
 
 A slot is a lock on one byte of a file. All web processes of a machine share these locks. Unlike a counter in a cache,
 they are always available, and the kernel releases the slots of a process that dies.
@@ -16,7 +16,7 @@ from threading import Lock
 from django.conf import settings
 
 SLOT_BITS = 7
-# maximum number of slots with the same name; the byte after them is locked while they are counted
+# maximum number of slots per name; the byte after these slots is locked while they are counted
 SLOTS_MAX = 2**SLOT_BITS - 1
 NAME_BYTES = 6
 
@@ -30,8 +30,9 @@ class Slots:
         self.file = -1
 
     def take(self, name: str, most: int) -> int | None:
-        """Take a slot if all processes together hold fewer than `most` slots with this name; otherwise, return
-        None.
+        """Take a slot if all processes together hold fewer than `most` slots with this name.
+
+        Otherwise, return None.
         """
         first = int.from_bytes(sha256(name.encode()).digest()[:NAME_BYTES]) << SLOT_BITS
         with self.lock, self._counting(first):
@@ -53,7 +54,7 @@ class Slots:
 
     @contextmanager
     def _counting(self, first: int) -> Iterator[None]:
-        """Prevent other processes from counting the slots of this name during this block."""
+        """Prevent other processes from counting the slots with this name during this block."""
         if self.file < 0:
             self.file = os.open(settings.PODIUM_HOME / "uploads.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         lockf(self.file, LOCK_EX, 1, first + SLOTS_MAX)
@@ -79,7 +80,7 @@ SLOTS = Slots()
 
 
 class PendingUpload:
-    """A request whose body has not arrived yet, with the slots that it holds, by name."""
+    """A request whose body has not arrived yet, with the slots that it holds, keyed by name."""
 
     def __init__(self) -> None:
         self.slots: dict[str, int] = {}
@@ -94,7 +95,7 @@ _pending: ContextVar[PendingUpload | None] = ContextVar("pending", default=None)
 
 @contextmanager
 def pending(upload: PendingUpload) -> Iterator[None]:
-    """Let the application take slots in this block, for a request whose body has not arrived yet."""
+    """Let the application take slots within this block, for a request whose body has not arrived yet."""
     token = _pending.set(upload)
     try:
         yield

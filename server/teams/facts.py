@@ -1,4 +1,4 @@
-"""Reads the facts on which the rules for changes to teams depend."""
+"""Reads the facts that the rules for changes to teams depend on."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -25,7 +25,7 @@ def terms_of(challenge: Challenge, now: datetime) -> Terms:
                 days=quota.days_so_far(phase, now),
                 total=phase.quota_total,
                 finals=phase.finals,
-                is_over=phase.has_closed(now),
+                is_over=phase.has_ended(now),
             )
             for phase in Phase.objects.filter(challenge=challenge).select_related("challenge")
         },
@@ -37,7 +37,7 @@ def facts_of(team: Team) -> TeamFacts:
 
 
 def facts_of_teams(teams: Collection[Team]) -> dict[int, TeamFacts]:
-    """Return the facts about each team, as a dict with team ids as keys."""
+    """Return the facts about each team, keyed by team id."""
     keys = [team.pk for team in teams]
     sizes = dict(Membership.objects.filter(team__in=keys).order_by().values_list("team").annotate(size=Count("pk")))
     uses = uses_of(keys)
@@ -55,7 +55,7 @@ def facts_of_teams(teams: Collection[Team]) -> dict[int, TeamFacts]:
 
 
 def uses_of(teams: Collection[int]) -> Mapping[int, dict[str, Use]]:
-    """Return the number of submissions and final submissions of each team, by team id and phase slug."""
+    """Return each team's number of submissions and of final submissions, keyed by team id and phase slug."""
     charged = QuotaEntry.objects.filter(team__in=teams).order_by().values_list("team", "phase__slug")
     sums = {(team, slug): used for team, slug, used in charged.annotate(used=Sum("amount"))}
     files = Submission.objects.filter(team__in=teams).order_by().values_list("team", "phase__slug")

@@ -1,4 +1,4 @@
-"""Models for changes to teams that another person has to confirm, and for the public profile of a team."""
+"""Models for changes to teams that need another person's consent, and for the public profiles of teams."""
 
 from datetime import datetime
 from typing import Any
@@ -70,8 +70,8 @@ class Invitation(models.Model):
 class SentInvitation(models.Model):
     """A record of an invitation by username, a request to join, or a proposed merge.
 
-    It limits how often people are contacted. Unlike the invitation itself, it remains for some time after the decision,
-    even if the team is deleted.
+    It limits how often people are contacted. Unlike the invitation itself, the record is kept for some time after the
+    decision, even if the team is deleted.
     """
 
     sender = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
@@ -92,7 +92,7 @@ class SentInvitation(models.Model):
 
 
 class MergeProposal(models.Model):
-    """A proposal by a captain to merge two teams. It is deleted when the other captain accepts or declines it."""
+    """A captain's proposal to merge two teams. It is deleted when the other captain accepts or declines it."""
 
     team = models.ForeignKey(
         Team,
@@ -121,7 +121,7 @@ class MergeProposal(models.Model):
 
 
 class TeamProfile(models.Model):
-    """A team's description of its method, which its public page shows."""
+    """A team's description of its method, shown on the team's public page."""
 
     team = models.OneToOneField(Team, primary_key=True, on_delete=models.CASCADE, related_name="profile")
     method = models.CharField(max_length=120, blank=True)
@@ -134,7 +134,7 @@ class TeamProfile(models.Model):
 
 @receiver(post_delete, sender=Membership)
 def follow_captain(instance: Membership, **signal: Any) -> None:
-    """If the captain's account was deleted, make the member who joined first the captain."""
+    """If the captain's account was deleted, make the earliest member the captain."""
     others = Membership.objects.filter(team=instance.team_id)
     if instance.is_captain and not others.filter(is_captain=True).exists():
         Membership.objects.filter(pk__in=others.order_by("joined_at", "pk").values("pk")[:1]).update(is_captain=True)

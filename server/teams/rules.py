@@ -1,4 +1,4 @@
-"""The rules for changes to teams, in one pure function: `reasons_against`. Pages and the API show the same reasons."""
+"""The rules for changes to teams, in one pure function: `reasons_against`. Pages and the API give the same reasons."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ class Use:
 
     submissions: int = 0
     finals: int = 0
-    has_files: bool = False  # this is also true if the team got back the quota of all its files
+    has_files: bool = False  # true even if the team got back the quota for all of its files
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class TeamFacts:
 
     @property
     def is_bound(self) -> bool:
-        """Whether members can no longer move to another team, because this team has submitted or is disqualified."""
+        """Whether members are bound to this team, because it has submitted or is disqualified."""
         return self.is_disqualified or any(one.has_files for one in self.use.values())
 
 
@@ -65,7 +65,7 @@ class Invite:
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """A person enters a team. `own` is their current team; `former` is the team that they must return to, if any."""
+    """A person joins a team. `own` is their current team; `former` is the team to which they must return, if any."""
 
     team: TeamFacts
     own: TeamFacts | None = None
@@ -99,7 +99,7 @@ Change = Invite | Enter | Leave | Remove | Merge
 
 
 def reasons_against(change: Change, terms: Terms) -> Iterator[str]:
-    """Yield a sentence for each rule that does not allow a change. If the change is allowed, yield nothing.
+    """Yield a sentence for each rule that forbids a change, and nothing if the change is allowed.
 
     >>> from datetime import UTC
     >>> terms = Terms(max_size=2, now=datetime(2026, 1, 1, tzinfo=UTC))
@@ -125,7 +125,7 @@ def reasons_against(change: Change, terms: Terms) -> Iterator[str]:
 
 
 def against_growth(terms: Terms) -> Iterator[str]:
-    """Yield the reasons why no team of the challenge can get more members."""
+    """Yield the reasons why no team in the challenge can get more members."""
     if terms.merge_until and is_over(terms.merge_until, terms.now):
         yield f"The deadline for changes to teams was {utc_text(terms.merge_until)}."
     elif terms.closes_at and is_over(terms.closes_at, terms.now):
@@ -160,7 +160,7 @@ def against_leaving(team: TeamFacts, *, is_captain: bool) -> Iterator[str]:
 
 
 def against_merge(team: TeamFacts, other: TeamFacts, terms: Terms) -> Iterator[str]:
-    """Yield the reasons why two teams cannot be merged, apart from the date."""
+    """Yield the reasons why two teams cannot be merged, apart from reasons that concern the date."""
     for one in (team, other):
         if one.is_baseline or one.is_merged or not one.size:
             yield f"{one.name} has no members, so it cannot be merged."
@@ -174,7 +174,7 @@ def against_merge(team: TeamFacts, other: TeamFacts, terms: Terms) -> Iterator[s
 
 
 def against_joint_use(one: Use, other: Use, phase: PhaseTerms) -> Iterator[str]:
-    """Yield the reasons why two teams together exceed the limits of one team in a phase."""
+    """Yield the reasons why two teams together exceed the limits for one team in a phase."""
     joint, allowed = one.submissions + other.submissions, phase.days * phase.per_day
     if joint > allowed:
         yield (

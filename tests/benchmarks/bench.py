@@ -1,7 +1,7 @@
-"""Measures costs for `make bench`, as ratios of times within one run, for the tables in BENCHMARKS.md.
+"""Measures costs for `make bench` and writes the tables in BENCHMARKS.md. Costs are ratios of times within one run.
 
-`python -m tests.benchmarks.bench SECTION…` measures only some sections and keeps the others. Sections are `scoring`,
-`ranks`, `leaderboards` and `recording`.
+`python -m tests.benchmarks.bench SECTION…` measures only the given sections and leaves the others unchanged. Sections
+are `scoring`, `ranks`, `leaderboards` and `recording`.
 """
 
 import gzip
@@ -31,12 +31,14 @@ FOLDER = ROOT / "build" / "bench"
 GOLDEN = ROOT.parent / "shared" / "golden"
 DETECTION, RELATIONSHIPS = "openimages-detection", "openimages-relationships"
 REFERENCE_PREDICTIONS = 300_000
-# In each round, the two times of a ratio are measured directly one after the other, under the same load.
+# Number of rounds. In each round, the two times of a ratio are measured immediately one after the other, under the same
+# load.
 ROUNDS = 5
 # CPU seconds of `wc -l` for the file of 5M boxes, on the machine where the official code was measured.
 RECORDED_WC = 0.05
 OFFICIAL = {"det_e_open": (DETECTION, 344.0, 2_000, 5_000), "vrd_c_open": (RELATIONSHIPS, 110.0, 200, 1_000)}
-FAST_PATH, REFERENCE = "fast path", "reference implementation"  # The value of `Report.way` begins with one of these.
+# The value of `Report.way` begins with one of these strings.
+FAST_PATH, REFERENCE = "fast path", "reference implementation"
 
 
 def cpu_of(*command: str, times: int) -> float:
@@ -89,14 +91,12 @@ def made() -> tuple[Path, Path, Path]:
 
 
 def wc_of(file: Path) -> float:
-    """Return the CPU time of `wc -l` for a file, which measures the current speed of the machine."""
+    """Return the CPU time of `wc -l` for a file, as a measure of the current speed of the machine."""
     return cpu_of("wc", "-l", str(file), times=3)
 
 
 def ratio(ones: Sequence[float], others: Sequence[float]) -> float:
-    """Return the median of the quotients ``ones[i] / others[i]``. Both times of a pair were measured in the same
-    round.
-    """
+    """Return the median of the quotients ``ones[i] / others[i]``, whose two times were measured in the same round."""
     return median(one / other for one, other in zip(ones, others, strict=True))
 
 
@@ -140,7 +140,7 @@ def goldens(small: Path) -> Iterator[Row]:
 def peer(small: Path, truth: Path) -> Row:
     """Compare the CPU time with that of hotcoco, which is installed from PyPI into a separate environment.
 
-    hotcoco refuses images without ground truth, so both programs score a file without such images.
+    hotcoco rejects images without ground truth, so both programs score a file without such images.
     """
     name, place = "hotcoco, predictions loaded and scored / ours, same file", FOLDER / "hotcoco"
     python = place / "bin" / "python"
@@ -172,7 +172,7 @@ def warm_worker(made: Path) -> Row:
 
 
 def bootstrap(small: Path, truth: Path) -> Row:
-    """Measure the additional cost of 1,000 bootstrap replicates. Their weights are drawn once for each truth."""
+    """Measure the additional cost of 1,000 bootstrap replicates, whose weights are drawn once per truth."""
     wc, kept, anew, peak = [], [], [], 0
     for _ in range(ROUNDS):
         wc.append(wc_of(small))
@@ -189,7 +189,7 @@ def bootstrap(small: Path, truth: Path) -> Row:
 def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, Any]], Path, Path, Path]]:
     """Return test cases that are scored by the reference implementation.
 
-    A case consists of a function that scores a file, two truths that differ in one object, and the file.
+    A test case consists of a function that scores a file, two truths that differ in one object, and the file.
     """
     found = {}
     for name, case in CASES.items():
@@ -205,7 +205,7 @@ def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, A
 def private_facts() -> Iterator[Row]:
     """Score hostile files against pairs of truths that differ in one fact.
 
-    The rows of the table are the largest ratios, over all pairs, of CPU time and of peak memory.
+    The table rows show the largest ratio of CPU times and the largest ratio of peak memory over all pairs.
     """
     folder = FOLDER / "facts"
     folder.mkdir(exist_ok=True)
@@ -279,7 +279,7 @@ def main(*chosen: str) -> None:
 
 
 def with_section(text: str, name: str, content: str) -> str:
-    """Return the text of BENCHMARKS.md with the content of one section replaced or added."""
+    """Return the content of BENCHMARKS.md with one section replaced or added."""
     head, *parts = text.rstrip().split("\n\n## ")
     kept = dict(part.split("\n\n", 1) for part in parts) | {name.capitalize(): content}
     order = [one for one in map(str.capitalize, SECTIONS) if one in kept]

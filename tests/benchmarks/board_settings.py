@@ -1,4 +1,4 @@
-"""The settings of the service, with an additional empty view for comparison and without limits on requests."""
+"""The settings of the service, without rate limits and with the URLs of an additional view for comparison."""
 
 from server.settings import *  # noqa: F403
 from server.settings import ALLOWED_HOSTS as OF_THE_SERVICE

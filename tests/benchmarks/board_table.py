@@ -1,4 +1,4 @@
-"""The rows of the benchmark table about reading leaderboards and recording scores."""
+"""Measures the rows of the benchmark table about reading leaderboards and recording scores."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from typing import Any
 from tests.benchmarks.earlier import has_postgres, multiples
 from tests.flows.postgres import own_database
 
-# Columns: name, required value, target, measured value, and the seconds from which it was computed.
+# Columns: name, required value, target, measured value, and the seconds from which the value was computed.
 Row = tuple[str, str, str, str, str]
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ REACH = {
     **{"submissions of all teams": 30, "failed submissions of all teams": 30, "live page of a phase": 30},
     **{"own submissions": 30, "own submissions, page": 30},
 }
-PAIRS = 7  # Number of runs of each version; the versions alternate.
+PAIRS = 7  # Number of times that each version is run. The versions alternate.
 GROWTH = 2  # With ten times as many teams, the cost of a request may grow at most by this factor.
 
 
@@ -37,7 +37,7 @@ def row(name: str, reach: float, aim: float, found: float, behind: str, *, least
 
 
 def leaderboards(folder: Path) -> Iterator[Row]:
-    """Read a leaderboard of 2,000 teams on each database.
+    """Measure requests for a leaderboard of 2,000 teams on each database.
 
     With BENCH_MANY_TEAMS=1, a leaderboard of 20,000 teams is also read, by one reader and by 50 readers at the same
     time. Filling this leaderboard takes 20 minutes. SQLite databases are kept in the folder.
@@ -70,7 +70,7 @@ def costs(vendor: str, measured: Any) -> Iterator[Row]:
 
 @contextmanager
 def filled(folder: Path, teams: int, vendor: str) -> Iterator[dict[str, str]]:
-    """Yield the environment variables of a database, which the first program that reads it fills."""
+    """Yield the environment variables for an empty database, which the first benchmark program that uses it fills."""
     if vendor == "SQLite":
         home = folder / f"boards-{teams}"
         home.mkdir(exist_ok=True)
@@ -90,7 +90,7 @@ def read(program: str, teams: int, database: dict[str, str]) -> Any:
 
 
 def recordings(folder: Path) -> Iterator[Row]:
-    """Record scores of teams with 50 earlier submissions in a phase of 2,000 teams."""
+    """Measure how long it takes to record scores for teams with 50 earlier submissions in a phase of 2,000 teams."""
     for name, (multiple, milliseconds) in multiples(folder, PAIRS).items():
         title = f"recording a score, {name}: CPU / CPU before entries of leaderboards were kept"
         yield row(title, 1.5, 1.5, multiple, f"{milliseconds:.1f} ms, median of {PAIRS} pairs")

@@ -1,7 +1,7 @@
-"""Measures the CPU time of reading a large leaderboard, relative to that of a view that returns fixed rows.
+"""Measures the CPU time of requests for a large leaderboard, relative to that of a view that returns fixed rows.
 
-`python -m tests.benchmarks.boards TEAMS EACH [HOME]` fills a database and prints JSON. HOME is a state folder, which is
-empty or was filled by an earlier run; by default, a temporary one is used. DATABASE_URL selects another database.
+`python -m tests.benchmarks.boards TEAMS EACH [HOME]` fills a database and prints JSON. HOME is a state folder that is
+empty or was filled by an earlier run; by default, a temporary folder is used. DATABASE_URL selects another database.
 """
 
 import json
@@ -76,7 +76,7 @@ def requests() -> dict[str, Callable[[], None]]:
     then = "at=2026-04-01T00:00"
 
     def ask(client: Client, address: str, *, fresh: bool = False, status: int = 200) -> Callable[[], None]:
-        # The first page that a member opens sets a cookie on which the following responses depend.
+        # The first page that a member opens sets a cookie, which affects the following responses.
         client.get(address)
         validator = client.get(address).headers.get("ETag", "") if status == 304 else ""
 

@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 
 def lineage() -> NDArray[np.bool_]:
-    """Return a bool array of shape (CLASSES, CLASSES). Row c is true at class c and at all its ancestors."""
+    """Return a bool array of shape (CLASSES, CLASSES). Row c is true for class c and all of its ancestors."""
     table = np.eye(CLASSES, dtype=bool)
     for number in range(CLASSES):
         above = PARENTS[number]
@@ -54,7 +54,7 @@ def shaken(rng: np.random.Generator, box: Ints, by: float) -> Ints:
 
 
 def blocks(images: int, per_image: int, seed: int) -> Iterator[tuple[dict[str, bytes], tuple[bytes, bytes]]]:
-    """Yield blocks of images: their lines in each truth file, and in a submission in both file layouts."""
+    """Yield blocks of images. Each block has the lines for every truth file and, in both layouts, for a submission."""
     cells, family = encoded(LABELS), lineage()
     popular = 1.0 / np.arange(1, CLASSES + 1) ** 0.7
     popular = np.random.default_rng(0).permutation(popular / popular.sum())

@@ -1,4 +1,4 @@
-"""Fills a phase with scored submissions of many teams, with a few SQL statements and without the evaluator."""
+"""Fills a phase with scored submissions from many teams, using a few SQL statements instead of the evaluator."""
 
 import struct
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ SPLITS = "(SELECT 'public' AS split UNION ALL SELECT 'private' UNION ALL SELECT 
 
 
 def write(*, teams: int, each: int) -> Phase:
-    """Write scores of many teams. Entries are updated half-way and at the end, so that leaderboards have a history."""
+    """Write scores for many teams. Entries are updated halfway and at the end, so that leaderboards have a history."""
     from server.leaderboards.models import BoardTerms, Entry
     from server.leaderboards.services.entries import rebuild
 
@@ -43,14 +43,14 @@ def write(*, teams: int, each: int) -> Phase:
 
 
 def write_sortable(*, teams: int) -> None:
-    """Write a challenge with two submissions of each team, whose leaderboard can be sorted by other metrics."""
+    """Write a challenge with two submissions per team and a leaderboard that can be sorted by other metrics."""
     from server.leaderboards.services.entries import rebuild
 
     write_scores(teams=teams, each=2, after_each_half=rebuild, slug="sortable", track="objectnet", metrics=SORTABLE)
 
 
 def write_watched() -> None:
-    """Write a challenge with 1,000 submissions, of which 200 have failed, and its organizer."""
+    """Write a challenge that has an organizer and 1,000 submissions, 200 of which have failed."""
     from server.leaderboards.services.entries import rebuild
 
     phase = write_scores(teams=20, each=50, after_each_half=rebuild, slug="watched")
@@ -75,7 +75,7 @@ def write_scores(
 ) -> Phase:
     """Write teams with submissions and scores, but no entries.
 
-    The function also runs with earlier versions of the service, which had no entries.
+    This function also works with earlier versions of the service, which did not store entries.
     """
     challenge = Challenge.objects.create(slug=slug, title=slug.capitalize(), opens_at=FIRST)
     phase = Phase.objects.create(challenge=challenge, slug="main", title="Main", track=track)
@@ -93,7 +93,7 @@ def write_scores(
 
 
 def submit(phase: Phase, team: Team, start: int, stop: int, *, of: int, metrics: Sequence[str]) -> None:
-    """Write the submissions `start` to `stop` of all teams, as copies of a temporary submission of `team`."""
+    """Write submissions `start` to `stop` for every team, as copies of a temporary submission from `team`."""
     file = {"file_name": "a.csv", "size_bytes": 0, "sha256": "0" * 64, "status": Status.SCORED}
     times = dict.fromkeys(("received_at", "enqueued_at", "finished_at"), FIRST)
     one = Submission.objects.create(phase=phase, team=team, **file, **times)
@@ -110,7 +110,7 @@ def submit(phase: Phase, team: Team, start: int, stop: int, *, of: int, metrics:
         order="n, team.id",
         id="lower(hex(randomblob(16)))" if sqlite else "gen_random_uuid()",
         team_id="team.id",
-        size_bytes="n + 1",  # The number of the submission.
+        size_bytes="n + 1",  # The number of the submission, counted from 1.
         **dict.fromkeys(times, at),
     )
     numbered = f"submission.phase_id = {phase.pk} AND submission.size_bytes BETWEEN {start + 1} AND {stop}"
@@ -128,9 +128,9 @@ def submit(phase: Phase, team: Team, start: int, stop: int, *, of: int, metrics:
 
 
 def copy_score(score: Score, numbered: str, key: str) -> None:
-    """Insert a score on each split for the chosen submissions. Its value depends on the SQL expression `key`."""
+    """Insert a score on each split for the chosen submissions. The SQL expression `key` determines its value."""
     dice = (f"({key} * 7919 %% {prime} / {prime}.0)" for prime in (10007, 10009, 10037))
-    value = f"(({' + '.join(dice)}) / 3)"  # The value is from 0.0 to 1.0; values near 0.5 are most frequent.
+    value = f"(({' + '.join(dice)}) / 3)"  # The values range from 0.0 to 1.0, and values near 0.5 are most frequent.
     copy(
         score,
         f"""submissions_evaluation evaluation CROSS JOIN {SPLITS} splits
@@ -145,7 +145,7 @@ def copy_score(score: Score, numbered: str, key: str) -> None:
 
 
 def copy(template: Model, source: str, words: list[int] | None = None, *, order: str, **values: str) -> None:
-    """Insert a copy of the row `template` for each row of `source`. `values` are SQL expressions for some columns."""
+    """Insert a copy of the row `template` for each row of `source`. `values` has SQL expressions for some columns."""
     meta = template._meta
     columns = [field.column for field in meta.concrete_fields if not isinstance(field, AutoField)]
     assert {*values} <= {*columns}

@@ -17,11 +17,11 @@ from tests.flows.postgres import SERVER, own_database
 ROOT = Path(__file__).parents[2]
 EARLIER = "c85bc0e"  # The last commit before leaderboard entries were stored.
 PROGRAMS = ("crowd.py", "recording.py")
-NO_LONGER_INSTALLED = "drf_spectacular_sidecar"  # An app of the earlier version that has only static files.
+NO_LONGER_INSTALLED = "drf_spectacular_sidecar"  # A Django app in the earlier version that contains only static files.
 
 
 def multiples(folder: Path, rounds: int) -> dict[str, tuple[float, float]]:
-    """Return the relative cost and the milliseconds for each kind of score and each database that is available."""
+    """Return the relative cost and the milliseconds for each kind of score and each available database."""
     source = unpacked(folder / EARLIER)
     found = {}
     for vendor in ("SQLite", "PostgreSQL") if has_postgres() else ("SQLite",):
@@ -57,7 +57,7 @@ def has_postgres() -> bool:
 
 @contextmanager
 def databases(vendor: str) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """Yield the environment variables of two processes, each of which uses a different empty database."""
+    """Yield the environment variables for two processes, each with its own empty database."""
     with ExitStack() as stack:
         homes = [stack.enter_context(TemporaryDirectory(prefix="podium-recording-")) for _ in range(2)]
         found = [{"PODIUM_HOME": home} for home in homes]

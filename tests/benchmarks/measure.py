@@ -40,7 +40,7 @@ def drawing(replicates: int, draws: str) -> Bootstrap | None:
 
 
 def peak() -> int:
-    """Return the peak memory of this process in bytes. getrusage would count the parent's memory before the fork."""
+    """Return the peak memory of this process in bytes. getrusage would include the parent's memory before the fork."""
     status = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
 

@@ -1,4 +1,4 @@
-"""Scores a file that has one prediction per row with hotcoco, and prints the CPU time in seconds.
+"""Scores a file with hotcoco and prints the CPU time in seconds. The file must have one prediction per row.
 
 Usage: `peer.py BOXES HIERARCHY PREDICTIONS`.
 """

@@ -39,7 +39,7 @@ PLAIN: Truth = {
 
 
 def edges(count: int, seed: int) -> list[list[bytes]]:
-    """Return the columns XMin, XMax, YMin and YMax of random boxes as text."""
+    """Return the columns XMin, XMax, YMin and YMax of random boxes as strings."""
     low, size = np.random.default_rng(seed).integers(1, 500_000, (2, count, 2))
     return [decimals(edge).tolist() for edge in (low[:, 0], (low + size)[:, 0], low[:, 1], (low + size)[:, 1])]
 
@@ -51,7 +51,7 @@ def crowded() -> Truth:
 
 
 def pairs() -> dict[str, tuple[Truth, Truth, str]]:
-    """Return a dict that maps each fact to two truths that differ in it, and to the name of the submission for both."""
+    """Return a dict that maps each fact to two truths that differ in this fact, and to the name of a submission."""
     dense = crowded()
     return {
         "a label": (PLAIN, PLAIN | {"image_labels.csv": [f"crowd,{REST},0"]}, "one class"),
@@ -69,7 +69,7 @@ def pairs() -> dict[str, tuple[Truth, Truth, str]]:
 def written(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
     """Prepare the truths and write the submissions.
 
-    Return a dict that maps each fact to the paths of two truths that differ only in this fact, and of a submission.
+    Return a dict that maps each fact to three paths: two truths that differ only in this fact, and a submission.
     """
     files, found = {}, {}
     for name in ("one class", "one class, equally confident", "all classes"):
@@ -103,7 +103,7 @@ def prepared(track: str, source: Path, truth: Truth) -> Path:
 
 
 def of_pairs(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
-    """Prepare truths of the relationships track and write a submission. The result has the form of :func:`written`.
+    """Prepare truths of the relationships track and write a submission. The result is like that of :func:`written`.
 
     The submission predicts the same pair many times. The second truth of each pair of truths has an additional label or
     triplet.

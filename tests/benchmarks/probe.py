@@ -1,4 +1,4 @@
-"""Measures tasks in a worker: adds a task that does nothing, and sends the duration of tasks through the broker.
+"""Measures tasks in a worker: adds a task that does nothing, and reports the duration of every task through the broker.
 
 The worker imports this module if `DJANGO_SETTINGS_MODULE=tests.benchmarks.probe_settings`.
 """
@@ -29,7 +29,7 @@ def begin(**signal: Any) -> None:
 
 @task_postrun.connect
 def end(task: Task, **signal: Any) -> None:
-    """Append the duration of a task in seconds to a list in Redis that is named after the task."""
+    """Append the duration of a task, in seconds, to a Redis list that is named after the task."""
     if task.name in (NOTHING, EVALUATE, RERUN):
         seconds = perf_counter() - begun
         with redis() as broker:

@@ -1,4 +1,4 @@
-"""The settings of the service, with which the worker also imports `tests.benchmarks.probe`."""
+"""The settings of the service, extended so that the worker also imports `tests.benchmarks.probe`."""
 
 from server.settings import *  # noqa: F403
 

@@ -1,4 +1,4 @@
-"""Measures latencies while 50 readers read a large leaderboard, relative to the latencies of a view with fixed rows.
+"""Measures latencies while 50 clients read a large leaderboard, relative to the latencies of a view with fixed rows.
 
 `python -m tests.benchmarks.readers TEAMS EACH [HOME]` fills a database, starts the service, and prints JSON. HOME is a
 state folder that `boards` has filled. Do not set PODIUM_HOME to this folder, because all processes with this variable
@@ -22,7 +22,7 @@ from time import monotonic, perf_counter
 import django
 
 READERS, TIMEOUT = 50, 120
-# The two kinds of requests alternate, so that both are measured under the same load of the machine.
+# The two kinds of requests alternate, so that both are measured under the same machine load.
 ROUNDS, SECONDS, BARE_SECONDS = 4, 15, 5
 WARM_UP_SECONDS = 30
 BOARD, API = "/challenges/crowd/leaderboard", "/api/v1/challenges/crowd/phases/main/leaderboard"
@@ -57,7 +57,8 @@ def measured(teams: int) -> dict[str, float]:
             board += latencies(service.port, addresses(teams), seconds=SECONDS)
         grown = max(memory(process) - before[process] for process in before)
     finally:
-        service.signal_all("", signal.SIGKILL)  # An orderly stop may take longer than `stop` waits on a busy machine.
+        # On a busy machine, an orderly shutdown may take longer than the timeout of `stop`.
+        service.signal_all("", signal.SIGKILL)
     return {
         "bare": percentile(bare),
         "board": percentile(board),
@@ -69,7 +70,7 @@ def measured(teams: int) -> dict[str, float]:
 
 
 def addresses(teams: int) -> list[str]:
-    """Return the URLs that readers visit: mostly the first page, and other pages, searches and earlier days."""
+    """Return the URLs to request: mostly the first page, but also other pages, searches and earlier leaderboards."""
     pages = [f"{BOARD}?page={number + 2}" for number in range(min(teams // 100, 30))]
     others = [f"{BOARD}?q=Team+{number:03}" for number in range(5)]
     others += [f"{BOARD}?at=2026-0{month}-01T00:00" for month in range(2, 6)]
@@ -78,7 +79,7 @@ def addresses(teams: int) -> list[str]:
 
 
 def latencies(port: int, asked: Sequence[str], *, seconds: float) -> list[float]:
-    """Return the time of each response in seconds, while every reader sends one request after another."""
+    """Let every reader send one request after another, and return the time of each response in seconds."""
     end = monotonic() + seconds
 
     def read(reader: int) -> list[float]:

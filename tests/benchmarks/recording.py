@@ -1,8 +1,8 @@
-"""Prints the cost of recording a score as JSON: CPU milliseconds of this process and its PostgreSQL backend.
+"""Prints, as JSON, the cost of recording a score: CPU milliseconds of this process and of its PostgreSQL backend.
 
 `python -m tests.benchmarks.recording` fills the database of PODIUM_HOME or DATABASE_URL if it is empty, and records
-scores of teams with 50 earlier submissions in a phase of 2,000 teams. `bench.py` also runs it with an earlier version
-of the service, so it imports only modules that also exist in the earlier version.
+scores of teams with 50 earlier submissions in a phase of 2,000 teams. `bench.py` also runs this program with an earlier
+version of the service, so it imports only modules that exist in both versions.
 """
 
 import json
@@ -35,7 +35,8 @@ def main() -> None:
     from server.submissions import queue
     from tests.benchmarks.crowd import write_scores
 
-    queue.send = queue.enqueue = lambda *message: None  # No broker is running.
+    # Messages to the broker are dropped, because no broker is running.
+    queue.send = queue.enqueue = lambda *message: None
     call_command("migrate", verbosity=0)
     if not Challenge.objects.exists():
         write_scores(teams=TEAMS, each=EACH, after_each_half=rebuild)
@@ -48,14 +49,14 @@ def main() -> None:
 
 
 def rebuild(phase: Any) -> None:
-    with suppress(ImportError):  # The earlier version does not have this module.
+    with suppress(ImportError):  # The earlier version of the service does not have this module.
         from server.leaderboards.services import entries
 
         entries.rebuild(phase)
 
 
 def recorded(phase: Any, random: Random, value: Callable[[], float]) -> float:
-    """Record scores of random teams, and return the median of the CPU times."""
+    """Record scores for random teams, and return the median CPU time."""
     from server.submissions.services import lifecycle
 
     truth = phase.truths.get()
@@ -72,7 +73,7 @@ def recorded(phase: Any, random: Random, value: Callable[[], float]) -> float:
 
 
 def running(phase: Any, team: int) -> Any:
-    """Create a submission that this process has claimed, and read it as a worker does."""
+    """Create a submission that is claimed by this process, and load it in the same way as a worker."""
     from server.clock import database_now
     from server.submissions.models import Submission
 

@@ -1,6 +1,7 @@
-"""Measures how long the real service takes to score a small file, and the round trip of a task that does nothing.
+"""Measures how long the real service takes to score a small file, and the round-trip time of a task that does nothing.
 
-`python -m tests.benchmarks.service MADE` prints both medians in seconds. MADE is a folder that `challenge.write` wrote.
+`python -m tests.benchmarks.service MADE` prints both medians in seconds. MADE is a folder that was written by
+`challenge.write`.
 """
 
 import json
@@ -16,7 +17,7 @@ import django
 from celery import Celery
 from redis import Redis
 
-django.setup()  # Some of the modules imported below define models, which requires this call.
+django.setup()  # This call must precede the following imports, some of which define models.
 
 from server.submissions.queue import EVALUATE, RERUN  # noqa: E402
 from tests.benchmarks.probe import NOTHING  # noqa: E402
@@ -26,7 +27,7 @@ from tests.flows.taking_part import CHALLENGE, open_challenge  # noqa: E402
 TIMES = 30
 BYTES = 100_000
 PATIENCE_SECONDS = 300
-# Each file begins this many lines after the beginning of the previous one, so that all files differ.
+# Distance in lines between the beginnings of two consecutive files, so that all files differ.
 UNLIKE_EACH_OTHER = 10
 
 
@@ -46,7 +47,7 @@ def main(made: str) -> None:
 
 
 def measured(service: Running, predictions: Path) -> dict[str, float]:
-    """Measure the scoring and the empty task alternately, so that both run on an equally busy machine.
+    """Measure scoring and the empty task alternately, so that both are measured under the same machine load.
 
     The first round is discarded.
     """
@@ -62,7 +63,8 @@ def measured(service: Running, predictions: Path) -> dict[str, float]:
             nothing.append(perf_counter() - sent)
             service.upload(file)
             scoring.append(answer(broker, EVALUATE))
-            for _ in ("interval", "explanation"):  # These reruns must be finished before the next measurement.
+            # The reruns of this submission must be finished before the next measurement.
+            for _ in ("interval", "explanation"):
                 answer(broker, RERUN)
     return {"scoring": median(scoring[1:]), "nothing": median(nothing[1:])}
 

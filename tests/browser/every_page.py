@@ -1,4 +1,4 @@
-"""The pages that several tests open in a browser, one after the other. New pages are added to these lists."""
+"""Lists of the pages that several browser tests open. Add new pages to these lists."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from server.accounts.models import User
-from server.challenges.models import Membership, Phase, Team
+from server.challenges.models import Membership, Phase, RoleOffer, Team
+from server.challenges.roles import Role
 from server.notices.models import Announcement, Event, Kind, Notice
 from server.notices.services.mails import unsubscribe_token
 from server.organize.models import Rescoring, TruthStatistics
@@ -38,7 +39,13 @@ NOTHING_TO_SCORE = {
     "errors": [{"code": "nothing_to_score", "message": MESSAGE, "line": None, "column": None}],
     "total": 1,
     "counts": {"nothing_to_score": 1},
-    "notices": [{"code": "outside_image", "message": "every box extends beyond 0 to 1. Are these pixels?", "count": 9}],
+    "notices": [
+        {
+            "code": "outside_image",
+            "message": "every box extends outside the range 0 to 1. Are these pixels?",
+            "count": 9,
+        }
+    ],
 }
 OF_A_CHALLENGE = (
     *("", "data", "rules", "changes", "team", "submit", "submissions", "compare"),
@@ -52,7 +59,7 @@ WITHOUT_ACCOUNT = (
             *("password/forgotten", "password/sent", "password/done", "password/new/1/bad"),
         )
     ),
-    *("/api/v1/docs", f"/missing/{LONG}{LONG}"),
+    *("/status", "/api/v1/docs", f"/missing/{LONG}{LONG}"),
 )
 
 
@@ -101,7 +108,9 @@ def readers(addresses: list[str], member: User, client: Client, make: Make, sett
     """Return all pages, each with a user who can see it."""
     settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 24 * 3600  # Opening all pages may take a long time.
     return [
-        Reader("member", client, [*addresses, "/challenges/c/organizers"]),  # The last of these pages is refused.
+        Reader(
+            "member", client, [*addresses, ("/challenges/c/organizers")]
+        ),  # The member may not see the last of these pages.
         *by_links(make),
         organizer(make),
         *with_passwords(make),
@@ -125,11 +134,11 @@ def organizer(make: Make) -> Reader:
     of_phase = [
         f"{organized}/phases/main{page}"
         for page in (
-            *("", "/live", "/submissions", "/edit", "/clone", f"/teams/{team.pk}"),
-            *("/truths/1", "/truths/2", "/preview?show=all"),
+            *("", "/live", "/submissions", "/unusual", "/intake", "/edit", "/clone", f"/teams/{team.pk}"),
+            *("/truths/1", "/truths/2", "/preview?show=all", "/reveal"),
         )
     ]
-    of_challenge = [organized, *(f"{organized}/{page}" for page in ("edit", "new-phase", "delete"))]
+    of_challenge = [organized, *(f"{organized}/{page}" for page in ("edit", "new-phase", "archive", "delete"))]
     own = [f"/challenges/own/{page}" for page in ("", "leaderboard", "organizers", "announcements")]
     addresses = ["/organize/", "/organize/import", "/organize/new", *of_challenge, *of_phase, *own]
     return Reader("organizer", client, addresses)
@@ -177,6 +186,12 @@ def by_links(make: Make) -> Iterator[Reader]:
     invited.force_login(guest)  # A login of the other user would invalidate the link that sets a new password.
     invited.get(f"/invitations/{invitations.invite_by_link(team=team, by=captain)[1]}")
     yield Reader("invited", invited, ["/invitation"])
+    offer = RoleOffer.objects.create(
+        challenge=team.challenge, user=captain, role=Role.VIEWER, offered_at=datetime.now(UTC)
+    )
+    offered = Client()
+    offered.force_login(offer.user)
+    yield Reader("offered", offered, ["/challenges/inviting/organizers/offer"])
 
 
 @pytest.fixture

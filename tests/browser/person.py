@@ -1,4 +1,4 @@
-"""Uses pages as a person does, with the mouse or with the keyboard alone, and counts the clicks."""
+"""Simulates a person who uses pages with a mouse or only with the keyboard, and counts the clicks."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ class Person:
             target.click()
 
     def enter(self, label: str, text: str) -> None:
-        """Type a text into a field, which does not count as a click."""
+        """Type text into a field. This does not count as a click."""
         target = self.page.get_by_label(label)
         if self.keyboard:
             self.move_focus_to(target)

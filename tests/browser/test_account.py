@@ -1,4 +1,4 @@
-"""People protect, export and delete their account and read notices, with the mouse and with the keyboard only."""
+"""People protect, export and delete their accounts and read notices, with the mouse or only with the keyboard."""
 
 import re
 from io import BytesIO
@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
 ]
 
-# The values state whether only the keyboard is used.
+# The browser options, and whether only the keyboard is used.
 WAYS = [({"width": 1440}, False), ({"width": 390, "color_scheme": "dark"}, True)]
 
 

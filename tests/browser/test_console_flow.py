@@ -1,4 +1,4 @@
-"""Organizers find a failed submission from the header on, and queue it again, with and without scripts."""
+"""Organizers follow links from the header to a failed submission and requeue it, with and without JavaScript."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests in a browser, with and without scripts: users submit files, follow their progress, and edit submissions."""
+"""In a browser, with and without JavaScript, users submit files, follow their progress, and edit submissions."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Organizers edit a challenge and its phases with and without scripts. An edit that ends a phase asks first."""
+"""With and without JavaScript, organizers edit a challenge and its phases, and must confirm to end a phase."""
 
 from datetime import UTC, datetime
 

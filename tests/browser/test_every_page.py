@@ -9,7 +9,17 @@ from tests.server.test_access import QUERY, routes
 
 # These routes respond to a GET request with a file, data, a redirect, or a part of a page.
 WITHOUT_A_PAGE = {
-    *("healthz", "readyz", "podium.zip", "help/schema/challenge.json", "robots.txt", "sitemap.xml"),
+    *(
+        "livez",
+        "healthz",
+        "readyz",
+        "metrics",
+        "status.json",
+        "podium.zip",
+        "help/schema/challenge.json",
+        "robots.txt",
+        "sitemap.xml",
+    ),
     *(f"{CHALLENGE}{name}" for name in ("data/sample", "data/candidates", "data/kit")),
     *(f"{CHALLENGE}{name}" for name in ("leaderboard.csv", "results.json", "results.csv")),
     *(f"{SUBMISSION}{name}" for name in ("panel", "report.json", "classes.csv", "curves.csv", "file")),

@@ -1,4 +1,4 @@
-"""In a browser, the first part of a chosen file is checked before the upload."""
+"""In a browser, the submit page checks the first part of a chosen file before the upload."""
 
 import gzip
 from random import Random
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.enable_socket]
 KAGGLE = "ImageId,PredictionString\n"
 LONG = "ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n"
 RIGHT = ["No problems in the first"]
-# The content of each file, and the texts that the page shows.
+# The content of each file, and the messages that the page shows for it.
 FILES = {
     "right": (f"{KAGGLE}a,/m/1 0.5 0.1 0.1 0.2 0.2\nb,\n", RIGHT),
     "right, long": (f"{LONG}a,/m/1,0.5,0.1,0.2,0.1,0.2\n", RIGHT),

@@ -1,4 +1,4 @@
-"""Tests pages in a browser: width, colour schemes, focus, content security policy, and use without scripts."""
+"""Tests pages in a browser: width, colour schemes, focus, content security policy, and use without JavaScript."""
 
 import re
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from tests.conftest import Make
 pytestmark = [pytest.mark.browser, pytest.mark.enable_socket, pytest.mark.member(username="w" * 60)]
 
 WIDTHS = (390, 768, 1440)
-# the message if the page itself is refused, not a part of it
+# The console message for a page that is refused itself, rather than a resource on the page.
 REFUSAL = re.compile("^Failed to load resource: the server responded with a status of (403|404) ")
 
 

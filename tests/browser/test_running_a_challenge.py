@@ -1,4 +1,4 @@
-"""An organizer runs a challenge in a browser, without a bundle: from the first form to a corrected truth and back."""
+"""An organizer runs a challenge in a browser, without a bundle, and corrects the ground truth and undoes this."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +25,7 @@ TRUTH = {
 }
 WRONG = TRUTH | {"boxes.csv": TRUTH["boxes.csv"].replace("a,/m/cat,0.1,0.5,0.1,0.5", "a,/m/cat,0.6,0.9,0.6,0.9")}
 PREDICTIONS = b"ImageId,PredictionString\na,/m/cat 0.9 0.1 0.1 0.5 0.5\nb,/m/dog 0.9 0.2 0.2 0.6 0.6\nc,\nd,\n"
-SLOW_MS = 60_000  # child processes prepare a ground truth and run its gate
+SLOW_MS = 60_000  # Child processes prepare a ground truth and run its gate, which takes time.
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import pytest
 
 from tests.flows.running import free_port, wait_for
 
-# Debian installs the programs of each version in this folder, and not on the PATH.
+# Debian installs the programs of each PostgreSQL version here, outside the PATH.
 INSTALLED = "/usr/lib/postgresql"
 
 
@@ -77,7 +77,7 @@ def own_cluster() -> Iterator[Cluster]:
     if binaries is None:
         why = f"NOT RUN: no initdb on the PATH or in {INSTALLED}; apt-get install postgresql"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(why)
-    # Other users cannot read the temporary folders of pytest.
+    # The user who runs PostgreSQL cannot read the temporary folders of pytest.
     folder = Path(tempfile.mkdtemp(prefix="podium-drill-"))
     try:
         cluster = Cluster(folder, binaries)

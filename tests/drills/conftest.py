@@ -1,4 +1,4 @@
-"""Fixtures for drills. Each drill starts and disturbs its own service. A table at the end shows all results."""
+"""Fixtures for drills. Each drill starts its own service and disturbs it. A table at the end lists all results."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ Open = Callable[..., Running]
 Words = tuple[str, ...]
 Figures = Callable[[str], None]
 
-# These times are shorter than in production, so that crashes are noticed in seconds. All protections are enabled.
+# These times are shorter than in production, so that crashes are noticed within seconds. All protections are enabled.
 FAST = {
     "LEASE_SECONDS": 3,
     "HEARTBEAT_SECONDS": 1,
@@ -47,7 +47,7 @@ def figures(request: pytest.FixtureRequest) -> Figures:
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a challenge bundle and a submission that is scored very fast."""
+    """Return a folder with a challenge bundle and a submission that is scored very quickly."""
     return make_bundle(tmp_path_factory.mktemp("small"), images=30)
 
 
@@ -67,8 +67,8 @@ def postgres() -> Iterator[str]:
 def opened(tmp_path: Path, small: Path) -> Iterator[Open]:
     """Yield a function that starts a service with a challenge and participants.
 
-    `opened(people=…, bundle=…, up=…, home=…, NAME=value)`: `up` are arguments of `tests.drills.bent.altered`, and the
-    other names are settings. All processes are stopped at the end.
+    `opened(people=…, bundle=…, up=…, home=…, NAME=value)`: `up` contains arguments for `tests.drills.bent.altered`,
+    and the other names are settings. All processes are stopped at the end.
     """
     started: list[Running] = []
 

@@ -45,7 +45,7 @@ def all_ended(service: Running, *, seconds: float) -> float:
 
 
 def standstill(service: Running, *, seconds: float, at_most: float) -> None:
-    """Wait until all submissions and reruns are finished, or until no job has finished for this many `seconds`."""
+    """Wait until all submissions and reruns are finished, or until no job has finished for `seconds`."""
     left, since, until = unfinished(service), time.monotonic(), time.monotonic() + at_most
     while left and time.monotonic() < min(until, since + seconds):
         time.sleep(0.2)
@@ -55,14 +55,14 @@ def standstill(service: Running, *, seconds: float, at_most: float) -> None:
 
 @dataclass(frozen=True)
 class Counted:
-    """Numbers of submissions and evaluations in a service's database, by outcome."""
+    """The numbers of submissions and evaluations with each outcome in a service's database."""
 
     taken: int
     scored: int
-    lost: int  # Number of submissions that are still queued or running when the drill is over.
+    lost: int  # Submissions that are still queued or running when the drill is over.
     evaluations: int
-    twice: int  # Number of submissions with more than one evaluation.
-    bare: int  # Number of evaluations without an interval.
+    twice: int  # Submissions with more than one evaluation.
+    bare: int  # Evaluations without an interval.
     attempts: int
 
     def __str__(self) -> str:

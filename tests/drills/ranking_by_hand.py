@@ -20,7 +20,7 @@ WHERE s.status = 'scored' AND w.value IS NOT NULL
 
 @dataclass(frozen=True)
 class Entry:
-    """A scored submission. `score` is its score on the split of the leaderboard, `public` that on the public split."""
+    """A scored submission, with its `score` on the leaderboard's split and its score on the `public` split."""
 
     id: str
     team: str
@@ -78,7 +78,7 @@ def board_by_hand(service: Running, *, split: str, finals: int) -> list[Line]:
 
 
 def served_board(service: Running, *, split: str) -> list[Line]:
-    """Return the leaderboard from the service's public CSV file, with all digits."""
+    """Return the leaderboard, with exact scores, from the service's public CSV file."""
     path = f"/api/v1/challenges/flows/phases/main/leaderboard?format=csv&split={split}"
     status, text = service.ask("GET", path)
     assert status == 200, text

@@ -79,7 +79,7 @@ class Crowd:
         return self.send(self.contents[-1])
 
     def upload_again(self) -> int:
-        """Upload an earlier file again: either one of the same team, which is a duplicate, or one of another team,
+        """Upload an earlier file again: either one from the same team, which is a duplicate, or one from another team,
         so that scores are tied.
         """
         return self.send(self.random.choice(self.contents)) if self.contents else 0

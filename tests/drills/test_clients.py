@@ -51,7 +51,7 @@ def left_behind(service: Running) -> list[str]:
 
 @contextmanager
 def small_disk(folder: Path, *, megabytes: int) -> Iterator[Path]:
-    """Mount a small file system at the given path while the block runs."""
+    """Mount a small file system at the given path during the `with` block."""
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=700", "podium-drill", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -71,7 +71,7 @@ def test_an_upload_that_fills_the_disk_leaves_no_files(
     with small_disk(tmp_path / "disk", megabytes=64) as disk:
         service = opened(home=disk / "home")
         ballast, answers = service.home / "ballast", []
-        # The disk has no space for a file of 100 MB. It has space to receive a file of 40 MB, but not to store it.
+        # The disk has no space for a 100 MB file. It has space to receive a 40 MB file, but not to store it as well.
         for megabytes in (100, 40):
             answers.append(service.upload(os.urandom(megabytes * MEGABYTE)))
             wait_for(lambda: not left_behind(service), seconds=5)

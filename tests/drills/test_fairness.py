@@ -16,10 +16,10 @@ from tests.fuzz import crowded
 pytestmark = pytest.mark.processes
 
 HOSTILE, EACH, VICTIMS = 5, 12, 30
-LIMIT_SECONDS = 2  # Scoring an expensive file exceeds this limit of CPU time.
+LIMIT_SECONDS = 2  # Limit of CPU seconds, which scoring an expensive file exceeds.
 LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
 PREDICTIONS = 1_200_000
-# The maximum size in bytes of an expensive file that counts as small, and the number of such files.
+# Maximum size, in bytes, of an expensive file that counts as small, and the number of such files.
 SMALL_BYTES, COSTLY = 1_040_000, 3
 LARGE_BYTES = 3 * SMALL_BYTES
 HEADER = "ImageId,PredictionString"
@@ -28,7 +28,7 @@ SELECT s.status, s.failure_code, s.fault,
        (SELECT sum(amount) FROM submissions_quotaentry q WHERE q.submission_id = s.id)
 FROM submissions_submission s JOIN challenges_team t ON t.id = s.team_id WHERE t.name != 'victim'
 """
-# For each file of the victim, the number of files of other teams that were started while it waited.
+# For each file from the victim, how many files from other teams the worker started while that file waited.
 OVERTAKEN = """
 SELECT (SELECT count(*) FROM submissions_submission o WHERE o.team_id != s.team_id
         AND o.started_at > s.received_at AND o.started_at < s.started_at)
@@ -52,12 +52,12 @@ def defective(number: int) -> bytes:
 
 
 def envelope(packed: bytes, number: int) -> bytes:
-    """Return a gzip file with the given number as the time in its header, so that no two uploads are equal."""
+    """Return a gzip file with the given number as the time in its header, so that no two uploads are identical."""
     return packed[:4] + number.to_bytes(4, "little") + packed[8:]
 
 
 def flood(service: Running, content: bytes) -> None:
-    """Upload all hostile files, from each hostile account in turn."""
+    """Upload all hostile files, taking turns between the hostile accounts."""
     packed = gzip.compress(expensive(content), 1)
     defects = [gzip.compress(defective(number), 1) for number in range(2)]
     for number in range(EACH * HOSTILE):
@@ -98,13 +98,13 @@ def test_hostile_files_cost_quota_and_do_not_delay_other_teams(opened: Open, sma
     assert waits >= LONG_ENOUGH_SECONDS
     assert costly
     assert {row[1:] for row in costly} == {("out_of_time", "participant", 1)}
-    # There are two worker processes, and a team may use all of them except one.
+    # There are two worker processes, and a team may use all but one of them.
     assert all(count <= 1 for (count,) in at_once)
 
 
 @pytest.fixture
 def crowd(tmp_path: Path) -> Path:
-    """Return a challenge bundle with a truth for which even a small file can be expensive to score."""
+    """Return a challenge bundle with a ground truth against which even a small file can be expensive to score."""
     bundle = tmp_path / "crowd"
     crowded.write_truth(bundle / "phases" / "main" / "truth")
     (bundle / "phases" / "main" / "truth" / "salt.txt").write_text(f"{SALT}\n")

@@ -1,4 +1,4 @@
-"""Clients that use as many resources as possible, from one IP address or thirty, do not affect other clients."""
+"""Clients that use as many resources as they can, from one or from thirty IP addresses, do not affect other clients."""
 
 import itertools
 import os
@@ -26,7 +26,7 @@ THIRTY = [f"127.1.0.{number + 1}" for number in range(30)]
 TRICKLE = 300
 SLOW_KILOBYTES, SLOW_BYTES_PER_SECOND = 200, 20_000
 HEADS, STALLED, UPLOADS = 4200, 12, 10
-# The size limit of an upload. Each of the two web processes may use four times as much disk space for uploads.
+# Size limit of an upload. Each of the two web processes may use four times as much disk space for uploads.
 UPLOAD_MAX_BYTES = 4 * MEGABYTE
 SECONDS = 12.0
 AGAIN_PER_SECOND = 100

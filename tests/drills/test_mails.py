@@ -1,4 +1,4 @@
-"""Even if the sending process is killed, emails about notices are sent at least once, and hardly ever twice."""
+"""Even if the sending process is killed, emails about notices are sent at least once, and rarely twice."""
 
 import socketserver
 import threading
@@ -47,7 +47,7 @@ class Mailbox(socketserver.StreamRequestHandler):
     """A slow mail server that counts the emails that it has accepted."""
 
     def handle(self) -> None:
-        with suppress(ConnectionError):  # The connection is reset if the sending process is killed.
+        with suppress(ConnectionError):  # If the sending process is killed, the connection is reset.
             self.talk()
 
     def talk(self) -> None:

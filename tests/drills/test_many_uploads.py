@@ -38,7 +38,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def files(content: bytes) -> list[bytes]:
-    """Return different files of FILE_BYTES. They differ in the spaces between tokens, which have no effect."""
+    """Return distinct files of FILE_BYTES each. They differ only in the spaces between tokens, which have no effect."""
     header, rest = content.rstrip(b"\n").split(b"\n", 1)
     first, tokens = rest.split(b" ", 1)
     spare = FILE_BYTES - len(header) - len(rest) - 1

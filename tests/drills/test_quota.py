@@ -51,7 +51,7 @@ def database(request: pytest.FixtureRequest) -> dict[str, str]:
 def test_parallel_uploads_cannot_exceed_the_quota(opened: Open, figures: Figures, database: dict[str, str]) -> None:
     service = opened(WEB_PROCESSES=2, **database)
     assert service.run("-c", SET_QUOTA).returncode == 0
-    # The worker must not run, because it would reject these files and give their quota back.
+    # No worker may run, because it would reject these files and give their quota back.
     service.freeze()
     barrier = Barrier(PARALLEL)
 
@@ -71,7 +71,7 @@ def test_parallel_uploads_cannot_exceed_the_quota(opened: Open, figures: Figures
 
 @dataclass(frozen=True)
 class Attempt:
-    """The result of an upload near the deadline, with its start and end by the correct clock."""
+    """The result of an upload near the deadline. Its start and end are times of the correct clock."""
 
     began: float
     ended: float
@@ -160,7 +160,10 @@ def moment(told: Any) -> datetime:
 
 
 def judged_rightly(attempt: Attempt, deadline: float) -> bool:
-    """Return whether an upload was correctly accepted (it began before the deadline) or refused (it ended after it)."""
+    """Return whether the decision on an upload was correct.
+
+    Only uploads that began before the deadline may be accepted, and only those that ended after it may be refused.
+    """
     if attempt.status == 201:
         return not is_over(moment(deadline), moment(attempt.began))
     return (attempt.status, attempt.code) == (409, "phase_closed") and attempt.ended > deadline

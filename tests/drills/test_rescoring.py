@@ -1,6 +1,6 @@
-"""While teams submit files, a truth is replaced and later restored, and all files are scored.
+"""While teams submit files, a ground truth is replaced and later restored, and all files are scored.
 
-No leaderboard contains scores of different versions of the truth.
+No leaderboard mixes scores against different versions of the ground truth.
 """
 
 import re
@@ -39,7 +39,7 @@ SELECT count(*) FROM submissions_submission s WHERE s.status = 'scored' AND NOT 
 
 
 def corrected_truth(small: Path, folder: Path) -> Path:
-    """Write a copy of the small challenge's truth without every third box, and return its folder."""
+    """Write a copy of the small challenge's ground truth without every third box, and return its folder."""
     shutil.copytree(small / "phases" / "main" / "truth", folder)
     header, *boxes = (folder / "boxes.csv").read_text().splitlines(keepends=True)
     kept = [box for number, box in enumerate(boxes) if number % 3]
@@ -63,7 +63,7 @@ def until(over: Event, deed: Callable[[int], Any], pause: float = 0.03) -> list[
 
 
 def rescore(service: Running, truth: Path | int) -> None:
-    """Run the command `rescore`. Repeat it if it could not finish because new uploads were still to be scored."""
+    """Run the command `rescore`, and repeat it if it could not finish because new uploads had not been scored yet."""
     for _ in range(TRIES):
         done = service.run("manage.py", "rescore", "flows", "main", "--truth", str(truth))
         if done.returncode == 0:

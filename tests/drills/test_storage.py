@@ -104,7 +104,7 @@ def test_no_file_is_lost_if_the_database_is_older_than_the_files(opened: Open, s
 
 
 def another(bundle: Path) -> Path:
-    """Write a copy of the bundle with a new slug. Its import adds a truth that an older database does not have."""
+    """Write a copy of the bundle with a new slug. Importing it adds a ground truth that older databases lack."""
     copy = bundle.parent / f"{bundle.name}-newer"
     shutil.copytree(bundle, copy, dirs_exist_ok=True)
     sheet = copy / "challenge.yaml"
@@ -124,7 +124,7 @@ def restore(service: Running, backup: Path) -> None:
 
 
 def files_of(service: Running) -> set[Path]:
-    """Return the paths of all files in the folders for uploads and truths."""
+    """Return the paths of all files in the folders for uploads and ground truths."""
     roots = (service.home / "uploads", service.home / "truths")
     return {path.relative_to(service.home) for root in roots for path in root.rglob("*") if path.is_file()}
 

@@ -1,4 +1,4 @@
-"""A prepared truth that is damaged again and again is restored each time, and scores remain the same."""
+"""A prepared ground truth that is damaged repeatedly is restored each time, and scores remain the same."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every submission ends exactly once, even if workers are killed or stopped, or if they crash or lose their leases."""
+"""Every submission gets exactly one outcome, even if workers are killed, are stopped, crash, or lose their leases."""
 
 import os
 import random
@@ -30,7 +30,7 @@ ALL = 200
 
 def kill_while_it_scores(service: Running) -> bool:
     """Kill all processes of the worker if it is scoring a submission. Return whether they were killed."""
-    # The processes are suspended first, perhaps during a write, so that nothing changes until they are killed.
+    # Suspend the processes first, so that nothing changes until they are killed. They may be suspended during a write.
     service.signal_all("celery -A", signal.SIGSTOP)
     try:
         scores = bool(service.statuses(seconds=0.5)["running"])
@@ -41,7 +41,7 @@ def kill_while_it_scores(service: Running) -> bool:
 
 
 def killed_three_times(service: Running, content: bytes) -> None:
-    """Upload ALL files while the worker is killed three times."""
+    """Upload ALL files, and kill the worker three times meanwhile."""
     with uploading(service, content, count=ALL):
         for ended in KILLED_AFTER:
             wait_for(lambda ended=ended: service.statuses()["scored"] >= ended)
@@ -100,7 +100,7 @@ def test_a_result_that_arrives_after_the_end_of_its_lease_is_refused(
 
 @contextmanager
 def second_worker(service: Running) -> Iterator[None]:
-    """Run a second worker while the block runs, as on a second machine."""
+    """Run a second worker during the `with` block, as if on a second machine."""
     words = ("-m", "celery", "-A", "worker", "worker", "--hostname", "second@drill")
     with (
         (service.home / "logs" / "second.log").open("wb") as log,
@@ -233,7 +233,7 @@ def test_a_submission_is_cancelled_or_scored_but_never_both(opened: Open, small:
 
 
 def cancelled_in_time(service: Running, content: bytes, number: int) -> Any:
-    """Cancel a submission at about the time when its result is recorded. Return the status of the response."""
+    """Cancel a submission at about the moment when its result is recorded. Return the status of the response."""
     identifier = service.submit(content)
     wait_for(lambda: service.column("status != 'queued'", identifier), every=0.001)
     time.sleep(random.Random(number).uniform(0, 0.04))

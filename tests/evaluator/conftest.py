@@ -1,5 +1,4 @@
-"""A truth that is small enough to be scored by hand, with one submission in both file layouts (``long`` and
-``kaggle``)."""
+"""A truth that is small enough to be scored by hand, and a submission in both layouts, ``long`` and ``kaggle``."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,10 +29,10 @@ garden,/m/01yrx,0
 """,
     "classes.csv": "/m/01yrx,Cat\n/m/0bt9lr,Dog\n/m/0k4j,Car\n",
 }
-# Cats have these predictions, by descending confidence: two hits, a duplicate, two predictions inside the group, and a
-# false positive in an image where cats are verified as absent. The precisions are 1, 1, 2/3, 3/4 and 3/5. Dogs have a
-# false positive and then a hit. Cars are verified as absent. In the kitchen, no label of a dog is verified. The attic
-# is not an image of the truth.
+# The predictions of cats, by descending confidence, are: two hits, a duplicate, two predictions inside the group, and a
+# false positive in an image where cats are verified as absent. The precisions are 1, 1, 2/3, 3/4 and 3/5. The
+# predictions of dogs are a false positive, then a hit. Cars are verified as absent. In the image "kitchen", dogs are
+# verified neither as present nor as absent. The image "attic" is not in the truth.
 LONG = """\
 ImageID,LabelName,Score,XMin,XMax,YMin,YMax
 street,/m/01yrx,0.9,0.2,0.6,0.2,0.6
@@ -71,7 +70,7 @@ def tiny(tmp_path: Path) -> Tiny:
 
 
 def strings() -> dict[str, str]:
-    """Return, for each image, its line of the submission in the ``kaggle`` layout."""
+    """Return the line for each image in a submission with the ``kaggle`` layout."""
     lines: dict[str, str] = {}
     for row in LONG.splitlines()[1:]:
         image, label, score, x_min, x_max, y_min, y_max = row.split(",")

@@ -1,4 +1,4 @@
-"""Report options that several test modules use."""
+"""Report options that are used by several test modules."""
 
 from pathlib import Path
 

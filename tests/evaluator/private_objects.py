@@ -47,10 +47,10 @@ PAIRS = (
 
 
 class Case(NamedTuple):
-    """A pair of truths that differ only in the class of the private object, and a submission to compare their scoring.
+    """Two truths that differ only in the class of the private object, and a submission to score against both.
 
-    ``tables`` returns the tables of a truth if it is called with the class of the private object. ``file`` is the
-    header of the submission, and a template of its rows.
+    ``tables`` is a function that takes the class of the private object and returns the tables of a truth. ``file``
+    contains the header of the submission and a template for its rows.
     """
 
     track: str
@@ -59,7 +59,7 @@ class Case(NamedTuple):
     parameters: dict[str, Any]
 
     def truths(self, folder: Path) -> list[Path]:
-        """Write both truths and return the paths of their folders."""
+        """Write the two truths, one for each class in ``LABELS``, and return the paths of their folders."""
         found = [folder / label for label in LABELS]
         for path in found:
             path.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ class Case(NamedTuple):
         return found
 
     def submission(self, path: Path, predictions: int) -> Path:
-        """Write a submission with the given number of predictions, which are all of cats in the private image."""
+        """Write a submission with the given number of predictions, all of which are of cats in the private image."""
         header, row = self.file
         path.write_text("\n".join([header, *(row % (place % 9 + 1) for place in range(predictions))]) + "\n")
         return path
@@ -83,4 +83,4 @@ CASES = {
     "masks": Case("openimages-segmentation", segmentation, MASKS, {}),
     "pairs": Case("openimages-relationships", relationships, PAIRS, {}),
 }
-"""All these cases are scored by the reference implementation."""
+"""Cases that are scored by the reference implementation."""

@@ -33,7 +33,7 @@ def as_rows(form: Form, text: str, chance: random.Random) -> str:
 
 
 def as_json(form: Form, text: str, chance: random.Random) -> str:
-    """Rewrite a JSON file with the keys of objects, and the elements of a list at the top level, in random order."""
+    """Shuffle the keys of objects in a JSON file and, if the top level is a list, the elements of this list."""
     value = turned(json.loads(text), chance)
     if isinstance(value, list):
         chance.shuffle(value)

@@ -1,4 +1,4 @@
-"""A small document with the results of a phase, and the keys with which tests sign it."""
+"""A small document with the results of a phase, and the keys that tests use to sign it."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -25,7 +25,7 @@ def entry(rank: int | None, team: str, score: float, **fields: Any) -> dict[str,
 
 
 def document(**fields: Any) -> dict[str, Any]:
-    """Return results with exact scores, two of which are equal, a baseline, and a number with 17 digits."""
+    """Return results that contain exact scores, two of which are equal, a baseline, and a number with 17 digits."""
     public = [
         entry(1, "Bären", 0.30000000000000004),
         entry(None, "Baseline", 0.25, interval=None, submission_sha256=None),
@@ -46,6 +46,7 @@ def document(**fields: Any) -> dict[str, Any]:
         "truth": {"version": 2, "sha256": "01" * 32, "usage_hash": "cd" * 32},
         "decimals": None,
         "final": True,
+        "unfinished": [],
         "exported_at": "2026-02-03T04:05:06.789000Z",
         "leaderboards": [
             {"split": "public", "entries": public},
@@ -56,7 +57,7 @@ def document(**fields: Any) -> dict[str, Any]:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of each text, number, Boolean and null in a document."""
+    """Yield the path of each string, number, Boolean and null in a document."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
     if items is None:
         yield path
@@ -66,7 +67,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    """Return a copy of a document with another value at a path."""
+    """Return a copy of a document with a different value at the given path."""
     copy = deepcopy(value)
     parent = copy
     for name in path[:-1]:

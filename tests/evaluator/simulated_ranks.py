@@ -1,8 +1,8 @@
 """Simulated leaderboards of teams whose true ranks are known.
 
-Each leaderboard has a random test set, on which all teams are bootstrapped. A score is hits / objects. A test set has
-500 images of 1 to 5 objects. Teams differ in how much their results vary between images, and in how much of that
-variation they have in common.
+Each leaderboard has a random test set, from which the replicates of all teams are drawn. A score is hits / objects. A
+test set has 500 images of 1 to 5 objects. Teams differ in how much their results vary between images, and in how much
+of that variation they have in common.
 """
 
 from collections.abc import Iterable
@@ -37,9 +37,15 @@ class Board:
 class Findings:
     """Properties of a simulated leaderboard and its rank intervals.
 
-    `covered`: each interval contains all true ranks of its row; rows with equal true scores share their true ranks.
-    together: the observed rank of each row is in the intervals of all rows that have the same true score. split: a tie
-    group ends just before a row whose true score equals that of the first row of the group.
+    Attributes
+    ----------
+    covered : bool
+        Whether the interval of each row contains all true ranks of the row. Rows with equal true scores share their
+        true ranks.
+    together : bool
+        Whether the observed rank of each row is in the intervals of all rows with the same true score.
+    split : bool
+        Whether some tie group ends just before a row that has the same true score as the first row of the group.
     """
 
     covered: bool
@@ -58,7 +64,7 @@ class Share:
     def error(self) -> float:
         """The standard error of the proportion.
 
-        For a proportion of 0 or 1, it is computed as if one leaderboard had a different result.
+        If the proportion is 0 or 1, the error is computed as if one leaderboard had a different result.
         """
         share = min(max(self.value, 1 / self.boards), 1 - 1 / self.boards)
         return float(np.sqrt(share * (1 - share) / self.boards))
@@ -68,23 +74,21 @@ class Share:
 
 
 def shares(boards: Iterable[Board]) -> dict[str, Share]:
-    """Return, for each property of :class:`Findings`, the proportion of the given leaderboards that have the
-    property.
-    """
+    """Return the proportion of leaderboards that have each property of :class:`Findings`."""
     found = [findings(board) for board in boards]
     values = {name: [getattr(one, name) for one in found] for name in ("covered", "together", "split")}
     return {name: Share(float(np.mean(of_all)), len(of_all)) for name, of_all in values.items()}
 
 
 def ten_teams(number: int, *, replicates: int, truths: Numbers = THREE_EQUAL) -> Board:
-    """Return a simulated leaderboard of ten teams, with the bootstrap weights that the service would draw."""
+    """Return a simulated leaderboard of ten teams. The bootstrap weights are those that the service would draw."""
     draws = Draws(f"{number:064x}", 0, SEED, IMAGES, replicates)
     weights = np.concatenate([draws.block(block) for block in range(draws.blocks)], axis=1)[:, :replicates]
     return simulation(np.random.default_rng([SEED, number]), truths, VARIATION, IN_COMMON, weights.T.astype(float))
 
 
 def many_teams(number: int, *, teams: int, replicates: int) -> Board:
-    """Return a simulated leaderboard of many teams; a tenth of them have the same true score as another team.
+    """Return a simulated leaderboard of many teams, a tenth of which have the same true score as another team.
 
     The bootstrap weights have a multinomial distribution.
     """
@@ -99,7 +103,7 @@ def many_teams(number: int, *, teams: int, replicates: int) -> Board:
 def spaced_teams(number: int, *, gap: float, teams: int, replicates: int) -> Board:
     """Return a simulated leaderboard of teams with equally spaced true scores.
 
-    The distance between neighbours is ``gap`` standard errors of the difference between two teams.
+    Neighbouring true scores differ by ``gap`` standard errors of the difference between two teams.
     """
     rng = np.random.default_rng([SEED, teams, number])
     truths = -gap * np.sqrt(2) * np.arange(teams)
@@ -143,7 +147,7 @@ def findings(board: Board, top: int = 100) -> Findings:
 
 
 def has_false_split(board: Board, top: int) -> bool:
-    """Return whether a tie group ends just before a row whose true score equals that of the group's first row."""
+    """Return whether a tie group ends just before a row that has the same true score as the first row of the group."""
 
     def are_tied(first: int, row: int) -> bool:
         low, high = paired_interval(board.replicates[first] - board.replicates[row]) or (0.0, 0.0)

@@ -1,4 +1,4 @@
-"""A bootstrap replicate equals the score on a test set that contains each image as often as the replicate drew it."""
+"""A bootstrap replicate equals the score on a test set that contains each image as often as it was drawn."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ EMPTY = "ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n"
 
 
 def copied(path: Path, counts: dict[str, int], to: Path) -> None:
-    """Write a copy of a CSV file with each row repeated by the count of its image in ``counts``.
+    """Write a copy of a CSV file in which each row is repeated as often as ``counts`` states for its image.
 
     Each copy of an image has a new image id.
     """
@@ -44,7 +44,7 @@ def copied(path: Path, counts: dict[str, int], to: Path) -> None:
 
 
 def scored(tiny: Tiny, replicates: int, *, file: Path | None = None, seed: int = 0, **fields: Any) -> Report:
-    """Score a submission to the tiny challenge with bootstrap intervals, and return the report."""
+    """Score a submission to the tiny challenge, and return a report with bootstrap intervals."""
     report = with_intervals(replicates, seed, fields.pop("draws", None))
     return score(ScoringRequest(tiny.track, tiny.truth, file or tiny.long, report=report, **fields))
 
@@ -85,7 +85,7 @@ def assert_replicates_are_copies(folder: Path, truth: Truth, report: Report, fil
 def test_a_replicate_equals_the_score_of_copied_images(track: str, seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     parameters = {"group_of_weight": chance.choice([0.0, 0.3, 1.0])} if track == DETECTION else {}
-    while True:  # Repeat this with other random files until one of them has no defects.
+    while True:  # Try other random files until one has no defects.
         truth = cases.TRUTHS[track](chance, Path(mkdtemp(dir=tmp_path)) / "truth")
         submission, long = tmp_path / "submission.csv", tmp_path / "long.csv"
         submission.write_bytes(cases.FILES[track](chance))
@@ -103,7 +103,7 @@ def test_a_replicate_equals_the_score_of_copied_images(track: str, seed: int, tm
 
 
 def test_all_submissions_have_the_same_draws(tiny: Tiny, tmp_path: Path) -> None:
-    """With the same draws, a submission that is no worse on any image is no worse in any replicate."""
+    """If one submission is at least as good as another on every image, the same holds in every replicate."""
     worse = tmp_path / "worse.csv"
     worse.write_text("\n".join(line for line in tiny.long.read_text().splitlines() if "garden" not in line))
     kept = tmp_path / "draws"
@@ -147,7 +147,7 @@ def test_a_split_that_contains_all_images_has_the_interval_of_all(tiny: Tiny) ->
 
 
 def test_splits_are_drawn_independently(tmp_path: Path) -> None:
-    """The public and the private split have equal objects and hits, so equal draws would give equal replicates."""
+    """The public and private splits have the same objects and hits, so equal draws would produce equal replicates."""
     truth = tmp_path / "truth"
     truth.mkdir()
     names = [f"{half}{number:02}" for half in "ab" for number in range(20)]
@@ -175,7 +175,7 @@ def test_progress_is_reported_until_the_end(tiny: Tiny) -> None:
     fractions = [fraction for stage, fraction in told if stage == "bootstrapping"]
     assert told[-1] == ("bootstrapping", 1.0)
     assert fractions == sorted(fractions)
-    assert len(set(fractions)) == 3 * 4 + 1  # There are three splits, with four blocks each.
+    assert len(set(fractions)) == 3 * 4 + 1  # Three splits with four blocks each.
 
 
 def test_an_exception_in_the_progress_callback_ends_the_scoring_run(
@@ -206,7 +206,7 @@ def test_numbers_that_are_too_small_are_refused(wanted: dict[str, int]) -> None:
         Bootstrap(**wanted)
 
 
-# These are edge cases: there are no images or objects to draw, or scores are undefined.
+# Edge cases: there are no images or objects to draw, or scores are undefined.
 
 
 def test_an_empty_submission_has_an_interval_of_width_zero(tiny: Tiny) -> None:

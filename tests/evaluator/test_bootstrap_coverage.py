@@ -38,7 +38,7 @@ class Results:
 
 
 def spread(counts: Counts) -> tuple[NDArray[np.int32], Counts]:
-    """Return the image and the class of each object, given the counts of objects in the shape (images, classes)."""
+    """Return the image and the class of each object, given the object counts, shape (images, classes)."""
     places = np.repeat(np.arange(counts.size), counts.ravel())
     return (places // counts.shape[1]).astype(np.int32), places % counts.shape[1]
 
@@ -57,9 +57,9 @@ def detected(rng: np.random.Generator, objects: Counts) -> Results:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Proportions of test sets whose interval contains the mean score, and whose paired interval contains zero.
+    """Proportions of test sets in which an interval contains the mean score, or a paired interval contains zero.
 
-    The intervals of scores are computed in two ways: recentred, and as plain percentiles.
+    Intervals of scores are computed in two ways: as recentred intervals and as plain percentile intervals.
     """
 
     recentred: float

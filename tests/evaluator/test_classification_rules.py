@@ -1,4 +1,4 @@
-"""Tests each rule of image-level classification on a case that is small enough to compute by hand."""
+"""Tests each rule of image-level classification on an example that is small enough to be computed by hand."""
 
 from pathlib import Path
 

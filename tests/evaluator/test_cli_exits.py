@@ -1,4 +1,4 @@
-"""Tests each exit code of ``podium``, and whether the reason is printed to standard output or to standard error."""
+"""Tests each exit code of ``podium``, and whether messages go to standard output or to standard error."""
 
 import errno
 import os
@@ -23,7 +23,7 @@ DETECTION = "openimages-detection"
         ["score", DETECTION, "--truth", "truth"],
         ["score", DETECTION, "--truth", "absent", "--submission", "long.csv"],
         ["score", DETECTION, "--truth", "truth", "--submission", "absent.csv"],
-        # A folder is given as the submission.
+        # The submission is a folder.
         ["score", DETECTION, "--truth", "truth", "--submission", "truth"],
         ["score", DETECTION, "--truth", "truth", "--submission", "-"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "no_such=1"],
@@ -31,7 +31,7 @@ DETECTION = "openimages-detection"
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "iou_threshold=2"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "protocol=coco"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--split", "1.5"],
-        # A seed is given, but no option uses it.
+        # There is a seed, but no option that uses it.
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--seed", "1"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--bootstrap", "0"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--usage", "u.csv", "--split", "0.5"],

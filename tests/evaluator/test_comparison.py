@@ -1,6 +1,4 @@
-"""Tests comparisons of two submissions: the difference of their scores, its interval, and the classes in which each
-of them is better.
-"""
+"""Tests comparisons of two submissions: score difference, interval, and the classes in which each one is better."""
 
 import json
 from pathlib import Path
@@ -31,7 +29,7 @@ NONE: dict[str, float | None] = {}
 @pytest.mark.parametrize(
     ("shifts", "interval", "verdict"),
     [
-        ([0.1, 0.2, 0.3], (0.105, 0.295), "b_better"),  # The ends are interpolated percentiles.
+        ([0.1, 0.2, 0.3], (0.105, 0.295), "b_better"),  # The ends of the interval are interpolated percentiles.
         ([-0.1, -0.2, -0.3], (-0.295, -0.105), "a_better"),
         ([-0.1, 0.0, 0.1], (-0.095, 0.095), "tied"),
         ([0.0, 0.0, 0.0], (0.0, 0.0), "tied"),
@@ -40,7 +38,7 @@ NONE: dict[str, float | None] = {}
 def test_the_interval_of_paired_differences_determines_the_verdict(
     shifts: list[float], interval: tuple[float, float], verdict: str
 ) -> None:
-    """Both submissions have the same draws, so the interval depends only on how much their difference varies."""
+    """Both submissions have the same draws, so only the variation of the difference affects the interval."""
     drawn = [0.1, 0.5, 0.6]
     a = report(0.4, drawn, NONE)
     b = report(0.45, [one + shift for one, shift in zip(drawn, shifts, strict=True)], NONE)

@@ -1,4 +1,4 @@
-"""Tests each rule of the detection metric on a case that is small enough to compute by hand."""
+"""Tests each rule of the detection metric on an example that is small enough to be computed by hand."""
 
 from pathlib import Path
 from typing import Any

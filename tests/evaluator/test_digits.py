@@ -1,4 +1,4 @@
-"""Tests how numbers are published: rounded intervals contain the exact ones, and no zero has a minus sign.
+"""Tests how numbers are published: rounded intervals contain the exact intervals, and zero never has a minus sign.
 
 The width of an interval determines its number of digits.
 """
@@ -25,14 +25,14 @@ def test_a_published_interval_contains_the_exact_one_and_is_at_most_a_tenth_wide
     low, high = published(exact)
     assert low <= exact[0] <= exact[1] <= high
     width = Decimal(repr(exact[1])) - Decimal(repr(exact[0]))
-    # The ends have two digits of the half-width, so each is rounded by at most a tenth of the half-width.
+    # The ends are rounded to two significant digits of the half-width, that is, by at most a tenth of the half-width.
     step = width / 2 / 10
     assert Decimal(repr(high)) - Decimal(repr(low)) <= width + 2 * step
 
 
 @given(intervals)
 def test_a_published_interval_has_two_digits_of_the_half_width(exact: Interval) -> None:
-    """Intervals that differ only in digits that are not published are equal when they are published."""
+    """Intervals that differ only in unpublished digits are equal after rounding."""
     half = (Decimal(repr(exact[1])) - Decimal(repr(exact[0]))) / 2
     if half:
         for end in published(exact):

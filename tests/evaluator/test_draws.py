@@ -18,7 +18,7 @@ def drawn(*, images: int = 50, replicates: int = 100, split: int = 0, seed: int 
 
 
 def pcg64(state: int, increment: int) -> Iterator[int]:
-    """Yield the numbers of O'Neill's generator PCG XSL-RR 128/64, computed by an independent implementation."""
+    """Yield the output of O'Neill's generator PCG XSL-RR 128/64, computed by an independent implementation."""
     while True:
         state = (state * 0x2360ED051FC65DA44385DF649FCCF645 + increment) % 2**128
         word, turn = (state >> 64) ^ (state % 2**64), state >> 122
@@ -56,7 +56,7 @@ def test_a_replicate_does_not_depend_on_the_number_of_replicates() -> None:
 def test_each_image_is_drawn_as_often_as_any_other() -> None:
     """This is a chi-squared test on 6,400 replicates of 50 images.
 
-    With 49 degrees of freedom, the statistic is below 85 with a probability of 99.9%.
+    With 49 degrees of freedom, the statistic is below 85 with probability 99.9%.
     """
     draws = drawn(replicates=6_400)
     counts = np.sum([draws.block(number).sum(axis=1, dtype=int) for number in range(draws.blocks)], axis=0)

@@ -1,7 +1,7 @@
 """In every track, scores against a truth without annotations are undefined, and no error is raised.
 
-The ceiling of a truth is the score of a submission that is a copy of the truth. There is no ceiling if such a
-submission would be rejected.
+The ceiling of a ground truth is the score of a submission that predicts exactly this ground truth. If such a submission
+would be rejected, there is no ceiling.
 """
 
 import json
@@ -26,7 +26,7 @@ KEPT = ("classes.csv", "relations.csv", "hierarchy.json")
 def emptied(folder: Path, *, lists_images: bool) -> None:
     """Remove the annotations from a truth folder: only headers and class lists remain.
 
-    The image list remains if ``lists_images`` is set.
+    If ``lists_images`` is set, the image list is kept too.
     """
     for path in folder.iterdir():
         if path.name == "images.csv" and not lists_images:
@@ -82,7 +82,7 @@ def test_the_ceiling_of_an_empty_truth_is_undefined_or_the_truth_is_at_fault(
 def test_a_truth_that_is_rejected_as_its_own_prediction_has_no_ceiling_and_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The truth contains a label of 300 characters, which is longer than a submission may contain."""
+    """The truth contains a label of 300 characters, which is longer than submissions allow."""
     (tmp_path / "image_labels.csv").write_text(f"ImageID,LabelName,Confidence\na,{'x' * 300},1\nb,cat,0\n")
     files = ["--truth", str(tmp_path), "--out", str(tmp_path / "truth.podium")]
     assert main(["prepare", "openimages-classification", *files, "--ceiling", "--json"]) == Exit.DONE

@@ -1,4 +1,4 @@
-"""Gains from fixing all errors of a kind are computed by the rules of TIDE, and every class remains in the mean.
+"""The gain from fixing all errors of one kind is computed by the rules of TIDE, and every class remains in the mean.
 
 The numbers named TIDE are from tidecv 1.0.1 (`TIDE().evaluate`, mode `bbox`), which approximates areas with 101 points.
 Its gains differ from exact gains by up to 0.01. In 300 random cases with predictions of every class, all counts were
@@ -19,9 +19,9 @@ from tests.evaluator.test_explanations import LEFT, RIGHT, WHOLE, class_row, exp
 BARS = 0.011
 TIDE_COUNTS = {"class": 1, "localization": 1, "both": 1, "duplicate": 1, "background": 1, "missed": 3}
 
-# Cats have five objects, two of which are hit, and four false positives. Dogs have two objects, no hit and one false
-# positive. The predictions are, in this order: two hits, a duplicate, a class error, a localization error, an error of
-# class and localization, and a background error.
+# There are five cats, two hits and four false positives. There are two dogs, no hit and one false positive. The
+# predictions, in this order, are two hits, a duplicate, a class error, a localization error, an error in both class and
+# localization, and a background error.
 BOXES = [
     *(f"i,cat,{LEFT},0", f"i,dog,{RIGHT},0", f"j,cat,{WHOLE},0", f"k,cat,{WHOLE},0"),
     *(f"l,cat,{WHOLE},0", f"m,cat,{WHOLE},0", f"m,dog,{LEFT},0"),
@@ -61,7 +61,7 @@ def two_classes(tmp_path: Path) -> Report:
 def test_a_class_without_remaining_objects_keeps_its_precision_as_in_tide(tmp_path: Path) -> None:
     """The only cat is found. The only dog is missed, and the only prediction of a dog is a false positive.
 
-    If a class from which all objects were removed were left out of the mean, the gain would be 0.5.
+    The gain would be 0.5 if a class whose objects have all been removed were left out of the mean.
     """
     predictions = [f"i,cat,0.9,{WHOLE}", f"j,dog,0.8,{RIGHT}"]
     labels = ["i,dog,1", "j,dog,1"]
@@ -72,9 +72,7 @@ def test_a_class_without_remaining_objects_keeps_its_precision_as_in_tide(tmp_pa
 
 
 def test_a_class_without_predictions_keeps_its_precision(tmp_path: Path) -> None:
-    """tidecv leaves out a class without predictions, so that the mean would rise although no more objects are
-    found.
-    """
+    """tidecv leaves out classes without predictions, which would raise the mean although no more objects are found."""
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"k,dog,{LEFT},0"], [], [f"i,cat,0.9,{WHOLE}"]))
     assert (gains(report)["missed"], gains(report)["all_misses"]) == (0.0, 0.0)
 
@@ -119,7 +117,7 @@ def test_the_sums_contain_every_false_positive_and_every_miss(two_classes: Repor
 def test_gains_without_false_positives_and_without_misses_are_those_computed_by_hand(tmp_path: Path) -> None:
     """There are two objects, and a false positive has a higher confidence than the only hit, so AP is 1/4.
 
-    AP is 1/2 without the false positive or without the missed object.
+    If either the false positive or the missed object is removed, AP is 1/2.
     """
     predictions = [f"j,cat,0.9,{LEFT}", f"i,cat,0.8,{WHOLE}"]
     labels = ["j,cat,1"]

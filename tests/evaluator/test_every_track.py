@@ -1,4 +1,4 @@
-"""Tests properties that every track must have. A new track is tested here without additional code."""
+"""Tests properties that every track must have. These tests cover a new track automatically."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ IMAGES = 40
 
 @dataclass(frozen=True)
 class Made:
-    """A synthesized challenge: its truth folder, a submission in each file layout, and the report on the first one."""
+    """A synthesized challenge: the truth folder, a submission in each file layout, and the report on the first file."""
 
     track: str
     truth: Path
@@ -144,7 +144,7 @@ def test_a_replicate_that_draws_only_public_images_is_the_public_score(
     images = images_of(made)
     public = public_images(images, share=0.4, seed=1)
     drawn = np.repeat(np.array([[image in public] for image in sorted(images)], np.uint8), LANES, axis=1)
-    # Each split uses as many rows of the weights as it has images; the split "all" uses all rows.
+    # Each split uses as many rows of the weights as it has images, so the split "all" uses all rows.
     monkeypatch.setattr(Draws, "block", lambda draws, number: drawn[: draws.images])
     found = made.scored(made.submissions[0], opening=HALVES, report=with_intervals(1)).splits
     assert {name: float(each[0]) for name, each in found["all"].replicates.items()} == pytest.approx(

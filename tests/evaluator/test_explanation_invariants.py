@@ -61,9 +61,9 @@ def in_split(rows: list[dict[str, Any]], split: str) -> list[dict[str, Any]]:
 
 
 def check_errors(split: SplitReport, rows: list[dict[str, Any]], *, label: str, weight: float = 1.0) -> None:
-    """Check that every false positive and every miss is counted under exactly one kind of error.
+    """Check that every false positive and every miss is counted as exactly one kind of error.
 
-    This is checked for the whole split and for each class.
+    The check applies to the whole split and to each class.
     """
     errors = {row["kind"]: row for row in split.tables["errors"]}
     false = Counter(row["Reason"] for row in rows if row["Outcome"] == "false_positive")
@@ -86,7 +86,7 @@ def check_errors(split: SplitReport, rows: list[dict[str, Any]], *, label: str, 
 
 
 def recomputed(rows: list[dict[str, Any]], weight: float, truths: float, hit: str = "Outcome") -> float | None:
-    """Return the average precision of a class, computed from the rows of its matches alone."""
+    """Return the average precision of a class, computed only from the rows of the match table."""
     weights = {"true_positive": 1.0, "group_found": weight, "false_positive": 0.0}
     entries = [(float(row["Score"]), weights[row[hit]]) for row in rows if row[hit] in weights]
     confidences, found = (np.array(column, float) for column in zip(*entries, strict=True)) if entries else ([], [])
@@ -124,7 +124,7 @@ def test_explanations_of_detection_account_for_every_outcome(
 
 
 def check_slices(split: SplitReport, rows: list[dict[str, Any]]) -> None:
-    """Check that every object other than a group is counted under exactly one size."""
+    """Check that every object except groups is counted in exactly one size."""
     sizes = [row for row in split.tables["slices"] if row["slice"] == "size"]
     assert sum(row["found"] for row in sizes) == sum(row["Outcome"] == "true_positive" for row in rows)
     missed = sum(row["Outcome"] == "missed" and row["Reason"] != "group_of" for row in rows)
@@ -137,7 +137,7 @@ def check_slices(split: SplitReport, rows: list[dict[str, Any]]) -> None:
 
 
 def check_ablation(split: SplitReport, weight: float, *, hierarchy: bool) -> None:
-    """Check that the ablation row with the parameters that were used for scoring has the same score as the report."""
+    """Check that the ablation row for the parameters used in scoring has the same score as the report."""
     for row in split.tables.get("ablation", []):
         if row["non_exhaustive_labels"] and row["hierarchy"] == hierarchy and row["group_of_weight"] == weight:
             assert row["mAP"] == split.metrics["mAP"]
@@ -184,7 +184,7 @@ def test_explanations_of_relationships_account_for_every_outcome(seed: int, thre
 
 
 def areas(report: Report) -> Iterator[tuple[Any, Any]]:
-    """Yield the area of each curve as it is reported, and as it is computed from the points of the curve."""
+    """Yield the reported area of each curve, and the area computed from the points of the curve."""
     for row in chain.from_iterable(report.curves.values()):
         precisions = np.array(row["precision"])
         envelope = np.maximum.accumulate(precisions[::-1])[::-1]

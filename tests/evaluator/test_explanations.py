@@ -1,4 +1,4 @@
-"""Tests explanations of detection on cases that are small enough to compute by hand."""
+"""Tests explanations of detection on examples that are small enough to be computed by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -49,10 +49,10 @@ def class_row(report: Report, label: str) -> dict[str, Any]:
     return next(row for row in report.splits["all"].classes if row["label"] == label)
 
 
-# There is one error of each kind. Cats have four objects, one hit and four false positives, so AP is 1/4. Dogs have one
-# object and no hit, so AP is 0. The predictions are, in this order: a hit; a duplicate; a class error, because the
-# object is a dog; a localization error (IoU 0.3); an error of class and localization; a group-of error, because only
-# two sevenths of the box are inside the group; a background error (IoU 0.01); and one that is ignored, because the
+# There is one error of each kind. There are four cats, one hit and four false positives, so AP is 1/4. There is one dog
+# and no hit, so AP is 0. The predictions, in this order, are a hit; a duplicate; a class error, because the object is a
+# dog; a localization error (IoU 0.3); an error in both class and localization; a group-of error, because only two
+# sevenths of the box are inside the group; a background error (IoU 0.01); and a prediction that is ignored, because the
 # truth has no birds.
 BOXES = [f"i,cat,{LEFT},0", f"i,dog,{RIGHT},0", f"j,cat,{WHOLE},0", f"k,cat,{TOP},1", f"l,cat,{WHOLE},0"]
 LABELS = [f"{image},{label},1" for image in "ijkl" for label in ("cat", "dog")]
@@ -157,9 +157,9 @@ def test_a_duplicate_on_a_copy_for_an_ancestor_is_not_a_class_error(tmp_path: Pa
 
 
 def test_two_errors_for_one_object_count_as_one_miss(tmp_path: Path) -> None:
-    """The more confident of two erroneous detections would match the object if it were corrected.
+    """If errors were fixed, the more confident of two erroneous detections would match the object.
 
-    The other detection would only be removed.
+    The other one would only be removed.
     """
     predictions = [f"i,dog,0.9,{WHOLE}", "i,cat,0.8,0,1,0,0.4"]
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"j,dog,{WHOLE},0"], ["i,dog,1"], predictions))
@@ -173,7 +173,7 @@ SIZES = ["i,cat,0,0.05,0,0.05,0", "i,cat,0.1,0.2,0.1,0.2,0", f"j,cat,{WHOLE},0"]
 
 
 def test_objects_are_sliced_by_size(tmp_path: Path) -> None:
-    """The objects cover 0.25%, 1% and 100% of their image. Only the second one is detected.
+    """The objects cover 0.25%, 1% and 100% of the image area. Only the second object is detected.
 
     There is also a large false positive.
     """
@@ -215,12 +215,12 @@ def test_a_copy_of_a_box_has_the_attributes_of_its_row(tmp_path: Path) -> None:
 
 
 # The mAP for each combination of settings: whether labels are non-exhaustive, whether the hierarchy is used, and the
-# group-of weight. Of the cats, the object is found and the group is not. The only dog is found. None of the three
+# group-of weight. The ordinary cat is found, but the group of cats is not. The only dog is found. None of the three
 # animals is found.
 ABLATION = {
     (True, True, 1): (1 / 2 + 1 + 0) / 3,
     (True, True, 0): (1 + 1 + 0) / 3,
-    (False, True, 1): (1 / 2 + 1 / 2 + 0) / 3,  # The dog, which is not verified, is a false positive.
+    (False, True, 1): (1 / 2 + 1 / 2 + 0) / 3,  # Dogs are not verified, so the dog is a false positive.
     (False, True, 0): (1 + 1 / 2 + 0) / 3,
     (True, False, 1): (1 / 2 + 1) / 2,
     (True, False, 0): (1 + 1) / 2,
@@ -251,7 +251,7 @@ def test_the_ablation_has_every_combination_of_three_rules(tmp_path: Path) -> No
 
 
 def test_without_hierarchy_a_label_verifies_only_its_own_class(tmp_path: Path) -> None:
-    """Cats are verified in image j, so that an animal in it is a false positive only if the hierarchy is used."""
+    """Cats are verified in image j, so an animal predicted there is a false positive only if the hierarchy is used."""
     predictions = [f"j,animal,0.9,{WHOLE}", f"i,animal,0.8,{WHOLE}"]
     files = written(tmp_path, [f"i,animal,{WHOLE},0"], ["j,cat,1"], predictions, hierarchy=TREE)
     found = ablation(explained(files))

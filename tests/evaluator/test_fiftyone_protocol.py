@@ -1,4 +1,4 @@
-"""Tests each matching rule of FiftyOne on a case of three images, and compares it with the official rule."""
+"""Tests each matching rule of FiftyOne on an example with three images, and compares it with the official rule."""
 
 import json
 from pathlib import Path
@@ -15,8 +15,8 @@ from evaluator.signature import compose
 from tests.evaluator.test_golden import CASES, SHARED, assert_equal, found
 
 WHOLE, LEFT, RIGHT, TOP = "0,1,0,1", "0,0.5,0,1", "0.5,1,0,1", "0,1,0,0.5"
-# Each case describes image a. In addition, image b has a cat that is detected with confidence 0.5, and image c has no
-# cat but a false positive of confidence 0.6.
+# Each case describes image a. In every case, image b has a cat that is detected with confidence 0.5, and image c has no
+# cat but a false positive with confidence 0.6.
 BOXES = [f"b,cat,{WHOLE},0"]
 LABELS = ["b,cat,1", "c,cat,0"]
 PREDICTIONS = [f"b,cat,0.5,{WHOLE}", f"c,cat,0.6,{WHOLE}"]
@@ -41,8 +41,8 @@ def row_of(report: SplitReport, label: str) -> dict[str, Any]:
     return next(row for row in report.classes if row["label"] == label)
 
 
-# The average precision is written as a sum over the hits. Each comment lists the outcomes of the predictions from the
-# highest confidence to the lowest, and the number of objects that count.
+# Each average precision is written as a sum over the hits. The comments list the outcomes of the predictions in order
+# of descending confidence, and the number of objects that are counted.
 RULES = [
     pytest.param(
         [f"a,cat,{LEFT},0", f"a,cat,{LEFT},0"],
@@ -139,7 +139,7 @@ CLASSES = [
         f"a,dog,0.8,{RIGHT}",
         # The image has no cat, and this box does not overlap the dog.
         "b,cat,0.7,0,0.1,0,0.1",
-        f"c,dog,0.6,{LEFT}",  # A group matches only predictions of its own class.
+        f"c,dog,0.6,{LEFT}",  # A group matches only predictions of the same class.
         f"c,cat,0.5,{RIGHT}",
     ],
 ]
@@ -163,9 +163,10 @@ def test_with_matches_across_classes_the_confusion_matrix_has_all_objects_and_pr
 def test_a_match_across_classes_is_a_false_positive_of_the_objects_class(tmp_path: Path) -> None:
     report = scored(tmp_path, *CLASSES, protocol="fiftyone", classwise=False)
     cat, dog = row_of(report, "cat"), row_of(report, "dog")
-    # Of two objects, only the group is found, at 0.5. There are false positives at 0.9 and 0.7.
+    # Of two objects, only the group is found, with confidence 0.5. There are false positives with confidences 0.9 and
+    # 0.7.
     assert cat["ap"] == pytest.approx(1 / 2 * 1 / 3)
-    # One of two objects is found, at 0.8. There is a false positive at 0.6.
+    # One of two objects is found, with confidence 0.8. There is a false positive with confidence 0.6.
     assert dog["ap"] == pytest.approx(1 / 2)
     assert [dog["precision"], dog["recall"]] == pytest.approx([1 / 3, 1 / 2])
 

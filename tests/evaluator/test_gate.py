@@ -1,4 +1,4 @@
-"""Tests that the gate passes a good truth of every track, and that a wrong truth or evaluator fails the right check."""
+"""The gate passes for a valid truth of every track, and a faulty truth or evaluator fails the corresponding check."""
 
 from collections.abc import Callable
 from itertools import count
@@ -23,7 +23,7 @@ TrialOf = Callable[..., Trial]
 
 @pytest.fixture
 def trial_of(tmp_path: Path) -> TrialOf:
-    """Return a function that prepares a trial of a track, after `change` has modified the truth folder."""
+    """Return a function that lets `change` modify the truth folder of a track and then prepares a gate trial."""
 
     def make(track: str = DETECTION, change: Callable[[Path], None] = lambda truth: None, **fields: Any) -> Trial:
         synthesize(track, tmp_path / "made", images=12, seed=5, qualities=(0.6,))
@@ -41,7 +41,7 @@ def failed(trial: Trial) -> list[str]:
 
 
 def stub(score_of: Callable[[Path], float]) -> Callable[[Any], Report]:
-    """Return a scorer that accepts every file, with the scores that `score_of` returns."""
+    """Return a scorer that accepts every file and gives it the scores that `score_of` returns."""
 
     def score(request: Any) -> Report:
         split = SplitReport("mAP", {"mAP": score_of(request.submission)}, [])

@@ -1,4 +1,4 @@
-"""Tests `podium gate`: results as text and JSON, the exit codes, and the warnings of `podium check-bundle`."""
+"""Tests `podium gate`: the results as text and JSON, the exit codes, and the warnings in `podium check-bundle`."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ UNKNOWN = "ImageId,PredictionString\nno-such-image,\n"
 
 @pytest.fixture
 def truth(tmp_path: Path) -> Path:
-    """Return a truth folder of a bundle."""
+    """Return the truth folder of a bundle."""
     synthesize(DETECTION, tmp_path / "phases/main", images=12, seed=3, qualities=[0.5])
     return tmp_path / "phases/main/truth"
 

@@ -1,5 +1,4 @@
-"""Compares scores with the numbers of the official tools. The folder `shared`, next to the project, contains these
-numbers."""
+"""Compares scores with those of the official tools, which are in the folder `shared` next to the project."""
 
 import json
 import shutil
@@ -47,7 +46,7 @@ REAL = [
 
 
 def test_the_golden_folder_is_complete() -> None:
-    """If the folder is missing, this test is skipped with a message, so that the missing comparison is noticed."""
+    """This test is skipped with a message if the folder is missing, so that someone notices the missing comparison."""
     if not CASES:
         pytest.skip(f"NOT RUN: {SHARED / 'golden'} is missing; the numbers of the official tools were not compared")
     cases = [json.loads((SHARED / "golden" / case / "expected.json").read_text()) for case in CASES]
@@ -191,8 +190,8 @@ def test_a_whole_test_set_is_scored_in_one_second(folder: str, file: str, track:
     data = SHARED / "data" / folder
     prepare(track, data / "truth", tmp_path / "t.podium")
     seconds = []
-    # The first scoring also loads the kernels. Other threads of the test process can slow down any of the other
-    # scorings.
+    # Only the fastest run after the first one is checked: the first run also loads the kernels, and other threads in
+    # the test process can slow down any run.
     for _ in range(4):
         begun = process_time()
         score(ScoringRequest(track, tmp_path / "t.podium", data / file))

@@ -1,4 +1,4 @@
-"""Tests the rules of phrase grounding on two sentences, the defects of submissions, and both formats of a truth."""
+"""Tests the rules of phrase grounding on two sentences, the defects of submissions, and both truth formats."""
 
 import json
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_an_overlap_of_one_half_is_enough(tmp_path: Path, rule: str, box: list[i
 
 
 def test_with_the_rule_merged_the_box_around_all_boxes_is_compared(tmp_path: Path) -> None:
-    # The IoU is 200 / 320 with the box around both boxes, and 100 / 320 with each of them.
+    # The IoU is 200 / 320 with the box around both boxes, and 100 / 320 with each single box.
     wide = [0, 0, 20, 16]
     assert scored(tmp_path, [wide], [], [], box_rule="merged").metrics["recall@1"] == 1 / 3
 
@@ -188,7 +188,7 @@ def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
         (PHRASES[0] | {"boxes": []}, "truth_bad_value"),
         (PHRASES[0] | {"boxes": [[1, 2, 3]]}, "truth_bad_value"),
         (PHRASES[0] | {"boxes": [[5, 0, 1, 1]]}, "truth_inverted_box"),
-        (PHRASES[1], "truth_bad_value"),  # This line repeats a phrase.
+        (PHRASES[1], "truth_bad_value"),  # The added line repeats a phrase.
     ],
 )
 def test_a_faulty_phrase_is_reported_with_its_line(tmp_path: Path, wrong: Any, code: str) -> None:
@@ -229,7 +229,7 @@ def test_a_missing_published_file_is_a_fault(tmp_path: Path, missing: str) -> No
     (folder / missing).unlink()
     with pytest.raises(InvalidTruth) as caught:
         prepare(TRACK, folder, tmp_path / "t.podium")
-    # If its image list or all its sentences are missing, the folder has neither of the two formats.
+    # Without the image list or without any sentence, a folder has neither of the two formats.
     assert caught.value.problems[0].code == "truth_missing_file"
 
 

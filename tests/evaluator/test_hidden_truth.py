@@ -1,4 +1,4 @@
-"""The files that the evaluator writes for participants do not depend on the annotations of the truth."""
+"""The files that the evaluator writes for participants do not depend on the annotations in the ground truth."""
 
 import json
 from collections.abc import Callable
@@ -51,9 +51,7 @@ def gallery(tmp_path: Path, captions: dict[str, str], images: list[str] = IMAGES
 
 
 def numbered(names: list[str]) -> dict[str, str]:
-    """Return captions sorted by image: the first three belong to the first image, the next three to the second, and
-    so on.
-    """
+    """Map captions to images: the first three to the first image, the next three to the second image, and so on."""
     return {name: IMAGES[place // 3] for place, name in enumerate(names)}
 
 
@@ -102,7 +100,7 @@ def test_files_for_participants_do_not_depend_on_which_caption_belongs_to_which_
 
 
 def test_the_order_of_the_retrieval_template_scores_no_better_than_chance(tmp_path: Path) -> None:
-    """If the captions of the template were sorted by image, assigning them in order would give a perfect score."""
+    """If the template listed captions by image, assigning them to images in this order would give a perfect score."""
     synthesize(RETRIEVAL, tmp_path / "world", images=200, qualities=[])
     template(RETRIEVAL, tmp_path / "world" / "truth", tmp_path / "sample.json")
     lists = json.loads((tmp_path / "sample.json").read_text())

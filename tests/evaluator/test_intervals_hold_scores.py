@@ -24,7 +24,7 @@ shares = st.floats(0, 1)
 
 
 def detection(folder: Path, images: int, *, rare: int = 0, group: int = 0) -> tuple[Path, Path]:
-    """Write a truth with objects of class A in all images, and a submission in which all of them are found.
+    """Write a truth with objects of class A in all images, and a submission that finds all of these objects.
 
     The first ``rare`` images also have an object of class B, which is not found.
     """
@@ -49,9 +49,9 @@ def assert_held(report: Report) -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_interval_of_a_mean_with_a_rare_class_contains_the_mean(seed: int, tmp_path: Path) -> None:
-    """Class B is undefined in some replicates, which therefore have a score of 1.0 instead of 0.5.
+    """Class B is undefined in some replicates, whose score is therefore 1.0 instead of 0.5.
 
-    Without a limit, recentring would move both ends of the interval below the score of 0.5.
+    If it were not limited, recentring would move both ends of the interval below the score of 0.5.
     """
     truth, submission = detection(tmp_path, 100, rare=4)
     report = score(ScoringRequest(DETECTION, truth, submission, report=with_intervals(1000, seed=seed)))

@@ -1,4 +1,4 @@
-"""Tests the part of an explained report that is stored for the report page, and its size limits."""
+"""Tests the part of an explanation that is stored for the report page, and its size limits."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ from evaluator.synthesis import synthesize
 
 @pytest.fixture(scope="module", params=list(TRACKS))
 def explained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """Return the explained report of a submission, computed with the options that the worker uses."""
+    """Return the report of a submission with an explanation, computed with the same options as in the worker."""
     out = tmp_path_factory.mktemp("synthesized") / "challenge"
     synthesize(request.param, out, images=60, seed=5, qualities=(0.6,))
     file = min((out / "submissions").iterdir(), key=lambda path: len(path.name))
@@ -55,7 +55,7 @@ def test_the_area_under_a_mean_is_the_mean_of_the_areas(explained: Report) -> No
         areas = [r["area"] for r in explained.curves["all"] if r["curve"] == mean["curve"] and r["label"]]
         defined = [float(area) for area in areas if isinstance(area, float)]
         assert mean["area"] == pytest.approx(sum(defined) / len(defined))
-        # This is a Riemann sum. Below a curve that does not rise, it is too small by less than one step.
+        # For a curve that does not rise, this Riemann sum is too small by less than one step.
         drawn = sum(mean["precision"][1:]) / POINTS
         assert abs(mean["area"] - drawn) < 1 / POINTS
         assert drawn <= mean["area"] or not TRACKS[explained.track].interpolated

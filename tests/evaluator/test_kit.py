@@ -1,6 +1,4 @@
-"""With a check kit, `podium check` finds the same defects as the server, although it does not have the ground
-truth.
-"""
+"""With a check kit, `podium check` finds the same defects as the server, even without the ground truth."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""For valid and damaged files of every track, a check with a kit reports exactly what the server reports."""
+"""For valid and damaged files in every track, a check with a kit reports exactly what the server reports."""
 
 import random
 import re
@@ -15,24 +15,24 @@ from evaluator.scoring import check_with_kit, load_kernels, prepare, score, temp
 from evaluator.synthesis import synthesize
 from tests.fuzz import mutations
 
-FILES = 100  # The number of files with public lists; as many again are made without these lists.
+FILES = 100  # Number of files that are checked with public lists. The same number is checked without public lists.
 LIMITS = Limits(defects=200, boxes=4_000, images=1_000)
 LISTS = ("classes.csv", "hierarchy.json", "relations.csv", "images.csv")
-# Texts that are inserted into a file in place of valid ones: names instead of ids, and coordinates that are pixels, or
-# edges of empty or inverted boxes.
+# Strings that replace valid ones in a file: names instead of ids, and coordinates in pixels or of empty or inverted
+# boxes.
 REPLACED = [(b"/m/01yrx", b"Cat"), (b" 0.", b" 5"), (b",0.", b",5"), (b" 0.", b" 0 0."), (b",", b";"), (b"0.", b"-0.")]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def kernels() -> None:
-    load_kernels()  # The fast path scores small files only after the kernels have been loaded.
+    load_kernels()  # The fast path is used for small files only if the kernels are already loaded.
 
 
 VALUE = re.compile(rb'"[^"]*"|-?[0-9]+(\.[0-9]+)?')
 
 
 def other_value(chance: random.Random, data: bytes) -> bytes:
-    """Replace a text or a number of a JSON file with another one."""
+    """Replace a string or a number in a JSON file with another one."""
     found = list(VALUE.finditer(data))
     value, other = chance.choice(found), chance.choice(found).group()
     other = chance.choice([other, other, b'"unknown"', b"-1", b"0.5", b"null", b"[]"])

@@ -1,4 +1,4 @@
-"""Masks that need more memory than the limit cause a MemoryError; the process never crashes."""
+"""Masks that need more memory than is available cause a MemoryError, but never crash the process."""
 
 import base64
 import os
@@ -26,7 +26,7 @@ BODIES = {
 
 
 def packed(body: bytes) -> str:
-    """Compress a mask in pieces, so that its compression ratio stays below the limit, and encode it as base64."""
+    """Compress a mask in pieces, which keeps the compression ratio below the limit, and encode it as base64."""
     stream = zlib.compressobj(9)
     pieces = (
         stream.compress(body[at : at + STEP]) + stream.flush(zlib.Z_FULL_FLUSH) for at in range(0, len(body), STEP)
@@ -58,7 +58,7 @@ def challenge(folder: Path, body: bytes) -> tuple[Path, Path]:
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts private memory on Linux only")
 @pytest.mark.parametrize("kind", BODIES)
 def test_masks_of_many_runs_raise_a_memory_error_beyond_the_limit(kind: str, tmp_path: Path) -> None:
-    """The file is scored in a separate process, because a process with the threads of pytest must not be forked."""
+    """The file is scored in a separate process, because the multithreaded test process must not be forked."""
     truth, submission = challenge(tmp_path, BODIES[kind])
     words = [sys.executable, "-c", f"from {__name__} import main; main()", str(truth), str(submission)]
     done = subprocess.run(words, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
@@ -67,7 +67,7 @@ def test_masks_of_many_runs_raise_a_memory_error_beyond_the_limit(kind: str, tmp
 
 
 def main() -> None:
-    """Score a file under several memory limits, each in a child process, and print the exit codes."""
+    """Score a file with several memory limits, each time in a child process, and print the exit codes."""
     load_kernels()
     truth, submission = map(Path, sys.argv[1:])
     for mebibytes in range(90, 151, 5):

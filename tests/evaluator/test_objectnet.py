@@ -1,4 +1,4 @@
-"""Tests the rules of ObjectNet on a few images, and the defects of submitted rows."""
+"""Tests the scoring rules of ObjectNet on a few images, and the defects of submitted rows."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""In every track, no output depends on the order of rows in a truth file, because that order could reveal answers."""
+"""In every track, output is independent of the row order in truth files, because this order could reveal answers."""
 
 import json
 import random
@@ -43,7 +43,7 @@ def permute(truth: Path, chance: random.Random) -> None:
 
 
 def shown(track: str, truth: Path, files: list[Path], out: Path) -> list[Any]:
-    """Return everything except scores that participants can read: template, candidates, kit, defects and notices."""
+    """Return everything that participants can see, except scores: template, candidates, kit, defects and notices."""
     prepared = out / "truth.podium"
     prepare(track, truth, prepared)
     given: list[Any] = []

@@ -43,7 +43,7 @@ def flip(path: Path, place: int, bit: int = 0) -> None:
 
 
 def flips(size: int, chance: random.Random) -> list[tuple[int, int]]:
-    """Return positions of bits to flip, as (byte, bit): one bit in each of the first 60 bytes, and others at random."""
+    """Return the positions (byte, bit) of bits to flip: one bit in each of the first 60 bytes, and others at random."""
     places = [*range(60), *(chance.randrange(size) for _ in range(FLIPS))]
     return [(place, chance.randrange(8)) for place in places]
 
@@ -126,7 +126,7 @@ def test_a_file_that_is_not_a_prepared_truth_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def hashed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Record the number of bytes of each input to SHA-256, and return the list of these numbers."""
+    """Return a list that records the size, in bytes, of each SHA-256 input."""
     sizes: list[int] = []
     whole = prepared.sha256
 
@@ -145,7 +145,7 @@ def test_a_process_verifies_a_file_again_only_after_a_change(
     Truth.load(detection, whole=True)
     first, hashed[:] = sum(hashed), []
     Truth.load(detection, whole=True)
-    assert sum(hashed) < first / 4  # Only the header is hashed again.
+    assert sum(hashed) < first / 4  # Only the header is hashed when the same file is opened again.
     for change in (lambda: os.utime(detection), lambda: detection.write_bytes(detection.read_bytes())):
         hashed.clear()
         change()

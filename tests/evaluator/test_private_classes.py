@@ -1,4 +1,4 @@
-"""In every track, the rows for classes in the public split do not depend on the classes of private images."""
+"""In every track, the class rows of the public split do not depend on the classes in private images."""
 
 import json
 from pathlib import Path
@@ -34,7 +34,7 @@ def phrase(image: str, kind: str) -> str:
 
 
 def gallery(*images: str) -> str:
-    """Return a gallery with one caption for each of the given images; an image can be given more than once."""
+    """Return a gallery with one caption for each of the given images, which may be repeated."""
     entries = [{"caption_id": caption, "image_id": image} for caption, image in zip("kqzab", images, strict=True)]
     return json.dumps({"images": ["one", "two", "six"], "captions": entries})
 
@@ -104,5 +104,5 @@ def test_public_rows_do_not_depend_on_the_class_of_a_private_image(
     assert public[0] == public[1]
     assert public[0][0]["classes"]
     everything = [json.dumps(report.as_dict()["splits"]["all"]["classes"]) for report in reports]
-    # A retrieval submission ranks both images, so its results per class are the same for both truths.
+    # A retrieval submission ranks both images, so the class rows are the same for both truths.
     assert track == "flickr30k-retrieval" or lists == LISTS or everything[0] != everything[1]

@@ -1,4 +1,4 @@
-"""In every track, two truths that differ in one fact give the same output, except for scores."""
+"""In every track, two truths that differ in one fact produce the same output, except for scores."""
 
 import json
 import random
@@ -72,7 +72,7 @@ def label_told(label: str) -> Fact:
 
 
 def of_another_class(*files: str) -> Fact:
-    """Return a function that changes the class of the first object, in each of the given files, to a different one."""
+    """Return a function that gives the first object in each of the given files a different class."""
 
     def apply(folder: Path) -> None:
         for file in files:

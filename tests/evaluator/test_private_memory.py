@@ -1,4 +1,4 @@
-"""The memory that the reference implementation uses does not depend on the class of a private object."""
+"""The memory use of the reference implementation does not depend on the class of a private object."""
 
 import tracemalloc
 from copy import deepcopy
@@ -25,7 +25,7 @@ LIMIT = 1.05
 def test_the_class_of_a_private_object_does_not_change_peak_memory(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The memory is measured during matching and scoring, because reading a file does not use the objects of the truth.
+    """Memory is measured during matching and scoring only, because reading a file does not access any objects.
 
     Arrays are processed in smaller batches than usual, because the submission is small.
     """
@@ -44,7 +44,7 @@ def test_the_class_of_a_private_object_does_not_change_peak_memory(
 
 
 def peak(scorer: Scorer[Any, Any, Any], truth: Any, table: SubmissionTable, parameters: Any) -> int:
-    """Return the largest number of bytes that are allocated at the same time while a submission is scored.
+    """Return the peak number of bytes that are allocated while a submission is scored.
 
     The first call may import modules, so callers measure twice and take the minimum.
     """

@@ -39,7 +39,7 @@ def test_intervals_of_equal_teams_are_correct_in_95_of_100_simulations(all_equal
 @pytest.mark.parametrize("teams", [2, 10])
 @pytest.mark.parametrize("gap", [0.1, 0.3, 1.0, 2.0, 3.0])
 def test_teams_with_similar_scores_are_rarely_put_in_the_wrong_order(gap: float, teams: int) -> None:
-    """Teams have equally spaced true scores. An interval is wrong if two teams are distinguished in the wrong order."""
+    """Teams have equally spaced true scores, so an interval is wrong only if two teams are put in the wrong order."""
     numbers = range(EQUAL_SIMULATIONS)
     found = shares(spaced_teams(number, gap=gap, teams=teams, replicates=REPLICATES) for number in numbers)
     assert found["covered"].value >= 0.935
@@ -48,6 +48,6 @@ def test_teams_with_similar_scores_are_rarely_put_in_the_wrong_order(gap: float,
 def test_few_tie_groups_end_before_a_team_that_is_as_good_as_the_first(three_equal: dict[str, Share]) -> None:
     """A tie group ends before the first team that differs significantly from the first team of the group.
 
-    Three of the ten teams are equally good, so a group that ends between two of these teams is wrong.
+    Three of the ten teams are equally good, so a group must not end between two of these three.
     """
     assert 0 < three_equal["split"].value <= 0.1

@@ -1,4 +1,4 @@
-"""Compares rank intervals with those of a simple implementation over all pairs, and tests cases made by hand."""
+"""Compares rank intervals with those of a simple implementation that tests all pairs, and tests handmade cases."""
 
 from math import ceil, inf
 
@@ -20,8 +20,8 @@ UNKNOWN = np.full(1000, np.nan)
 def drawn(rng: Generator, scores: Numbers, *, error: float = 0.01, replicates: int = 199) -> Numbers:
     """Return simulated bootstrap replicates for the given scores.
 
-    All rows share a random part, which cancels in differences. In addition, each row has a random part of its own,
-    whose spread differs between rows.
+    A random component that all rows share cancels out in differences. Each row also has an individual random component,
+    with a different variance in each row.
     """
     own = rng.normal(0, error, (len(scores), replicates)) * rng.uniform(0.3, 2, (len(scores), 1))
     return scores[:, None] + rng.normal(0, error, replicates) + own
@@ -30,7 +30,7 @@ def drawn(rng: Generator, scores: Numbers, *, error: float = 0.01, replicates: i
 def plain(scores: Numbers, replicates: Numbers, top: int, *, row: int | None = None) -> list[RankInterval]:
     """Compute rank intervals by a step-down procedure: test all pairs, then the undistinguished pairs again.
 
-    With `row`, only the pairs of this row are tested.
+    If `row` is given, only pairs that contain this row are tested.
     """
     rows = range(len(scores))
     kept = {(one, other) for one in rows for other in rows if one < other and row in (None, one, other)}
@@ -49,7 +49,7 @@ def plain(scores: Numbers, replicates: Numbers, top: int, *, row: int | None = N
 def statistic(scores: Numbers, replicates: Numbers, one: int, other: int) -> tuple[float, Numbers]:
     """Return the difference of the scores of two rows, and its absolute deviation in each replicate.
 
-    Both are in units of the standard error of the difference.
+    Both values are in units of the standard error of the difference.
     """
     differences = replicates[one] - replicates[other]
     gap, error = scores[one] - scores[other], differences.std(ddof=1)
@@ -152,7 +152,7 @@ def test_scores_that_are_not_in_descending_order_are_refused() -> None:
 
 
 def test_the_critical_value_allows_for_the_choice_of_the_first_rows() -> None:
-    """Which of 200 equal rows is first depends on chance, and the interval must allow for this choice."""
+    """Which of 200 equally good rows is first depends on chance, and the interval must account for this."""
     wrong = {"chosen": 0, "fixed": 0}
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -200,7 +200,7 @@ def test_rows_within_the_margin_are_not_distinguished(margin: float, expected: l
 
 
 def test_the_margin_is_added_to_the_critical_value() -> None:
-    """The rows differ by 6 standard errors. The critical value for one pair is about 2, and the margin is 3 or 5."""
+    """The rows differ by 6 standard errors: more than the critical value of about 2 plus 3, but less than 2 plus 5."""
     replicates = np.random.default_rng(1).normal(0, 1, (2, 999))
     error = (replicates[0] - replicates[1]).std(ddof=1)
     scores = np.array([6 * error, 0.0])

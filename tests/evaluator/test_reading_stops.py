@@ -1,4 +1,4 @@
-"""Reading stops after too many defects. The tests count rows and defects instead of measuring time."""
+"""Reading stops after too many defects. These tests count rows and defects instead of measuring time."""
 
 import gzip
 import json

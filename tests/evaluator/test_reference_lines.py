@@ -1,4 +1,4 @@
-"""The lines that `--tf-csv` writes have the names, the order and the exact values of the official tools."""
+"""The lines that `--tf-csv` writes have the same names, order and exact values as those of the official tools."""
 
 import csv
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tests explanations of relationships on a case that is small enough to compute by hand."""
+"""Tests explanations of relationships on an example that is small enough to be computed by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ HEADER = "ImageID,LabelName1,LabelName2,RelationshipLabel"
 BOXES = ",".join(f"{name}{n}" for n in (1, 2) for name in ("XMin", "XMax", "YMin", "YMax"))
 LEFT, RIGHT, WHOLE, CORNER = "0,0.5,0,1", "0.5,1,0,1", "0,1,0,1", "0,0.1,0,0.1"
 # The only triplet of the relation "holds" is found, so its AP is 1. None of the three triplets of "on" is found. Other
-# relations are not in the truth and are not counted.
+# relations are not in the ground truth, so they are not counted.
 TRIPLETS = [
     f"i,man,guitar,holds,{LEFT},{RIGHT}",
     f"j,man,horse,on,{WHOLE},{WHOLE}",
@@ -49,8 +49,8 @@ TOLD = [
 GAINS = {
     "duplicate": 0.0,
     "localization": (1 / 3) / 2,  # Of two predictions of "on", the more confident one would hit one of three triplets.
-    "relation": (1 / 3) / 2,  # With the relation corrected, the prediction "rides" would hit a triplet of "on".
-    "subject": 0.0,  # A more confident prediction has already matched this triplet.
+    "relation": (1 / 3) / 2,  # With the correct relation, the prediction "rides" would hit a triplet of "on".
+    "subject": 0.0,  # A more confident prediction already matches the triplet that would be hit.
     "object": 0.0,
     "several": 0.0,
     "background": 0.0,

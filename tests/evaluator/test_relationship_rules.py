@@ -1,4 +1,4 @@
-"""Tests each rule of the relationships metric on a case that is small enough to compute by hand."""
+"""Tests each rule of the relationships metric on an example that is small enough to be computed by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ PLAYS = f"i,man,guitar,plays,{LEFT},{RIGHT}"
     ("prediction", "relationship", "phrase"),
     [
         (f"i,man,guitar,plays,0.9,{LEFT},{RIGHT}", 1.0, 1.0),
-        # The two boxes are exchanged, but the phrase box around both of them is the same.
+        # The two boxes are swapped, but the phrase box around them is the same.
         (f"i,man,guitar,plays,0.9,{RIGHT},{LEFT}", 0.0, 1.0),
         (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.5", 1.0, 1.0),  # An IoU of exactly 1/2 is a match.
         (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),  # An IoU below 1/2 is not a match.
@@ -65,7 +65,7 @@ def test_overlap_is_measured_in_single_precision(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "first", "second", "kept"),
     [
-        (["i,chair,0"], "man", "chair", True),  # Chairs are verified as absent.
+        (["i,chair,0"], "man", "chair", True),  # In this case, chairs are verified as absent.
         # Chairs are verified as present but are in no pair, so they count as absent.
         (["i,chair,1"], "man", "chair", True),
         (["i,chair,1"], "woman", "chair", True),  # Women are not verified, but chairs count as absent.

@@ -1,4 +1,4 @@
-"""`podium verify` accepts signed results, and refuses a changed digit, rank or name and another key with a reason."""
+"""`podium verify` accepts signed results, and explains why it refuses a changed digit, rank, name or key."""
 
 import json
 from collections.abc import Callable
@@ -98,7 +98,7 @@ def test_a_key_of_somebody_else_is_refused_with_its_own_code(verified: Verify) -
         (("leaderboards",), [[]], "a leaderboard is missing or is not an object"),
         (("leaderboards", 0, "entries"), {}, "entries is missing"),
         (("leaderboards", 0, "split"), "\x1b[2Kaccepted", "the split of a leaderboard is not public, private or all"),
-        (("leaderboards", 1, "split"), "public", "two leaderboards of one split"),
+        (("leaderboards", 1, "split"), "public", "two leaderboards for the same split"),
         (("leaderboards",), [], "there is no leaderboard"),
         (("truth", "sha256"), "\x1b[2K", "is not 64 hexadecimal digits"),
         (("decimals",), -1, "decimals is not a number from 0 to 15"),
@@ -113,10 +113,30 @@ def test_wrong_results_are_refused_even_with_a_valid_signature(
     assert "\x1b" not in out
 
 
-def test_results_of_an_open_phase_are_marked_as_not_final(verified: Verify) -> None:
-    content = sign(replaced(document(), ("final",), False), SEED)
-    assert "NOT FINAL" in verified(content)[1]
-    assert json.loads(verified(content, "--json")[1])["is_final"] is False
+def test_preliminary_results_are_marked_with_the_reasons(verified: Verify) -> None:
+    content = sign(document(final=False, unfinished=["a rescoring is open", "\x1b[2K"]), SEED)
+    code, out = verified(content)
+    assert code == 0
+    assert "PRELIMINARY: a rescoring is open; " in out
+    assert "\x1b" not in out
+    answer = json.loads(verified(content, "--json")[1])
+    assert (answer["is_final"], answer["unfinished"][0]) == (False, "a rescoring is open")
+
+
+def test_files_of_earlier_versions_have_no_reasons(verified: Verify) -> None:
+    earlier = document(final=False)
+    del earlier["unfinished"]
+    code, out = verified(sign(earlier, SEED))
+    assert (code, "PRELIMINARY: the phase had not closed, when" in out) == (0, True)
+
+
+def test_a_server_with_a_new_key_still_accepts_results_of_its_earlier_keys(verified: Verify, tmp_path: Path) -> None:
+    response = tmp_path / "key.json"
+    response.write_text(json.dumps({"public_key": public_key(OTHER_SEED), "earlier_keys": [KEY]}))
+    code, out = verified(sign(document(), SEED), "--key", response)
+    assert (code, "an earlier key of the server" in out) == (0, True)
+    response.write_text(json.dumps({"public_key": public_key(OTHER_SEED), "earlier_keys": []}))
+    assert verified(sign(document(), SEED), "--key", response)[0] == 7
 
 
 @pytest.mark.parametrize("path", list(places(document())), ids=lambda path: ".".join(map(str, path)))

@@ -31,7 +31,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Verify:
 
 @pytest.fixture
 def results(tiny: Tiny, tmp_path: Path, run: Verify) -> dict[str, Any]:
-    """Return the results of a phase with this truth, in which one team has submitted the file ``long``."""
+    """Return the results of a phase with the tiny truth, in which one team has submitted the file ``long``."""
     (tiny.truth / "salt.txt").write_text(SALT)
     (tiny.truth / "usage.csv").write_text(USAGE)
     files = tmp_path / "files"
@@ -74,8 +74,9 @@ def test_the_truth_and_all_scores_are_checked(results: dict[str, Any], verified:
     code, out = verified(results)
     assert code == 0
     assert "sha256 and usage match" in out
-    assert "2 entries scored again with equal scores; 2 without a file" in out
-    assert verified(results, "--truth", tmp_path / "truth.podium")[0] == 0  # the file of a prepared ground truth
+    assert "2 entries scored again with identical scores" in out
+    assert "no file    public: the team “Gone”\nno file    private: the team “Gone”\n" in out
+    assert verified(results, "--truth", tmp_path / "truth.podium")[0] == 0  # A prepared ground truth.
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,7 @@ def test_a_score_that_the_file_does_not_have_is_refused(field: str, results: dic
     code, out = verified(replaced(results, (*OF_KITCHEN, field), wrong))
     assert code == 6
     assert "private: the team “Owls”: its file long.csv has different scores" in out
-    assert "public: " not in out
+    assert "public: the team “Owls”" not in out
 
 
 def test_a_file_with_defects_has_no_score(results: dict[str, Any], verified: Verify, tmp_path: Path) -> None:
@@ -144,7 +145,7 @@ def test_a_drawn_split_is_drawn_again(tiny: Tiny, results: dict[str, Any], verif
 def test_scores_of_another_version_are_not_compared(results: dict[str, Any], verified: Verify) -> None:
     other = results["signature"].rpartition(":")[0] + ":0.9.0"
     code, out = verified({**results, "signature": other})
-    assert (code, "the scores cannot be computed again" in out) == (6, True)
+    assert (code, "the scores cannot be recomputed" in out) == (6, True)
 
 
 def test_settings_that_this_version_does_not_have_are_refused(results: dict[str, Any], verified: Verify) -> None:

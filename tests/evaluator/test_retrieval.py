@@ -29,7 +29,7 @@ def truth(tmp_path: Path, gallery: Any = None, **files: str) -> Path:
 
 
 def lists(images: dict[str, Any] | None = None, captions: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return a ranking for each query. All answers are wrong, except in the rankings that are given as arguments."""
+    """Return a ranking for each query. All answers are wrong, except in the rankings passed as arguments."""
     return {
         "image_to_sentence": {image: [f"{WRONG[image]}#0"] for image in IMAGES} | (images or {}),
         "sentence_to_image": {caption: [WRONG[caption[0]]] for caption in CAPTIONS} | (captions or {}),

@@ -1,4 +1,4 @@
-"""The salt of a truth determines its split and its bootstrap draws; they cannot be computed without the salt."""
+"""The salt of a truth determines the split and the bootstrap draws, which cannot be computed without it."""
 
 import gzip
 import hmac
@@ -168,10 +168,10 @@ IMAGES, HITS = 12, 5
 
 
 def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
-    """Return the sets of images that an attacker cannot rule out as the correctly answered ones.
+    """Return the sets of images that, from an attacker's point of view, may be those with correct answers.
 
-    The attacker knows the published data only, and keeps each set that gives the reported interval with the draws that
-    follow from the published sha256.
+    The attacker knows only the published data. A set is kept if the draws derived from the published sha256 give the
+    reported interval for it.
     """
     draws = Draws(published, 0, 0, IMAGES, REPLICATES)
     weights = np.concatenate([draws.block(number) for number in range(draws.blocks)], axis=1)[:, :REPLICATES]
@@ -189,7 +189,7 @@ def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
 
 
 def attacked(tmp_path: Path, salts: list[str]) -> Iterator[tuple[bool, int]]:
-    """Yield, for each salt, whether the correct answers are among an attacker's candidates, and how many there are."""
+    """Yield, for each salt, whether an attacker's candidates include the correct answers, and how many they are."""
     chance = np.random.default_rng(5)
     for number, salt in enumerate(salts):
         hits = tuple(sorted(chance.choice(IMAGES, HITS, replace=False).tolist()))
@@ -208,18 +208,16 @@ def test_an_interval_reveals_the_answers_of_an_unsalted_truth(tmp_path: Path) ->
 
 
 def test_an_interval_of_a_salted_truth_reveals_nothing_about_the_answers(tmp_path: Path) -> None:
-    """The attacker computes wrong draws, so the correct answers do not match the interval better than other
-    answers.
-    """
+    """The attacker computes wrong draws, so the correct answers fit the interval no better than other answers."""
     told = list(attacked(tmp_path, [f"{number:032x}" for number in range(1, 11)]))
     assert sum(is_found for is_found, _ in told) == 0
 
 
 def possible_split_seeds(truth: Path, tmp_path: Path) -> list[int]:
-    """Return the seeds of the split that an attacker who does not know the salt cannot rule out.
+    """Return the split seeds that an attacker without the salt cannot rule out.
 
-    The attacker submits three files whose correct answers are known, and keeps every seed whose unsalted split gives
-    the three public scores.
+    The attacker knows which answers in three submitted files are correct, and keeps every seed whose unsalted split
+    results in the three public scores.
     """
     images, share, chance = names(60), 0.3, np.random.default_rng(1)
     files = [sorted(chance.choice(60, 15, replace=False).tolist()) for _ in range(3)]
@@ -257,6 +255,6 @@ def test_the_published_sha256_of_a_salted_truth_confirms_no_guess(tmp_path: Path
     published = TruthFolder(answers(tmp_path / "truth", 3, SALT), TRACKS[OBJECTNET]).sha256
     guess = answers(tmp_path / "guess", 3)
     assert TruthFolder(guess, TRACKS[OBJECTNET]).sha256 != published
-    # When the salt is published, anyone can verify the sha256.
+    # After the salt has been published, anyone can verify the sha256.
     (guess / "salt.txt").write_text(f"{SALT}\n")
     assert TruthFolder(guess, TRACKS[OBJECTNET]).sha256 == published

@@ -1,4 +1,4 @@
-"""Tests the kinds of errors of masks on an image of 4 × 4 pixels, and invariants of explanations of segmentation."""
+"""Tests the kinds of mask errors on an image of 4 × 4 pixels, and invariants of segmentation explanations."""
 
 from collections import Counter
 from pathlib import Path
@@ -35,7 +35,7 @@ def explained(tmp_path: Path, objects: Any, found: Found, *, hierarchy: str = ""
 
 
 def wrong(report: Report) -> list[str]:
-    """Return the kinds of errors with false positives."""
+    """Return the kinds of errors that have false positives."""
     return [str(row["kind"]) for row in report.splits["all"].tables["errors"] if row["false_positives"]]
 
 

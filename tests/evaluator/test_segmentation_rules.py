@@ -53,7 +53,7 @@ def box(edges: Edges, side: int = SIDE) -> str:
 
 
 def truth(tmp_path: Path, objects: Sequence[tuple[Edges, int, bool]], **files: str) -> Path:
-    """Write a truth folder in which image i has cats; each object is (edges, 1 for a group, whether it has a mask)."""
+    """Write a truth folder in which image i has cats. Each object is (edges, 1 for a group, whether it has a mask)."""
     folder = tmp_path / "truth"
     folder.mkdir(exist_ok=True)
     boxes = [f"i,cat,{box(edges)},{group}" for edges, group, _ in objects]
@@ -111,7 +111,7 @@ def test_a_group_without_weight_only_absorbs(tmp_path: Path) -> None:
 
 
 def test_masks_are_compared_in_single_precision(tmp_path: Path) -> None:
-    """In single precision, 7/10 is less than 0.7 in double precision, but it still reaches a threshold of 0.7."""
+    """An IoU of 7/10 reaches a threshold of 0.7, although it is slightly below 0.7 in single precision."""
     wide = [(0.9, (0, 4, 0, 1))]
     row = scored(tmp_path, [((0, 3, 0, 1), 0, True)], wide, iou_threshold=0.75)
     assert row["ap"] == 1.0
@@ -207,7 +207,7 @@ def compressed(lengths: list[int]) -> bytes:
     "lengths", [[0, 16], [0, 6, 0, 10], [0, 6, 0, 0, 0, 10], [0, 0, 0, 16, 0], [4, 0, 0, 4, 0, 4, 4], [16, 0]]
 )
 def test_empty_runs_do_not_change_the_score(tmp_path: Path, lengths: list[int]) -> None:
-    """Other tools may write empty runs, which must not make the comparison of two masks end too early."""
+    """Other tools may write empty runs. These must not end the comparison of two masks too early."""
     pixels = np.repeat(np.arange(len(lengths)) % 2, lengths).astype(np.uint8).reshape(4, 4).T
     ways = packed(compressed(lengths)), text(pixels)
     reports = set()
@@ -272,7 +272,7 @@ def by_bitmaps(
     return average_precision(values[:, 0], values[:, 1], truths), len(entries), sum(hit for _, hit in entries)
 
 
-side = 8  # With a power of two, coordinates divided by the side are exact in binary.
+side = 8  # The side is a power of two, so that coordinates divided by it are exact binary numbers.
 edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     lambda t: (t[0], min(t[0] + t[1], side), t[2], min(t[2] + t[3], side))
 )
@@ -285,7 +285,7 @@ edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     chance=st.randoms(use_true_random=False),
 )
 def test_scores_agree_with_bitmaps(tmp_path: Path, objects: list[Any], found: list[Any], chance: Any) -> None:
-    confidences = chance.sample(range(1, 100), len(found))  # The official code does not order ties.
+    confidences = chance.sample(range(1, 100), len(found))  # The order of ties is not defined in the official code.
     pairs = [(confidence / 100, each) for confidence, each in zip(confidences, found, strict=True)]
     folder = truth(tmp_path, [])
     rows = [(f"i,cat,{box(where, side)},{int(group)}", where, masked) for where, group, masked in objects]

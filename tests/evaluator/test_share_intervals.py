@@ -1,4 +1,4 @@
-"""Tests intervals of proportions near 0 and 1, whose bootstrap replicates are all equal or have few distinct values.
+"""Tests intervals for proportions near 0 and 1, whose bootstrap replicates are all equal or have few distinct values.
 
 With 4,000 test sets of 300 images and 1,000 replicates, percentile intervals contained a true proportion of 0.998 in
 44% of the test sets, and a true proportion of 0.99 in 88%. The intervals tested below contained these proportions in
@@ -55,7 +55,7 @@ def test_the_interval_of_a_share_contains_it_in_at_least_93_of_100_test_sets(sha
 
 
 def test_the_trials_of_an_image_count_by_their_effective_number() -> None:
-    """The five trials of an image always fail together, so 1,500 trials give no more information than 300 trials."""
+    """The five trials of an image always have the same result, so 1,500 trials contain no more information than 300."""
     rng, together, apart = np.random.default_rng(3), [], 0
     for _ in range(SETS):
         missed = rng.binomial(IMAGES, 0.01)
@@ -77,7 +77,7 @@ def test_if_all_replicates_are_equal_the_width_depends_on_the_number_of_images(o
 def test_if_all_replicates_are_equal_an_interval_at_one_half_also_has_width() -> None:
     """Half of the phrases of every image are found, so every bootstrap sample has the same proportion.
 
-    In new images, the proportion could be different.
+    In other images, the proportion could be different.
     """
     assert share_interval(np.full(100, 0.5), 0.5, MIDDLE, plain=True) == pytest.approx((0.404, 0.596), abs=0.001)
 
@@ -139,7 +139,7 @@ def test_with_one_wrong_answer_of_300_the_interval_extends_above_the_score(tmp_p
 
 @pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if any(m.share for m in track.metrics)])
 def test_an_empty_and_a_perfect_file_have_intervals_of_some_width(track: str, tmp_path: Path) -> None:
-    """This applies to every metric that is declared as a proportion. Intervals of other metrics may have no width."""
+    """Only metrics that are declared as proportions are tested. Intervals of other metrics may have zero width."""
     synthesize(track, tmp_path / "world", images=20, seed=1, qualities=[0.6])
     truth, file = tmp_path / "world" / "truth", tmp_path / f"submission.{TRACKS[track].form.suffix}"
     for write in (template, ceiling):

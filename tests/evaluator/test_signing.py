@@ -1,4 +1,4 @@
-"""A signed file has exactly one form, and every change of a value, a digit or a key is refused."""
+"""Equal contents always give the same signed file, and any change to a value, a digit or a key is refused."""
 
 import hashlib
 import json
@@ -21,9 +21,9 @@ JSON = st.recursive(
 )
 
 
-def accepted(content: bytes, key: str = "") -> bool:
+def accepted(content: bytes, *keys: str) -> bool:
     try:
-        check(opened(content), key=key)
+        check(opened(content), keys=keys)
     except InvalidSigned:
         return False
     return True
@@ -51,7 +51,7 @@ def test_a_change_of_any_value_is_refused(path: tuple[Any, ...]) -> None:
 
 
 def changes(value: Any) -> list[Any]:
-    """Return values that differ from a value, including those that compare equal in Python."""
+    """Return values that differ from the given one, including values that compare equal in Python."""
     if isinstance(value, str):
         last = {"0": "1", "a": "b"}.get(value[-1:], "0")
         return [value[:-1] + last, value + " ", value.upper() + "x", None]
@@ -93,7 +93,7 @@ def test_a_file_signed_with_another_key_is_refused_if_the_key_is_given() -> None
     forged = sign(document(challenge="mine"), OTHER_SEED)
     assert accepted(forged)
     with pytest.raises(OtherKey, match="not with the expected key d75a980182b10ab7"):
-        check(opened(forged), key=public_key(SEED))
+        check(opened(forged), keys=[public_key(SEED)])
     exchanged = json.loads(SIGNED) | {"public_key": public_key(OTHER_SEED)}
     assert not accepted(canonical(exchanged))
 
@@ -137,7 +137,7 @@ def test_the_canonical_bytes_of_a_document_parse_to_the_document(value: Any) -> 
 
 
 def in_order(value: Any) -> Any:
-    """Return a document with sorted keys, so that equal documents have equal texts."""
+    """Return a document with sorted keys, so that equal documents have the same JSON text."""
     if isinstance(value, dict):
         return {name: in_order(value[name]) for name in sorted(value)}
     return [in_order(one) for one in value] if isinstance(value, list) else value

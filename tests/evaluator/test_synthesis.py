@@ -1,4 +1,4 @@
-"""Synthesized challenges are reproducible byte for byte, their truths are valid, and scores rise with the quality."""
+"""Synthesized challenges are reproducible byte for byte, their truths are valid, and scores increase with quality."""
 
 import json
 from hashlib import sha256
@@ -16,8 +16,8 @@ from evaluator.synthesis.boxes import boxes_within, clipped, jittered, random_bo
 from evaluator.synthesis.random_stream import MILLION, RandomStream
 from evaluator.synthesis.text_columns import decimals, prediction_strings
 
-# Digests of synthesized challenges with 20 images and the default seeds. If one changes, the sha256 of the demo's truth
-# changes too.
+# Digests of synthesized challenges with 20 images and the default seeds. If one of them changes, the sha256 of the
+# truth in the demo changes too.
 DIGESTS = {
     "openimages-detection": "a3b1a81c6aead2ed",
     "openimages-relationships": "3bcadfbef6415271",
@@ -109,7 +109,7 @@ def test_a_different_seed_gives_a_different_truth(track: str, tmp_path: Path) ->
     synthesize(track, tmp_path / "a", images=5)
     synthesize(track, tmp_path / "b", images=5, seed=1)
     one, other = (set((tmp_path / name / "truth" / "images.csv").read_text().split()) for name in "ab")
-    assert len(one & other) == 1  # Only the header line is equal.
+    assert len(one & other) == 1  # The files have only the header line in common.
 
 
 @pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if not synthesizer_of(track).single_scene])

@@ -1,4 +1,4 @@
-"""The truth folders that the handbook shows are valid, and show every file that a track declares."""
+"""The truth folders in the handbook are valid and include every file that a track declares."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ from evaluator.catalog import TRACKS
 from evaluator.catalog.truth_examples import EXAMPLES
 from evaluator.scoring import prepare
 
-# These files have no example: a salt must be secret, and the others contain published annotations in their own
-# formats.
+# There are no examples of these files, because a salt must be secret, and the others are published annotations in
+# external formats.
 WITHOUT_EXAMPLE = {"salt.txt", "Sentences/", "Annotations/", "split.txt"}
 
 

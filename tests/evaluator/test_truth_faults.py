@@ -79,7 +79,7 @@ def test_a_good_folder_is_prepared(tmp_path: Path) -> None:
             "LabelName",
         ),
         ({"hierarchy_json": "{"}, "truth_bad_value", "hierarchy.json", 1, None),
-        ({"hierarchy_json": '{"Subcategory": []}'}, "truth_bad_value", "hierarchy.json", None, None),
+        ({"hierarchy_json": '{"Subcategory": []}'}, "truth_bad_value", "hierarchy.json", None, "$"),
         (
             {"usage_csv": "ImageID,Usage\ni1,Public\ni2,private\n"},
             "truth_usage_incomplete",

@@ -1,4 +1,4 @@
-"""Tests the ceiling (a truth's score as its own submission), and warnings about truths that are probably wrong."""
+"""Tests the ceiling (the score of a truth submitted against itself), and warnings about probable mistakes in truths."""
 
 import json
 from pathlib import Path
@@ -203,7 +203,7 @@ def test_a_repeated_mask_has_a_warning(tmp_path: Path) -> None:
     header, first, *rest = masks.read_text().splitlines(keepends=True)
     masks.write_text("".join([header, first, *rest, first]))
     told = warned("openimages-segmentation", tmp_path / "truth", tmp_path / "t.podium")
-    assert [one[:2] for one in told] == [("truth_duplicate", "masks.csv")]
+    assert [one[:2] for one in told] == [("truth_duplicate", "masks.csv"), ("truth_mask_without_box", "masks.csv")]
 
 
 def test_the_ceiling_counts_objects_that_cannot_be_matched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

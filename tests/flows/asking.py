@@ -1,4 +1,4 @@
-"""Sends requests that change something, or are refused, and returns the responses for the search for leaks."""
+"""Sends requests that change data or are refused, and keeps the responses, which are then searched for leaks."""
 
 import json
 import re
@@ -45,7 +45,7 @@ class Recorder:
 
 
 def upload_in_parts(owner: Visitor, other: Visitor, slug: str, content: str) -> list[Output]:
-    """Upload a file in two requests, and send all other requests of the tus protocol, among them refused ones."""
+    """Upload a file in two requests, and send all other requests of the tus protocol, including refused ones."""
     own, foreign, phase = Recorder(owner), Recorder(other), f"/api/v1/challenges/flows/phases/{slug}"
     own.ask("POST", f"{phase}/uploads", expected=412)
     own.ask("POST", f"{phase}/uploads", expected=422, **TUS)
@@ -83,7 +83,7 @@ def log_in_program(visitor: Visitor) -> list[Output]:
 
 
 def unusable_requests(visitor: Visitor, phase: str, submission: str) -> Iterator[Output]:
-    """Send every changing request without usable fields, as a form to pages and as JSON to the API."""
+    """Send every request that would change data, but without valid fields: as a form to pages, as JSON to the API."""
     recorder = Recorder(visitor)
     names = {"slug": "flows", "phase": phase, "pk": submission, "submission_id": submission, "upload_id": submission}
     for route in TABLE:

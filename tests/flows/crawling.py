@@ -81,7 +81,7 @@ class Visitor:
         return self
 
     def confirm(self, password: str) -> None:
-        """Enter the password again, so that for some minutes the export of the person's data can be downloaded."""
+        """Enter the password again, so that the export of the person's data can be downloaded for some minutes."""
         self.ask("GET", "/accounts/again")
         form = {"csrfmiddlewaretoken": self.cookies["csrftoken"], "password": password}
         status, answer = self.ask("POST", "/accounts/again", urlencode(form), **FORM)
@@ -116,7 +116,7 @@ def links(content: bytes, address: str) -> Iterator[str]:
 
 
 def files(service: Running) -> Iterator[Output]:
-    """Yield all files that the service has written, except truths and uploads."""
+    """Yield all files that the service has written, except ground truths and uploads."""
     secret = (service.home / "truths", service.home / "uploads")
     yield Output("its output", False, service.output.read_bytes())
     for path in sorted(service.home.rglob("*")):
@@ -125,7 +125,7 @@ def files(service: Running) -> Iterator[Output]:
 
 
 class Search:
-    """Finds planted values in outputs. Outputs with equal contents are searched only once."""
+    """Finds planted values in outputs. Outputs with identical contents are searched only once."""
 
     def __init__(self, planted: Planted) -> None:
         self.planted = planted
@@ -136,7 +136,7 @@ class Search:
             self.starts.setdefault(value.casefold()[:KEY], set()).add(value)
 
     def leaks(self, outputs: Iterable[Output]) -> dict[str, set[str]]:
-        """Return the planted values that somebody without permission received, by the URL or path of the output."""
+        """Return the planted values that somebody without permission received, keyed by the output's URL or path."""
         found = {one.place: self.values_in(one) for one in outputs}
         return {place: values for place, values in found.items() if values}
 
@@ -156,7 +156,7 @@ class Search:
                         yield value
 
     def facts(self, text: str) -> Iterator[str]:
-        """Yield the facts about images that a text reveals: the name of an image next to its usage or class."""
+        """Yield the facts about images that a string reveals: the name of an image next to its usage or class."""
         for image, facts in self.planted.facts.items():
             if image in text:
                 words = "|".join(re.escape(fact.casefold()) for fact in facts)

@@ -27,14 +27,14 @@ EVENTS_EACH = int(os.environ.get("EVENTS_EACH", "25"))
 
 
 def nothing(*message: Any) -> None:
-    """Replace `queue.enqueue` and send no message."""
+    """Do nothing. This replaces `queue.enqueue`, so that no message is sent."""
 
 
 def main() -> None:
     call_command("migrate", verbosity=0)
     queue.enqueue = nothing
     history = History(SEED)
-    # A history creates submissions without the locks of an upload.
+    # Unlike an upload, `History` creates submissions without taking locks.
     history.merge = history.delete_account = history.compare
     connection.close()
     answers = at_once(WRITERS, lambda number: write(history))

@@ -1,7 +1,7 @@
 """A program for a test: bundles are imported while submissions to their phases are uploaded, scored and cancelled.
 
-An import locks phases, to which entries of the quota ledger refer, and a new truth removes baselines that are being
-scored. If two transactions waited for each other, PostgreSQL would end one of them with an error.
+An import locks phases, to which entries of the quota ledger refer, and a new ground truth removes baselines that are
+being scored. If two transactions waited for each other, PostgreSQL would end one of them with an error.
 """
 
 import json
@@ -63,7 +63,7 @@ def write_bundle(folder: Path) -> None:
 
 
 def imported(folder: Path, number: int, *, truth: str = "") -> str:
-    """Import a bundle as the command does, but with fake prepared truths, so that no child process is started."""
+    """Import a bundle as the command does, but fake the prepared ground truths, so that no child process is started."""
     (folder / "challenge.yaml").write_text(SHEET.format(number=f"{number}{truth}"))
     bundle, prepared = bundles.read(folder), {}
     for phase in bundle.phases:
@@ -106,7 +106,7 @@ def claimed(submission: Submission) -> Submission:
 
 
 def end(submission: Submission, *, reject: bool) -> str:
-    """Reject or score a submission, as a worker does. This must raise no error, before or after the import."""
+    """Reject or score a submission, as a worker does. This must not raise an error, before or after the import."""
     if reject:
         lifecycle.reject(submission, findings=FINDINGS)
     else:

@@ -58,7 +58,7 @@ def parent_of(process: int) -> int:
 
 
 class Running:
-    """A service that was started by `manage.py up`, with methods to inspect and disturb it from outside."""
+    """A service started by `manage.py up`, with methods that inspect and disturb it from outside."""
 
     def __init__(self, home: Path, **settings_of_it: Any) -> None:
         self.home, self.port = home, free_port()
@@ -96,7 +96,7 @@ class Running:
         self.process.wait(ENOUGH_SECONDS)
 
     def stop(self) -> None:
-        """Stop all processes: resume frozen ones, terminate the supervisor, and kill the processes that are left."""
+        """Stop all processes: resume frozen ones, terminate the supervisor, and kill any that remain."""
         try:
             self.signal_all("", signal.SIGCONT)
             if self.process.poll() is None:
@@ -164,7 +164,7 @@ class Running:
         return self.ask("POST", path, body, **kind)
 
     def upload_anew(self, content: bytes) -> tuple[int, Any]:
-        """Upload the content gzipped, with the current time in the gzip header, so that no two files are equal."""
+        """Upload the content gzipped, with the current time in the gzip header, so that no two files are identical."""
         return self.upload(gzip.compress(content, 1, mtime=time.time_ns() % 2**32), "predictions.csv.gz")
 
     def submit(self, content: bytes) -> str:

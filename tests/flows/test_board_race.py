@@ -1,4 +1,4 @@
-"""Simultaneous writers do not lose any change to a leaderboard, and do not block each other."""
+"""When several threads change a leaderboard at the same time, no change is lost and no thread blocks another."""
 
 from pathlib import Path
 from typing import Any

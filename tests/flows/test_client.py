@@ -51,7 +51,7 @@ class Client:
     def popen(self, *words: str) -> "subprocess.Popen[str]":
         command = [sys.executable, "-m", "evaluator", *words]
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        # A test run in the background ignores SIGINT, and its child processes would ignore it too.
+        # If pytest runs in the background, it ignores SIGINT, and its child processes would inherit this.
         heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
         return subprocess.Popen(command, cwd=settings.BASE_DIR, env=self.environment, preexec_fn=heed, **pipes)
 
@@ -160,7 +160,7 @@ def test_despite_three_cut_connections_there_is_one_submission_with_the_same_byt
         code, said, errors = client.run("submit", "flows", "-f", str(file), "--json")
         # Exit code 2 means that the file was already rejected.
         assert (code in (0, 2), cutter.done) == (True, 3), errors
-    assert cutter.sent < 50 * MIB + 3 * 5 * MIB  # At most one part is sent again after each cut.
+    assert cutter.sent < 50 * MIB + 3 * 5 * MIB  # After each cut, at most one part is sent again.
     assert service.count("submissions_submission") == before + 1
     assert json.loads(said)["sha256"] == sha256(content).hexdigest()
     assert not list((tmp_path / "config" / "podium" / "uploads").iterdir())

@@ -1,4 +1,4 @@
-"""No page, API response, log file or export contains any part of a truth, whatever the outcome of scoring."""
+"""No page, API response, log file or export contains any part of a ground truth, whatever the outcome of scoring."""
 
 import base64
 import gzip
@@ -107,7 +107,7 @@ class Run:
         )
 
     def seeds(self, visitor: Visitor) -> Iterator[str]:
-        """Yield the URLs of all routes for existing objects, at which the crawl of a visitor starts."""
+        """Yield the URLs at which the crawl for a visitor starts: every route, with ids of existing objects."""
         every = 1 if visitor.name in ("ada", "olga") else 10
         submissions = [str(row[0]) for row in self.service.rows("SELECT id FROM submissions_submission")][::every]
         for route in (route for route, methods in TABLE.items() if "GET" in methods and "(?P" not in route):
@@ -134,7 +134,7 @@ class Run:
         yield from files(self.service)
 
     def is_own_upload(self, output: Output) -> bool:
-        """Return whether an output is the download of a file that the team of the person has uploaded.
+        """Return whether an output is the download of a file that the person's own team uploaded.
 
         These files are not searched, because they were made from the ground truth.
         """
@@ -161,7 +161,7 @@ def joined(question: str, more: str) -> str:
 
 
 def zipped(folder: Path, **changes: Callable[[str], str]) -> bytes:
-    """Return a truth folder as a zip file. `changes` maps names of files to functions of their texts."""
+    """Return a ground truth folder as a zip file. `changes` maps file names to functions that change the content."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for path in sorted(folder.iterdir()):
@@ -205,7 +205,7 @@ def full_run(run: Run, folder: Path) -> Run:
 
 
 def rescore(run: Run, truth: Path) -> None:
-    """Upload a truth with a fault, which is refused. Then upload a valid one and rescore all submissions against it."""
+    """Upload a faulty ground truth, which is refused; then upload a valid one and rescore all submissions."""
     phase = "/api/v1/challenges/flows/phases/openimages-detection"
     faulty = zipped(truth, boxes=lambda text: text.replace(",0.", ",zero.", 3))
     run.service.token = run.of("olga").token
@@ -220,7 +220,7 @@ def rescore(run: Run, truth: Path) -> None:
 
 
 def break_truths(run: Run, folder: Path) -> None:
-    """Damage the files of two truths, one completely and one partly, so that new submissions wait for them."""
+    """Damage the files of two ground truths, one completely and one partly, so that new submissions have to wait."""
     for name, damage in (("objectnet", slice(0, None)), ("flickr30k-grounding", slice(-4000, -2000))):
         query = "SELECT prepared, source FROM challenges_truth JOIN challenges_phase ON phase_id = challenges_phase.id"
         ((*stored,),) = run.service.rows(f"{query} WHERE slug = ? AND active", name)
@@ -236,7 +236,7 @@ def test_no_output_contains_a_part_of_a_truth(run: Run) -> None:
     statuses = run.service.statuses()
     assert statuses["scored"] >= 2 * len(TRACKS)
     assert statuses["rejected"] > 5 * len(TRACKS)
-    assert statuses["queued"] >= 2  # Submissions wait for the damaged truths.
+    assert statuses["queued"] >= 2  # Submissions wait until the damaged files are restored.
     assert len(run.planted.hidden) > 1000
     outputs = list(run.crawl())
     assert len(outputs) > 2000

@@ -1,4 +1,4 @@
-"""With real processes, intervals are computed after all pending scores, even if processes are killed."""
+"""With real processes, intervals are computed only after all pending scores, even if processes are killed."""
 
 import re
 import signal
@@ -19,7 +19,7 @@ from tests.flows.taking_part import open_challenge
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
 EACH = 5
-# No row has one of these ids, so the worker has nothing to do when it receives such a message.
+# No row has any of these ids, so the worker has nothing to do when it receives a message with one of them.
 SEND = f"""
 import django; django.setup()
 from uuid import UUID
@@ -112,4 +112,4 @@ def test_a_file_that_is_too_large_to_be_explained_keeps_score_and_interval(
     identifier = service.submit(content)
     assert set(settled(service, identifier)["intervals"]["public"]) == {"mAP"}
     given_up = wait_for(lambda: service.rows("SELECT purpose, failure FROM submissions_rerun WHERE failure != ''"))
-    assert given_up == [("explanation", "Files of more than 1000 bytes, decompressed, are not explained.")]
+    assert given_up == [("explanation", "Files of more than 1000 bytes after decompression are not explained.")]

@@ -79,8 +79,8 @@ def test_a_submission_is_scored_once_even_if_its_worker_was_killed(service: Runn
 
 
 def test_stopping_a_worker_requeues_jobs_that_it_cannot_finish_in_time(service: Running, content: bytes) -> None:
-    service.freeze("sweep --forever")  # The frozen sweeper cannot put the submission back in the queue.
-    # The frozen scoring takes longer than STOP_SECONDS.
+    service.freeze("sweep --forever")  # The frozen sweeper cannot requeue the submission.
+    # The frozen scoring process takes longer than STOP_SECONDS.
     submission = service.frozen_while_scoring(content)
     first, pool = service.worker()
     os.kill(first, signal.SIGTERM)

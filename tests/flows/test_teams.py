@@ -1,5 +1,5 @@
-"""On both databases, random changes to teams never give additional quota, and simultaneous changes exceed no limit
-of a team.
+"""On SQLite and PostgreSQL, random changes to teams never yield additional quota, and simultaneous changes never exceed
+the limits of a team.
 """
 
 from pathlib import Path

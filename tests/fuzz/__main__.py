@@ -1,9 +1,9 @@
-"""Runs `make fuzz`: random numbers and damaged files for the kernels and the server, and the cost of hostile files.
+"""Runs `make fuzz`: tests kernels and server with random numbers and damaged files, and measures hostile files.
 
-It prints a table. The exit status is 1 if an implementation gives a wrong result or a file costs too much.
+The program prints a table. The exit status is 1 if an implementation gives a wrong result or a file costs too much.
 
-For example, `--tokens 0 --files 1000 --first 123` changes the number of cases and the first seed. A part with 0 cases
-is skipped: `--tokens 0 --checked 0 --uploads 0 --costs 0 --files 1 --first SEED` repeats the test of one file.
+For example, `--tokens 0 --files 1000 --first 123` changes the number of cases and the first seed. Parts with 0 cases
+are skipped, so `--tokens 0 --checked 0 --uploads 0 --costs 0 --files 1 --first SEED` tests a single file again.
 """
 
 import os
@@ -24,7 +24,7 @@ from tests.fuzz import costs, files
 from tests.fuzz.children import Outcome, tried
 
 SHOWN = 20
-QUIET_SECONDS = 20.0  # The time between two lines of progress if the output is not a terminal.
+QUIET_SECONDS = 20.0  # Seconds between two progress messages if the output is not a terminal.
 MEMORY = Path("/dev/shm")
 LOAD = "from evaluator.scoring import load_kernels; load_kernels()"
 
@@ -33,7 +33,7 @@ LOAD = "from evaluator.scoring import load_kernels; load_kernels()"
 class Part:
     """A part of the fuzz test.
 
-    `job` is written `module:function`. The function is called with each seed, and makes `size` cases from a seed.
+    `job` has the form `module:function`. The function is called once per seed, and generates `size` cases from it.
     """
 
     name: str
@@ -55,7 +55,7 @@ PARTS = [
 
 @contextmanager
 def scratch() -> Iterator[str]:
-    """Yield a temporary folder, in memory if possible. It is removed at the end, with the files of child processes."""
+    """Yield a temporary folder, in memory if possible. At the end, it is removed with all files of child processes."""
     with TemporaryDirectory(prefix="podium-fuzz-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
         yield folder
 

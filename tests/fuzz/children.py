@@ -21,7 +21,7 @@ Answers = Callable[[int], tuple[Counter[str], list[str]]]
 
 @dataclass(slots=True)
 class Outcome:
-    """The results so far: the number of finished seeds, cases by kind, failures, and seeds that crashed a process."""
+    """The results so far: number of finished seeds, number of cases by kind, failures, and crashed seeds."""
 
     seeds: int = 0
     counts: Counter[str] = field(default_factory=Counter)
@@ -79,7 +79,7 @@ class Child:
         return True
 
     def _end_if_stuck(self) -> None:
-        """Kill the child process if one seed takes too long. Time while the parent was suspended is not counted."""
+        """Kill the child process if one seed takes too long. Periods in which the parent is suspended do not count."""
         now = monotonic()
         self.waited = self.waited + min(now - self.looked, 2 * POLL_SECONDS) if self.current.value == self.seen else 0.0
         self.seen, self.looked = self.current.value, now
@@ -87,9 +87,7 @@ class Child:
             self.process.kill()
 
     def remaining(self, outcome: Outcome) -> Sequence[int]:
-        """Return the seeds that a crashed child process has not tried, and add the seed that crashed it to the
-        failures.
-        """
+        """Add the seed that crashed a child process to the failures, and return the seeds that were not tried yet."""
         if self.process.exitcode == 0:
             return []
         code, seed = self.process.exitcode or 0, self.current.value
@@ -106,11 +104,11 @@ class Child:
 def tried(
     name: str, seeds: Sequence[int], *, processes: int, environment: Mapping[str, str] | None = None
 ) -> Iterator[Outcome]:
-    """Call ``module:function`` with every seed, in several processes, and regularly yield the outcome so far.
+    """Call ``module:function`` with every seed, using several processes. Regularly yield the outcome so far.
 
     Parameters
     ----------
-    environment : additional environment variables of the processes
+    environment : additional environment variables for the processes
     """
     outcome = Outcome()
     with patch.dict(os.environ, environment or {}):

@@ -1,4 +1,4 @@
-"""Measures the CPU time per MiB for each kind of hostile file in each track, in comparison with legal files.
+"""Measures the CPU time per MiB for each kind of hostile file in each track, compared with legal files.
 
 `python -m tests.fuzz.costs [--track NAME] [--only WORDS]` prints the table, which is part of `make fuzz`.
 """
@@ -27,9 +27,9 @@ from evaluator.synthesis import synthesize
 from tests.fuzz import crowded, hostile
 from tests.fuzz.hostile import SIZE, Good, Maker
 
-MAX_RATIO = 3.0  # The CPU time per MiB may be at most this many times that of the slowest legal file.
-REPETITIONS = 4  # Number of additional measurements of a file that is near the limit, because measurements are noisy.
-MAX_EXTRA_BYTES = 1 << 30  # Scoring a file may increase peak memory by at most this amount.
+MAX_RATIO = 3.0  # Limit on the ratio of a file's CPU time per MiB to that of the slowest legal file.
+REPETITIONS = 4  # Number of additional measurements for files near the limit, because measurements are noisy.
+MAX_EXTRA_BYTES = 1 << 30  # Limit on the growth of peak memory while a file is scored.
 IMAGES = {"objectnet": 14_000, "openimages-segmentation": 700, "openimages-classification": 2_500}
 USUAL_IMAGES = 1_000
 FORK = multiprocessing.get_context("fork")
@@ -48,12 +48,12 @@ class Cost:
 
 
 def written(good: Good, rows: Iterable[bytes]) -> bytes:
-    """Return a file with the header of the good file and the given rows."""
+    """Return a file with the header of the valid file and the given rows."""
     return b"\n".join([*([good.header] if good.header else []), *rows, b""])
 
 
 def grown(good: Good, change: Callable[[bytes], bytes]) -> bytes:
-    """Return the good file with changed rows, repeated until the file is about 1 MiB long."""
+    """Return the valid file with changed rows, repeated until the file has a size of about 1 MiB."""
     rows = [change(row) for row in good.rows]
     times = -(-hostile.SIZE // sum(map(len, rows)))
     if good.strings:
@@ -85,9 +85,9 @@ def striped(good: Good, line: bytes) -> bytes:
 
 
 def legal(good: Good) -> dict[str, Maker]:
-    """Return functions by name, each of which makes a file that is accepted.
+    """Return, by name, functions that change a valid file into another file that is accepted.
 
-    The first returns the good file unchanged.
+    The first function returns the file unchanged.
     """
     found: dict[str, Maker] = {"as it is": lambda good: good.content, "gzipped in pieces of 2 KiB": pieces}
     if good.form.kind == "json":
@@ -104,7 +104,7 @@ def legal(good: Good) -> dict[str, Maker]:
 
 
 def quoted(good: Good) -> bytes:
-    """Return the file with all cells quoted."""
+    """Return the file with quotes around all cells."""
     lines = grown(good, bytes).rstrip()[len(good.header) :].lstrip()
     start = good.header + b"\n" if good.header else b""
     return start + b'"' + lines.replace(b",", b'","').replace(b"\n", b'"\n"') + b'"\n'
@@ -117,14 +117,14 @@ def pieces(good: Good) -> bytes:
 
 
 def shapes_of(good: Good) -> dict[str, Maker]:
-    """Return functions by name, each of which makes a hostile file for the track of the good file."""
+    """Return, by name, functions that change a valid file into a hostile file for the same track."""
     if good.form.kind == "json":
         return hostile.JSON
     return hostile.CSV | (hostile.MASKS if good.form.columns[-1].kind == "mask" else {})
 
 
 def challenge(track: str, folder: Path) -> tuple[Path, list[Good]]:
-    """Return a prepared truth, and a good file in each layout of the track."""
+    """Return a prepared truth and, for each file layout of the track, a valid submission."""
     made = synthesize(track, folder / track, images=IMAGES.get(track, USUAL_IMAGES), qualities=(0.6,))
     truth = folder / f"{track}.podium"
     prepare(track, folder / track / "truth", truth)
@@ -133,7 +133,11 @@ def challenge(track: str, folder: Path) -> tuple[Path, list[Good]]:
 
 
 def challenges(track: str, folder: Path) -> Iterator[tuple[str, Path, Good]]:
-    """Yield a title, a prepared truth and a good file for each table of costs of a track."""
+    """Yield a title, a prepared truth and a valid submission for each cost table of a track.
+
+    A cost table compares a valid submission with the hostile files derived from it. There is one table per file layout
+    and, in one track, another table for crowded images.
+    """
     truth, goods = challenge(track, folder)
     for good in goods:
         yield "strings" if good.strings else good.form.kind if not good.form.tokens else "long", truth, good
@@ -177,7 +181,7 @@ def _scored(track: str, truth: Path, path: Path, sender: Connection) -> None:
 
 
 def size_of(content: bytes) -> int:
-    """Return the number of bytes after decompression, or of the upload if it is larger."""
+    """Return the size of a file in bytes: after decompression or as uploaded, whichever is larger."""
     if not content.startswith(b"\x1f\x8b"):
         return len(content)
     return max(len(content), len(gzip.decompress(content)))
@@ -192,9 +196,7 @@ def cost(name: str, content: bytes, *, track: str, truth: Path, is_legal: bool) 
 
 
 def costs(track: str, truth: Path, good: Good, only: str = "") -> list[Cost]:
-    """Return the costs for one track and layout: of the good file, of other legal files, and of hostile files, in
-    this order.
-    """
+    """Return the costs for one track and layout: first the valid file, then other legal files, then hostile files."""
     run = partial(cost, track=track, truth=truth)
     found = [run(name, maker(good), is_legal=True) for name, maker in legal(good).items()]
     slowest = max(each.seconds for each in found)
@@ -210,7 +212,7 @@ def costs(track: str, truth: Path, good: Good, only: str = "") -> list[Cost]:
 
 
 def table(title: str, found: list[Cost]) -> tuple[str, list[str]]:
-    """Return the table of one track and layout as text, and a message for each file that costs too much."""
+    """Return the cost table for one track and layout as text, and a message for each file that costs too much."""
     good, slowest = found[0].seconds, max(each.seconds for each in found if each.legal)
     lines = [f"{title}: CPU s/MiB, ratio to the good file, ratio to the slowest legal file, MiB of memory"]
     wrong = []
@@ -225,7 +227,7 @@ def table(title: str, found: list[Cost]) -> tuple[str, list[str]]:
 
 
 def report(tracks: list[str], only: str = "") -> list[str]:
-    """Print the table of all costs, and return a message for each file that costs too much."""
+    """Print all cost tables, and return a message for each file that costs too much."""
     load_kernels()
     wrong = []
     with TemporaryDirectory(prefix="podium-costs-") as folder:

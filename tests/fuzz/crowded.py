@@ -1,4 +1,4 @@
-"""A truth with many large objects of one class in each image, for which masks with many runs are expensive to score."""
+"""A truth with so many large objects of one class per image that masks with many runs are expensive to score."""
 
 import base64
 import zlib
@@ -15,8 +15,7 @@ IMAGES, OBJECTS, LABEL = ("a", "b"), 100, "/m/x"
 WIDTH, HEIGHT = 1024, 768
 BOX = "XMin,XMax,YMin,YMax,IsGroupOf"
 HEADER = "ImageID,ImageWidth,ImageHeight,LabelName,Score,Mask"
-# The number of bytes compressed at a time is limited, because scoring rejects masks that compress by more than 200 to
-# 1.
+# Number of bytes to compress at a time. It is limited because masks with a compression ratio above 200 are rejected.
 PIECE = 5_000
 
 

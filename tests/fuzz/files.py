@@ -1,4 +1,4 @@
-"""Scores one damaged file, made from a seed, with the fast path and with the reference implementation."""
+"""Generates a damaged file from a seed, and scores it with the fast path and with the reference implementation."""
 
 import gzip
 import random
@@ -24,7 +24,7 @@ from tests.evaluator.kernels import cases
 from tests.fuzz import mutations
 from tests.fuzz.guarded import BEYOND_BYTES, guarded
 
-TRUTHS = 60  # The number of truths that are made for each track.
+TRUTHS = 60  # Number of truths that are generated for each track.
 KEPT = Path("build/fuzz")
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
@@ -43,15 +43,16 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A damaged file and all settings that can change the result of scoring it.
+    """A damaged file, and all settings that can affect how it is scored.
 
     Attributes
     ----------
     borders : (int, int, int)
-        Three sizes in bytes: the size of a block of the fast path; how much at the end of a block is searched for blank
-        lines; and the size of a batch that the reference implementation reads.
+        Three sizes in bytes: that of a block in the fast path; that of the part at the end of a block which is searched
+        for blank lines; and that of a batch in the reference implementation.
     reference_bytes : int
-        The size of such a batch when the reference implementation alone scores the file. No size may change the result.
+        The size of a batch when only the reference implementation scores the file. None of these sizes may change the
+        result.
     """
 
     seed: int
@@ -66,7 +67,7 @@ class Case:
 
 
 def drawn(seed: int) -> Case:
-    """Make a case from a seed."""
+    """Generate a case from a seed."""
     chance = random.Random(seed)
     track = chance.choice(list(PARAMETERS))
     plain = cases.FILES[track](chance)
@@ -116,7 +117,7 @@ def folder() -> TemporaryDirectory[str]:
 
 @cache
 def truth(track: str, number: int) -> Path:
-    """Return the prepared truth of a track with the given number."""
+    """Return the prepared truth number ``number`` of a track."""
     path = Path(folder().name) / f"{track}-{number}"
     prepare(track, cases.TRUTHS[track](random.Random(number), path), path.with_suffix(".podium"))
     return path.with_suffix(".podium")
@@ -137,9 +138,9 @@ def borders(block: int, look_back: int, batch: int) -> Iterator[None]:
 
 @contextmanager
 def guarded_blocks() -> Iterator[None]:
-    """Copy every block that kernels read into memory that ends with a guard page.
+    """Copy every block that kernels read into memory that is followed by a guard page.
 
-    With NUMBA_BOUNDSCHECK=1, an access beyond the array raises an error before it reaches the guard page.
+    With NUMBA_BOUNDSCHECK=1, an access beyond the array raises an exception before it can reach the guard page.
     """
 
     def over(read: Callable[..., None]) -> Callable[..., None]:
@@ -153,10 +154,10 @@ def guarded_blocks() -> Iterator[None]:
 
 
 def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
-    """Score a file normally and with the reference implementation.
+    """Score a file in the usual way and with the reference implementation.
 
-    Return the name of the implementation that was used the first time, and both results. For every third file, the
-    findings of `check` are compared too.
+    Return the name of the implementation that is used in the usual way, and both results. For every third file, the
+    findings of `check` are compared as well; if they differ, they are returned as the first result.
     """
     path = Path(folder().name) / "submission"
     path.write_bytes(case.content)
@@ -180,7 +181,7 @@ def checked_alone(case: Case, truth: Path, path: Path) -> dict[str, Any]:
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:
-    """Score the file made from a seed with both implementations. Return counts by result, and any difference."""
+    """Score the file generated from a seed with both implementations. Return counts by result, and any difference."""
     case = drawn(seed)
     try:
         way, fast, reference = both(case)

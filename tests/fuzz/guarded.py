@@ -1,4 +1,4 @@
-"""Memory that is followed by a guard page: a process that reads beyond its end is killed by a signal."""
+"""Memory that is followed by a guard page. A process that reads beyond the end of this memory is killed by a signal."""
 
 import ctypes
 import mmap
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
 
-BEYOND_BYTES = 64  # Kernels may read this number of bytes after the last line.
+BEYOND_BYTES = 64  # Number of bytes after the last line that kernels may read.
 PAGE = mmap.PAGESIZE
 NO_ACCESS = 0
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -27,7 +27,7 @@ class Guarded:
         self.bytes = np.frombuffer(self.memory, np.uint8, self.size)
 
     def holding(self, data: Bytes) -> Bytes:
-        """Return a copy of ``data`` that ends directly before the guard page."""
+        """Return a copy of ``data`` that ends immediately before the guard page."""
         self.bytes[self.size - len(data) :] = data
         return self.bytes[self.size - len(data) :]
 

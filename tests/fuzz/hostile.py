@@ -1,6 +1,7 @@
-"""Hostile files: files that a participant could upload to keep a worker busy for a long time.
+"""Generates hostile files, which participants could upload to keep a worker busy for a long time.
 
-A maker takes a good file and returns a hostile file that has, or decompresses to, about :data:`SIZE` bytes.
+A ``Maker`` is a function that takes a valid file and returns a hostile file. The hostile file has a size of about
+:data:`SIZE` bytes, or decompresses to this size.
 """
 
 import base64
@@ -20,7 +21,8 @@ SIZE = 1 << 20
 class Good:
     """A submission that is scored without defects, split into its parts.
 
-    ``header`` is empty if the file has none. ``rows`` are the lines below it, or the JSON document as the only row.
+    ``header`` is empty if the file has no header. ``rows`` are the lines below the header, or the JSON document as the
+    only row.
     """
 
     form: Form
@@ -54,7 +56,7 @@ class Good:
         return len(self.form.tokens) if self.strings else len(self.form.columns)
 
     def with_rows(self, rows: Iterable[bytes], end: bytes = b"\n") -> bytes:
-        """Return a file with the header of this one and the given rows, repeated until it has ``SIZE`` bytes."""
+        """Return a file with the same header and with the given rows, repeated until the file has ``SIZE`` bytes."""
         drawn, body, size = list(rows), [], len(self.header)
         while size < SIZE:
             body += drawn
@@ -62,7 +64,7 @@ class Good:
         return end.join([*([self.header] if self.header else []), *body, b""])
 
     def row_of(self, cell: bytes) -> bytes:
-        """Return a row for the first row's image, with ``cell`` in all remaining columns or tokens."""
+        """Return a row for the same image as the first row, with ``cell`` in all other columns or tokens."""
         if self.strings:
             return b",".join([*self.first[: len(self.form.of_image)], b" ".join([cell] * self.width)])
         return b",".join([self.first[0], *[cell] * (self.width - 1)])
@@ -72,7 +74,7 @@ Maker = Callable[[Good], bytes]
 
 
 def one_line(piece: bytes, *, beside: bool = True) -> Maker:
-    """Return a maker of files with one long line, in which ``piece`` is repeated."""
+    """Return a function that creates files with one long line, in which ``piece`` is repeated."""
 
     def made(good: Good) -> bytes:
         start = b",".join(good.first[: len(good.form.of_image)]) + b"," if beside else b""
@@ -82,29 +84,32 @@ def one_line(piece: bytes, *, beside: bool = True) -> Maker:
 
 
 def lines(line: bytes, end: bytes = b"\n") -> Maker:
-    """Return a maker of files in which one line is repeated."""
+    """Return a function that creates files in which one line is repeated."""
     return lambda good: good.with_rows([line] * 1000, end)
 
 
 def numbered(template: str, good: Good) -> bytes:
-    """Return a file whose lines are made from a template, with consecutive numbers."""
+    """Return a file whose lines are created from a template with consecutive numbers."""
     return good.with_rows(template.format(number).encode() for number in range(SIZE // len(template)))
 
 
 def sparse(good: Good) -> bytes:
-    """Return the good file with an invalid number in every fiftieth row."""
+    """Return the valid file with an invalid number in every fiftieth row."""
     rows = [row.replace(b".", b",.", 1) if index % 50 == 0 else row for index, row in enumerate(good.rows)]
     return good.with_rows(row.replace(b"0,.", b"x.", 1).replace(b",.", b"x.", 1) for row in rows)
 
 
 def members(piece: bytes) -> Maker:
-    """Return a maker of gzip files of many small members, which have about ``SIZE`` bytes when compressed."""
+    """Return a function that creates gzip files of about ``SIZE`` compressed bytes with many small members."""
     packed = gzip.compress(piece, mtime=0)
     return lambda good: gzip.compress(good.content, mtime=0) + packed * (SIZE // len(packed))
 
 
 def bomb(piece: bytes) -> Maker:
-    """Return a maker of gzip files in which ``piece`` is repeated; the compression ratio is just below the limit."""
+    """Return a function that creates gzip files in which ``piece`` is repeated.
+
+    The compression ratio is just below the limit.
+    """
 
     def made(good: Good) -> bytes:
         noise = good.chance.randbytes(2 * SIZE // 150).hex().encode()
@@ -145,18 +150,18 @@ CSV: dict[str, Maker] = {
 
 
 def document(piece: str, start: str = "[", end: str = "]") -> Maker:
-    """Return a maker of JSON documents in which ``piece`` is repeated."""
+    """Return a function that creates JSON documents in which ``piece`` is repeated."""
     return lambda good: (start + ",".join([piece] * (SIZE // (len(piece) + 1))) + end).encode()
 
 
 def keyed(piece: str, start: str, end: str) -> Maker:
-    """Return a maker of JSON documents that repeat ``piece``, with ``#`` replaced by consecutive numbers."""
+    """Return a function that creates JSON documents that repeat ``piece``, with ``#`` replaced by 0, 1, 2 and so on."""
     count = SIZE // (len(piece) + 4)
     return lambda good: (start + ",".join(piece.replace("#", str(index)) for index in range(count)) + end).encode()
 
 
 def inside(piece: str) -> Maker:
-    """Return a maker of JSON documents that are valid except for one list, in which ``piece`` is repeated."""
+    """Return a function that creates JSON documents that are valid except for one list, which repeats ``piece``."""
 
     def made(good: Good) -> bytes:
         value = json.loads(good.content)
@@ -206,12 +211,12 @@ JSON: dict[str, Maker] = {
 
 
 def mask(lengths: bytes) -> str:
-    """Compress run lengths and encode them as in a submission."""
+    """Compress run lengths, and encode them like a mask in a submission."""
     return base64.b64encode(zlib.compress(lengths, 9)).decode()
 
 
 def masks(text: Callable[[int], str], sides: int = 0) -> Maker:
-    """Return a maker of rows with masks. If ``sides`` is given, it replaces the width and height of the image."""
+    """Return a function that creates files with masks. ``sides``, if given, replaces the image width and height."""
 
     def made(good: Good) -> bytes:
         image, width, height, *_ = (cell.decode() for cell in good.first)

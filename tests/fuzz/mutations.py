@@ -41,7 +41,7 @@ def cut(chance: random.Random, data: bytes) -> bytes:
 
 
 def swapped_token(chance: random.Random, data: bytes) -> bytes:
-    """Replace a token with a random number, an unexpected text or another token of the file."""
+    """Replace a token with a random number, an unexpected string or another token from the file."""
     found = list(TOKEN.finditer(data))
     if not found:
         return data
@@ -61,7 +61,7 @@ def other_numbers(chance: random.Random, data: bytes) -> bytes:
 
 
 def other_texts(chance: random.Random, data: bytes) -> bytes:
-    """Replace every occurrence of a text with an unexpected text or another text of the file."""
+    """Replace every occurrence of a string with an unexpected string or another string from the file."""
     header, newline, rest = data.partition(b"\n")
     found = TEXT.findall(rest)
     if not found:
@@ -71,7 +71,7 @@ def other_texts(chance: random.Random, data: bytes) -> bytes:
 
 
 def other_text(chance: random.Random, one: bytes, other: bytes) -> bytes:
-    """Return a replacement for ``one``: ``other``, an unexpected text, or a text that is almost equal to ``one``."""
+    """Return a replacement for ``one``: ``other``, an unexpected string, or one that is almost equal to ``one``."""
     at = chance.randint(0, len(one))
     near = one[:at] + chance.choice([b"", b"x", b"!", one]) + one[at + chance.randint(0, 1) :]
     return chance.choice([other, other, near, near, chance.choice(TEXTS).encode()])
@@ -89,7 +89,7 @@ def spaced(chance: random.Random, data: bytes) -> bytes:
 
 
 def shuffled_lines(chance: random.Random, data: bytes) -> bytes:
-    """Shuffle the lines and repeat some of them. The file remains valid if every row is one prediction."""
+    """Shuffle the lines and repeat some of them. If every row is one prediction, the file remains valid."""
     header, newline, rest = data.partition(b"\n")
     lines = rest.removesuffix(b"\n").split(b"\n")
     lines += chance.choices(lines, k=chance.choice([0, 1, 3]))
@@ -126,7 +126,7 @@ def blank_lines(chance: random.Random, data: bytes) -> bytes:
 
 
 def line_ends(chance: random.Random, data: bytes) -> bytes:
-    """Replace some or all line endings with other ones."""
+    """Replace some or all line endings with line endings of another kind."""
     end, share = chance.choice(ENDS), chance.choice([1.0, 1.0, 0.1])
     return re.sub(rb"\r?\n", lambda found: end if chance.random() < share else found.group(), data)
 
@@ -180,7 +180,7 @@ def spliced(chance: random.Random, data: bytes) -> bytes:
 
 
 def edited(chance: random.Random, data: bytes) -> bytes:
-    """Change the file as editors do: add a byte order mark or blank lines, or remove the last line ending."""
+    """Change the file like an editor: add a byte order mark or blank lines, or remove the last line ending."""
     mark = chance.choice([b"", b"\xef\xbb\xbf"])
     return mark + data.removeprefix(mark).rstrip(b"\n") + chance.choice([b"", b"\n", b"\n\n", b" \n \n", b"\r\n"])
 
@@ -192,7 +192,7 @@ HARMFUL += [moved_lines, blank_lines, line_ends, quoted, other_columns, repeated
 
 
 def mutated(chance: random.Random, data: bytes) -> bytes:
-    """Apply up to five mutations. Two thirds of the files get only mutations that can leave a file valid."""
+    """Apply up to five mutations. Two thirds of the files get only mutations after which a file can still be valid."""
     ways = chance.choice([HARMLESS, HARMLESS, HARMLESS + HARMFUL])
     for _ in range(chance.choice([0, 1, 1, 1, 2, 5])):
         data = chance.choice(ways)(chance, data)

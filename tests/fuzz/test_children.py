@@ -37,7 +37,7 @@ def hanging(seed: int) -> tuple[Counter[str], list[str]]:
 
 
 def reading_out_of_bounds(seed: int) -> tuple[Counter[str], list[str]]:
-    """Make a kernel read a number. For seed 1, memory ends after the number, so that reading ahead crashes."""
+    """Make a kernel read a number. For seed 1, the memory ends right after the number, so reading ahead crashes."""
     from evaluator.kernels.text.decimals import numbers_between_blanks
     from tests.fuzz.guarded import BEYOND_BYTES, guarded
 

@@ -1,4 +1,4 @@
-"""Runs a small part of `make fuzz` with damaged files."""
+"""Runs the part of `make fuzz` that scores damaged files, with few cases."""
 
 from collections import Counter
 from itertools import count

@@ -1,4 +1,4 @@
-"""Runs a small part of `make fuzz` with numbers."""
+"""Runs the part of `make fuzz` that reads random numbers, with few cases."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Makes decimal numbers that are difficult to parse, and compares how both implementations read them."""
+"""Generates decimal numbers that are difficult to parse, and compares how the implementations read them."""
 
 import random
 from array import array
@@ -13,7 +13,7 @@ from evaluator.catalog import Limits
 from evaluator.files.numbers import invalid_indices, number_defect, parse
 from evaluator.kernels.text.decimals import numbers_between_blanks
 
-BATCH = 1_000  # The number of tokens that are made from one seed.
+BATCH = 1_000  # Number of tokens that are generated from one seed.
 LIMITS = Limits()
 EXACT = Context(prec=70)
 TWO = {power: EXACT.power(2, power) for power in range(-1075, 972)}
@@ -33,8 +33,7 @@ def score(chance: random.Random) -> str:
 def fraction(chance: random.Random) -> str:
     """Return a number with one digit before the point.
 
-    The number of digits after the point is often close to a limit at which the kernels switch to a different
-    algorithm.
+    The number of digits after the point is often close to a value at which the kernels switch to a different algorithm.
     """
     text = f"{chance.choice(DIGITS)}.{digits(chance, chance.choice([0, 1, 7, 8, 9, 13, 14, 15, 16, 17, 18, 19, 20]))}"
     return text + chance.choice(["", "", "", "0", "e0", "E-1", "e+22", "e-22", "e23"])
@@ -45,7 +44,7 @@ def digits(chance: random.Random, count: int) -> str:
 
 
 def any_decimal(chance: random.Random) -> str:
-    """Return a random text that the grammar of numbers allows, or almost allows (for example, without digits)."""
+    """Return a random string that matches the grammar of numbers, or almost does (for example, without digits)."""
     text = chance.choice(["", "", "", "+", "-"]) + digits(chance, chance.choice([0, 1, 1, 2, 10, 19, 25]))
     if chance.random() < 0.8:
         text += "." + digits(chance, chance.choice([0, 1, 2, 6, 17, 20, 30]))
@@ -58,7 +57,7 @@ def exponent(chance: random.Random) -> str:
 
 
 def printed(chance: random.Random) -> str:
-    """Return the text of a float64 with random bits."""
+    """Return a float64 with random bits as a string."""
     (value,) = unpack("d", pack("Q", chance.getrandbits(64)))
     return chance.choice(["{!r}", "{!r}", "{:.16e}", "{:.17g}", "{:.15g}", "{:.18e}"]).format(value)
 
@@ -92,7 +91,7 @@ def largest(chance: random.Random) -> str:
 
 
 def long(chance: random.Random) -> str:
-    """Return a number of about the maximum length, sometimes longer."""
+    """Return a number with about the maximum length, sometimes a longer one."""
     length = chance.choice([chance.randint(20, 62), 62, 63, 64, 65, 66, 70, 200])
     end = exponent(chance) if chance.random() < 0.5 else ""
     body = list(digits(chance, max(length - len(end), 1)))
@@ -127,7 +126,7 @@ def damaged(chance: random.Random) -> str:
 
 
 Kind = Callable[[random.Random], str]
-# Texts of these kinds are nearly always valid.
+# Strings of these kinds are nearly always valid.
 SOUND: list[Kind] = [score, fraction, printed, halfway, subnormal, padded]
 KINDS: list[Kind] = [*SOUND, any_decimal, largest, long, short, damaged]
 
@@ -143,7 +142,7 @@ def read(texts: list[str]) -> tuple[list[float], list[bool]]:
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:
-    """Read the tokens made from a seed with all implementations. Return counts by kind, and the differences."""
+    """Read the tokens generated from a seed with all implementations. Return counts by kind, and the differences."""
     chance = random.Random(seed)
     kinds = chance.choices(KINDS, k=BATCH)
     texts = [kind(chance) for kind in kinds]

@@ -1,4 +1,4 @@
-"""Submits damaged files, each of which must be accepted and claimed, and then either scored or rejected."""
+"""Submits damaged files. Each must be accepted, claimed by a worker, and then either scored or rejected."""
 
 import os
 import random
@@ -10,7 +10,7 @@ from typing import Any
 import django
 from django.apps import apps
 
-# In a child process of `make fuzz`, which does not run pytest, a separate database is used.
+# Child processes of `make fuzz`, which do not run pytest, use a separate database.
 if not apps.ready:
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     os.environ["DATABASE_URL"] = f"sqlite:///{mkdtemp()}/fuzz.sqlite3"
@@ -29,7 +29,7 @@ from tests.conftest import InlineHeartbeat, Make
 from tests.fuzz import files
 from worker import tasks
 
-PHASES = 8  # The number of phases that are created for each track.
+PHASES = 8  # Number of phases that are created for each track.
 ANY_NUMBER = 1_000_000
 NAMES = [
     "mine.csv",
@@ -67,14 +67,14 @@ class Site:
         return Phase.objects.get(pk=phase.pk)
 
     def answers(self, seed: int) -> tuple[Counter[str], list[str]]:
-        """Submit and score the file made from a seed. Return counts by status and defect code, and failures."""
+        """Submit and score the file generated from a seed. Return counts by status and defect code, and failures."""
         case, chance = files.drawn(seed), random.Random(seed)
         phase = chance.choice(self.phases[case.track])
         file = ContentFile(case.content, chance.choice(NAMES))
         try:
             submission = intake.submit(user=self.user, team=self.teams[phase], phase=phase, file=file)
         except Refused as refusal:
-            if refusal.code != "duplicate_file":  # Two seeds may make equal files.
+            if refusal.code != "duplicate_file":  # Two seeds may generate identical files.
                 raise
             return Counter([refusal.code]), []
         tasks.evaluate(str(submission.pk))
@@ -83,7 +83,7 @@ class Site:
 
 
 def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
-    """Return the status and the defect codes of a submission as counts, and an inconsistent result as a failure."""
+    """Return a counter of a submission's status and defect codes, and a sentence if its result is inconsistent."""
     scores = Score.objects.filter(evaluation__submission=submission).count()
     total, codes = submission.problems.get("total", 0), submission.problems.get("counts", {})
     sound = {Status.SCORED: scores > 0 == total, Status.REJECTED: total > 0 == scores}.get(submission.status, False)
@@ -93,7 +93,7 @@ def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
 
 @cache
 def site() -> Site:
-    """Return the service of this process, which the first call creates."""
+    """Return the service of this process, which is created by the first call."""
     call_command("migrate", verbosity=0)
     unannounced: Any = lambda kind, key: None  # noqa: E731
     queue.enqueue, tasks.Heartbeat = unannounced, InlineHeartbeat  # type: ignore[misc]
@@ -101,5 +101,5 @@ def site() -> Site:
 
 
 def answers(seed: int) -> tuple[Counter[str], list[str]]:
-    """Submit the file made from a seed to the service of this process."""
+    """Submit the file generated from a seed to the service of this process."""
     return site().answers(seed)

@@ -5,10 +5,10 @@ from tests.server.access_roles import Methods, who
 ORGANIZED = "organize/challenges/<slug:slug>"
 ORGANIZERS = "challenges/<slug:slug>/organizers"
 PHASE = ORGANIZED + "/phases/<slug:phase>"
-PHASE_PAGES = ("", "/live", "/submissions", "/submissions.csv", "/truths/<int:version>")
+PHASE_PAGES = ("", "/live", "/unusual", "/submissions", "/submissions.csv", "/truths/<int:version>")
 REQUEUE = ("submissions/requeue", "submissions/<uuid:pk>/requeue")
 CONSOLE: dict[str, Methods] = {
-    # Owners and editors of any challenge may import others. The submitted form has no file.
+    # Whoever owns or edits a challenge may import more challenges. The submitted form has no file.
     "organize/import": {
         "GET": who(403, nobody=302, editors=200, foreign=200),
         "POST": who(403, nobody=302, editors=422, foreign=422),
@@ -24,7 +24,7 @@ CONSOLE: dict[str, Methods] = {
         f"{ORGANIZED}{page}": {"GET": who(403, nobody=302, organizers=200)}
         for page in ("", *(f"/phases/<slug:phase>{one}" for one in PHASE_PAGES))
     },
-    # The forms are empty. Owners and editors of any challenge may create others.
+    # The submitted form is empty. Whoever owns or edits a challenge may create more challenges.
     "organize/new": {
         "GET": who(403, nobody=302, editors=200, foreign=200),
         "POST": who(403, nobody=302, editors=422, foreign=422),
@@ -33,7 +33,10 @@ CONSOLE: dict[str, Methods] = {
         page: {"GET": who(403, nobody=302, editors=200), "POST": who(403, nobody=302, editors=422)}
         for page in (ORGANIZED + "/new-phase", PHASE + "/clone")
     },
-    ORGANIZED + "/publish": {"POST": who(403, nobody=302, editors=422)},  # It is not a draft.
+    ORGANIZED + "/publish": {"POST": who(403, nobody=302, editors=422)},  # The challenge is not a draft.
+    # The forms have no short name.
+    PHASE + "/reveal": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, owners=422)},
+    ORGANIZED + "/archive": {"GET": who(403, nobody=302, owners=200), "POST": who(403, nobody=302, owners=422)},
     # Somebody has joined this challenge.
     ORGANIZED + "/delete": {"GET": who(403, nobody=302, owners=200), "POST": who(403, nobody=302, owners=409)},
     "organize/preview": {"POST": who(403, nobody=302, organizers=200, foreign=200)},
@@ -43,10 +46,10 @@ CONSOLE: dict[str, Methods] = {
         for page in (ORGANIZED + "/edit", PHASE + "/edit")
     },
     PHASE + "/live/panel": {"GET": who(403, nobody=401, organizers=200)},
-    # The form has no reason.
-    PHASE + "/teams/<int:team>": {
-        "GET": who(403, nobody=302, organizers=200),
-        "POST": who(403, nobody=302, editors=422),
+    # The forms are empty.
+    **{
+        PHASE + page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
+        for page in ("/intake", "/teams/<int:team>")
     },
     PHASE + "/preview": {"GET": who(403, nobody=302, organizers=404)},
     # The stored ground truth of this challenge is an empty file.
@@ -55,8 +58,11 @@ CONSOLE: dict[str, Methods] = {
         "GET": who(403, nobody=302, organizers=200),
         "POST": who(403, nobody=302, owners=302),
     },
-    # The forms are empty. The organizer of these addresses is the user with the role "editor".
+    # The forms are empty. In these URLs, the parameter `organizer` is the user with the role "editor".
     ORGANIZERS + "/add": {"POST": who(403, nobody=302, owners=422)},
     ORGANIZERS + "/<int:organizer>/role": {"POST": who(403, nobody=302, owners=422)},
+    # The user with the role "rival" has an offer to become an organizer. The submitted form declines it.
+    ORGANIZERS + "/offer": {"GET": who(404, nobody=302, rival=200), "POST": who(404, nobody=302, rival=302)},
+    ORGANIZERS + "/offers/<int:offer>/withdraw": {"POST": who(403, nobody=302, owners=302)},
     ORGANIZERS + "/<int:organizer>/remove": {"POST": who(403, nobody=302, owners=302)},
 }

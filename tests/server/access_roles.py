@@ -42,13 +42,13 @@ OTHERS = ("PUT", "PATCH", "DELETE")
 
 
 def door(staff: int, superuser: int | None = None) -> Methods:
-    """Return the statuses of an admin page. Users who are not staff are redirected to the login page."""
+    """Return the expected statuses of an admin page. Users who are not staff are redirected to the login page."""
     answers = who(302, staff=staff, superuser=staff if superuser is None else superuser)
     return dict.fromkeys(("GET", "POST", "PUT", "PATCH", "DELETE"), answers)
 
 
 def model(name: str, *, add: int = 403, change: int = 403) -> dict[str, Methods]:
-    """Return the statuses of all admin pages of a model: superusers may read, staff without permissions are refused."""
+    """Return the expected statuses of a model's admin pages: superusers may read, other staff are refused."""
     read = door(403, 200)
     return {
         f"admin/{name}/": read,

@@ -12,8 +12,12 @@ ALL = ("GET", "POST", "PUT", "PATCH", "DELETE")
 CHALLENGE = "challenges/<slug:slug>/"
 SUBMISSION = "submissions/<uuid:pk>/"
 PAGES: dict[str, Methods] = {
+    "livez": {"GET": who(200)},
     "healthz": {"GET": who(200)},
-    "readyz": {"GET": who(503)},  # No worker runs in these tests, so the service is not ready.
+    "readyz": {"GET": who(200)},
+    "metrics": {"GET": who(404)},  # By default, nobody may read them.
+    "status": {"GET": who(200)},
+    "status.json": {"GET": who(200)},
     "": {"GET": who(200)},
     "podium.zip": {"GET": who(200)},
     "help/": {"GET": who(200)},
@@ -39,7 +43,7 @@ PAGES: dict[str, Methods] = {
         "GET": who(403, nobody=302, teams=200),
         "POST": who(403, nobody=302, member=409, mate=302, rival=302),  # A captain with other members cannot leave.
     },
-    # The member of these two addresses is the user with the role "mate".
+    # In the next two URLs, the parameter `member` is the user with the role "mate".
     CHALLENGE + "team/members/<int:member>/remove": {
         "GET": who(403, nobody=302, member=200, rival=404),
         "POST": who(403, nobody=302, member=409, rival=404),  # The team has submitted.
@@ -84,9 +88,9 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "leaderboard.csv": {"GET": who(200)},
     CHALLENGE + "leaderboard.csv?split=private": {"GET": who(403, organizers=200)},
     CHALLENGE + "leaderboard.csv?split=all": {"GET": who(403, organizers=200)},
-    # The phase is still open, so only organizers can read the results.
-    CHALLENGE + "results.json": {"GET": who(403, organizers=200)},
-    CHALLENGE + "results.csv": {"GET": who(403, organizers=200)},
+    # The phase is still open, so only organizers can read the results, which are not final.
+    CHALLENGE + "results.json": {"GET": who(403, organizers=409)},
+    CHALLENGE + "results.csv": {"GET": who(403, organizers=409)},
     CHALLENGE + "?phase=none": {"GET": who(404)},
     SUBMISSION: {"GET": who(404, nobody=302, team=200, organizers=200)},
     SUBMISSION + "report/<slug:tab>": {"GET": who(404, nobody=302, team=200, organizers=200)},
@@ -121,7 +125,7 @@ PAGES: dict[str, Methods] = {
     "accounts/security": {"GET": who(200, nobody=302)},
     "accounts/security/devices/<int:pk>/sign-out": {"POST": who(404, nobody=302, member=302)},
     "accounts/security/devices/sign-out": {"POST": who(302)},
-    # These pages ask for the password first, for every method.
+    # For every method, these pages first ask for the password.
     **dict.fromkeys(
         (
             *("accounts/two-factor/activate", "accounts/two-factor/codes/new"),
@@ -129,7 +133,7 @@ PAGES: dict[str, Methods] = {
         ),
         dict.fromkeys(ALL, who(302)),
     ),
-    # Nobody in these tests has turned two-factor authentication on.
+    # No user in these tests has turned on two-factor authentication.
     "accounts/two-factor/deactivate": {method: who(404, nobody=302) for method in ALL},
     "accounts/two-factor/codes": {method: who(404 if method == "GET" else 405, nobody=302) for method in ALL},
     "accounts/two-factor/codes/download": {method: who(404, nobody=302) for method in ALL},
@@ -162,7 +166,7 @@ API_SUBMISSION = "api/v1/submissions/<uuid:submission_id>"
 API: dict[str, Methods] = {
     "api/v1/challenges": {
         "GET": who(200),
-        # The submitted form has no file. Organizers of any challenge may import others.
+        # The submitted form has no file. Organizers of any challenge may import further ones.
         "POST": who(403, nobody=401, editors=422, foreign=422),
     },
     API_CHALLENGE: {"GET": who(200)},
@@ -214,8 +218,8 @@ API: dict[str, Methods] = {
         "GET": who(403, nobody=401, organizers=404),  # No rescoring has been started.
         "POST": who(403, nobody=401, editors=200),
     },
-    API_PHASE + "/results": {"GET": who(403, organizers=200)},
-    API_PHASE + "/results?format=csv": {"GET": who(403, organizers=200)},
+    API_PHASE + "/results": {"GET": who(403, organizers=409)},
+    API_PHASE + "/results?format=csv": {"GET": who(403, organizers=409)},
     API_PHASE + "/rescore/apply": {"POST": who(403, nobody=401, editors=404)},
     API_PHASE + "/rescore/discard": {"POST": who(403, nobody=401, editors=404)},
     API_SUBMISSION: {

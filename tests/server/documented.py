@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from server.accounts.models import ApiToken, User
 from server.accounts.services import issue_token
 
-Answer = Any  # This is Django's test response; its `json` method is missing in the type stubs.
+Answer = Any  # This is Django's test response; the type stubs lack its `json` method.
 
 
 @cache
@@ -54,7 +54,7 @@ class Api:
     """A client for the API. `api.get("challenges", user=user)` sends a request with a token of the user."""
 
     def __init__(self) -> None:
-        schema()  # This generates and caches the schema before a test replaces a view.
+        schema()  # Generate and cache the schema now, before a test replaces a view.
         self.secrets: dict[tuple[int, str], str] = {}
 
     def secret(self, user: User, scope: str = ApiToken.Scope.SUBMIT) -> str:

@@ -17,7 +17,7 @@ from django.urls import URLResolver, get_resolver
 
 from server.accounts.models import ApiToken
 from server.accounts.services import confirm_own_address, issue_token
-from server.challenges.models import JoinRequest
+from server.challenges.models import JoinRequest, RoleOffer
 from server.clock import database_now
 from server.submissions.services import quota, resumable
 from server.teams.models import Invitation, MergeProposal
@@ -33,7 +33,7 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 REFUSALS = {401, 403, 404, 405}
-# Request bodies are forms for pages and JSON for the API. Requests to all other routes have no fields.
+# The request bodies: forms for pages, and JSON for the API. Requests to all other routes have no fields.
 BODIES: dict[str, dict[str, Any]] = {"join": {"accept_rules": True}, "edit": {"note": "x"}, "PATCH": {"note": "x"}}
 MULTIPART = ("submissions", "truths", "v1/challenges")  # The ends of the URLs that accept forms with files.
 QUERY = re.compile(r"(?<!\()\?.*")
@@ -90,6 +90,9 @@ class World:
             "proposal": MergeProposal.objects.create(team=rivals, other=team, **weeks).pk,
             "token": "a",
             "organizer": challenge.organizer_roles.get(user=self.people["editor"]).pk,
+            "offer": RoleOffer.objects.create(
+                challenge=challenge, user=self.people["rival"], role="viewer", offered_at=database_now()
+            ).pk,
         }
         self.token, _ = issue_token(user=self.people["member"], name="x", scope="read", days=1)
         self.device = UserSession.objects.create(user=self.people["member"], session_key="k", ip="192.0.2.1")

@@ -32,6 +32,10 @@ def by_text(*, slug: str) -> QuerySet[Any, Any]:
     )
 
 
+def by_id(*, challenge: int) -> QuerySet[Any, Any]:
+    return Phase.objects.filter(challenge=challenge).values_list("pk", "challenge__title", "opens_at", named=True)
+
+
 def by_time(*, after: datetime | None) -> QuerySet[Any]:
     found = Phase.objects.order_by("pk")
     return found if after is None else found.filter(opens_at__gt=after)
@@ -56,6 +60,7 @@ def arguments(phases: list[Phase], submissions: list[Submission]) -> list[tuple[
         (by_numbers, "challenges", [numbers[:2], numbers[1:], []]),
         (by_uuids, "submissions", [[one.pk for one in submissions], [submissions[0].pk]]),
         (by_text, "slug", ["one", "two", "'; --"]),
+        (by_id, "challenge", [*numbers, 0]),
         (by_time, "after", [None, NOW, NOW - timedelta(days=3)]),
         (by_uuid, "submission", [submission.pk for submission in submissions]),
         (by_rows, "rows", [range(2), range(1, 3), range(7, 9), range(0)]),
@@ -72,7 +77,7 @@ def phases(make: Any) -> list[Phase]:
 def content(row: Any) -> Any:
     """Return the contents of a row, with its related models and annotations."""
     if isinstance(row, tuple):
-        return row
+        return row, getattr(row, "_fields", None)
     related = {name: content(one) for name, one in row._state.fields_cache.items() if one is not None}
     plain = {name: value for name, value in vars(row).items() if name != "_state"}
     return type(row), plain, related, row._state.db, row._state.adding

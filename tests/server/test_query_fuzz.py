@@ -36,7 +36,7 @@ KNOWN = {
 
 
 def addresses() -> list[str]:
-    """Return the URLs of all routes whose parameters have a value in KNOWN, except that of the logout."""
+    """Return the URLs of all routes whose parameters have a value in KNOWN, except the logout route."""
     found = []
     for route in routes(get_resolver().url_patterns):
         path = "/" + route.replace("<path:object_id>", "<str:object_id>").removesuffix("$").replace("^", "")
@@ -86,7 +86,7 @@ def test_no_query_string_causes_a_server_error(
     client = Client(raise_request_exception=False)
     client.force_login(superuser)
     with closing(client.get(path)) as answer:
-        usual = answer.status_code  # The status of readyz is 503, because no worker runs in this test.
+        usual = answer.status_code
     values = (*TIMES, *TEXTS)
     pairs = [(name, value) for name in sorted(names_read) for value in values]
     if path.startswith("/admin/"):

@@ -20,7 +20,7 @@ def server_files() -> list[Path]:
 
 
 def test_at_most_ten_files_are_very_short() -> None:
-    """Package markers, migrations and templates are not counted, because a template may be a small element of pages."""
+    """Package markers and migrations are not counted, nor are templates, which may be small parts of pages."""
     counted = [path for path in files("*.py", "*.js", "*.css") if "migrations" not in path.parts]
     short = [path for path in counted if path.name != "__init__.py" and lines_of(path) < SHORT_LINES]
     assert len(short) <= SHORT_FILES_LIMIT, short
@@ -42,7 +42,7 @@ def is_truth_class(node: ast.ClassDef) -> bool:
 
 
 def accesses_by_key(node: ast.AST, *, inside: bool = False) -> list[str]:
-    """Return all accesses to a ground truth by key, such as `truth.arrays["boxes"]`, outside the truth classes."""
+    """Return all accesses to a ground truth by key, such as `truth.arrays["boxes"]`, outside its own class."""
     found = []
     for child in ast.iter_child_nodes(node):
         within = inside or (isinstance(child, ast.ClassDef) and is_truth_class(child))
@@ -74,7 +74,7 @@ def test_what_ladder_feedback_shows_is_decided_by_one_condition() -> None:
 
 
 def test_leases_are_written_by_one_module() -> None:
-    """Only `leases.py` changes the two columns of a lease. Other modules may only filter by them."""
+    """Only `leases.py` changes the two columns of a lease. Other modules may use them only in filters."""
     written = re.compile(r"(\"lease_(?:token|until)\"\s*:|update\([^)]*lease_(?:token|until)\s*=)")
     assert {str(path) for path in server_files() if written.search((ROOT / path).read_text())} == {LEASES}
 

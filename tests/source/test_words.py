@@ -1,4 +1,4 @@
-"""No text contains a word that CONTRIBUTING.md lists as replaced, and words are separated by spaces."""
+"""No text contains a word that the word table in CONTRIBUTING.md rules out, and words are separated by spaces."""
 
 import re
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""The worker restores a prepared truth that is damaged or was prepared by another version of the evaluator.
+"""The worker restores a prepared ground truth that is damaged or was prepared by another version of the evaluator.
 
-No submission fails because of such a truth.
+No submission fails because of such a ground truth.
 """
 
 import random
@@ -105,7 +105,7 @@ def test_a_truth_prepared_by_the_previous_version_is_prepared_again(
 
 
 def other_truth(phase: Phase, folder: Path) -> Truth:
-    """Add a second truth to the phase, in which every second box is missing."""
+    """Add a second ground truth, without every second box, to the phase."""
     boxes = folder / "phases" / "main" / "truth" / "boxes.csv"
     head, *rows = boxes.read_text().splitlines()
     boxes.write_text("\n".join([head, *rows[::2]]) + "\n")
@@ -171,7 +171,7 @@ def test_damage_that_cannot_be_repaired_is_the_platforms_fault(
 def test_a_damaged_truth_is_never_replaced_by_a_different_truth(
     phase: Phase, submit: Callable[[], Submission], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """If the stored source belongs to a different truth, the damaged file is not replaced."""
+    """If the stored source belongs to a different ground truth, the damaged file is not replaced."""
     boxes = tmp_path / "phases" / "main" / "truth" / "boxes.csv"
     boxes.write_text("\n".join(boxes.read_text().splitlines()[:-1]) + "\n")
     other = truths.add(phase=phase, path=boxes.parent, by=None)
@@ -203,14 +203,14 @@ def test_a_repair_that_does_not_end_counts_as_an_attempt(
 def test_a_worker_that_waited_for_another_finds_the_truth_undamaged(
     phase: Phase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second worker does not restore the truth again, because the first worker already uses the restored file."""
+    """The second worker does not restore the file again, because the first worker already uses the restored one."""
     truth, path = phase.truths.get(), prepared_file(phase)
     monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("the truth was prepared again"))
     restore(truth, DamagedTruth(path.name, "is damaged"))
 
 
 def test_restoring_a_truth_twice_does_no_harm(phase: Phase) -> None:
-    """Several workers may detect the same damage at the same time, and each of them may restore the truth."""
+    """Several workers may detect the same damage at the same time, and each of them may restore the ground truth."""
     truth, path = phase.truths.get(), prepared_file(phase)
     sound, before = path.read_bytes(), set(path.parent.iterdir())
     chance = random.Random(1)

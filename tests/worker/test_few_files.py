@@ -1,4 +1,4 @@
-"""The worker of an installation with few files stops only if several files or their whole folder are missing."""
+"""If an installation has few files, its worker stops only if several files or their whole folder are missing."""
 
 import pytest
 

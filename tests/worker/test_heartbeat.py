@@ -14,7 +14,7 @@ ENOUGH_SECONDS = 10.0
 
 
 class Calls:
-    """Replaces the function that renews the lease: it records its calls and returns the given results."""
+    """Replaces the function that renews the lease. It records its calls, and simulates outages and a lost lease."""
 
     def __init__(self) -> None:
         self.beats: list[tuple[str, float]] = []

@@ -1,4 +1,4 @@
-"""The limits on time and memory apply only to the time and memory that an individual scoring run uses."""
+"""The limits on time and memory count only what a single scoring run itself uses."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""The worker that scores files never sends emails: it has no such task and does not read its queue."""
+"""The worker that scores files never sends emails: it has no task for them and does not read their queue."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from django.core import mail
 from evaluator import scoring
 from server.challenges.models import Phase, Team
 from server.notices.services import mails
-from server.runtime import supervisor
+from server.runtime import parts
 from tests.conftest import InlineQueue, Make
 from tests.server.notices.conftest import choose_all
 from tests.worker.test_tasks import report
@@ -30,8 +30,8 @@ def test_the_worker_does_not_know_the_task_that_sends_mails() -> None:
 
 
 def test_only_the_sender_reads_the_queue_of_mails() -> None:
-    assert mails.QUEUE in supervisor.mailer_command()
-    assert mails.QUEUE not in supervisor.worker_command()
+    assert mails.QUEUE in parts.sweeper()["mailer"].command
+    assert mails.QUEUE not in parts.worker()["worker"].command
 
 
 def test_scoring_sends_no_mail(

@@ -21,7 +21,7 @@ REPLICATES = [0.5, float("nan"), 0.75]
 
 
 def report(value: float = 0.625) -> Any:
-    """Return a function that scores a request with a fixed report; it has replicates if they are requested."""
+    """Return a function that answers each request with a fixed report, with replicates if these are requested."""
 
     def splits(drawn: bool) -> dict[str, Any]:
         ends = {"mAP": [0.5, 0.75]} if drawn else {}

@@ -1,4 +1,4 @@
-"""Tests that a worker that is stopped at any moment puts its job back."""
+"""Tests that a worker puts its job back in the queue, no matter when the worker is stopped."""
 
 import signal
 import sys

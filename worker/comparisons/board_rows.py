@@ -16,14 +16,14 @@ from server.leaderboards.models import Board, Entry
 from server.leaderboards.scored_entries import SPLITS
 from server.submissions.models import Replicates
 
-RULES = 2  # Version of the rules. If it is raised, all stored comparisons are computed again.
-NORMAL_WIDTH = 3.92  # Width of the 95% interval of a normal distribution, in standard errors.
+RULES = 2  # version of the comparison rules; if it is incremented, all stored comparisons are computed again
+NORMAL_WIDTH = 3.92  # width of the 95% interval of a normal distribution, in standard errors
 
-Draws = tuple[int, int]  # Seed and number of bootstrap draws.
+Draws = tuple[int, int]  # seed and number of bootstrap draws
 
 
 class Line(NamedTuple):
-    """A current entry of a leaderboard."""
+    """A current entry on a leaderboard."""
 
     key: int
     evaluation: int | None
@@ -36,10 +36,10 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class BoardRows:
-    """The entries of a leaderboard in order. The arrays do not contain baselines, which are not compared.
+    """The entries of a leaderboard in rank order. Baselines are not compared, so the arrays do not contain them.
 
     `draws` maps each evaluation that has replicates to its bootstrap draws. `decimals` is the number of decimals that
-    the phase shows; None if it shows all digits.
+    the phase shows, or None if it shows every digit.
     """
 
     split: str
@@ -61,8 +61,9 @@ class BoardRows:
 
     @cached_property
     def known(self) -> Flags:
-        """Whether each team is known, which means that it has an interval, and replicates from the same draws as
-        most teams.
+        """Whether each team is known.
+
+        A team is known if it has an interval, and replicates from the same draws as most teams.
         """
         usual = Counter(self.draws.values()).most_common(1)
         draws = [self.draws.get(line.evaluation or 0) for line in self.teams]
@@ -71,13 +72,13 @@ class BoardRows:
 
     @cached_property
     def errors(self) -> Numbers:
-        """The standard error of each score, from its interval; NaN for a team that is not known."""
+        """The standard error of each score, derived from its interval. It is NaN for teams that are not known."""
         widths = [(line.high or 0.0) - (line.low or 0.0) for line in self.teams]
         return np.where(self.known, np.array(widths) / NORMAL_WIDTH, np.nan)
 
     @property
     def margin(self) -> float:
-        """Scores that differ by at most this margin, one unit of the last shown digit, are never distinguished."""
+        """The margin up to which scores are never distinguished: one unit of the last digit shown."""
         return 0.0 if self.decimals is None else 10.0**-self.decimals
 
     @property
@@ -87,7 +88,7 @@ class BoardRows:
         return sha256(repr((RULES, self.decimals, lines)).encode()).hexdigest()
 
     def replicates(self, teams: Sequence[int]) -> Numbers:
-        """Return the replicates of the known teams with these indices, shape (teams, replicates)."""
+        """Return the replicates of the known teams with these indices, as an array of shape (teams, replicates)."""
         wanted = [self.teams[index].evaluation or 0 for index in teams]
         found = np.full((len(wanted), self.draws[wanted[0]][1] if wanted else 0), np.nan)
         row_of = {evaluation: row for row, evaluation in enumerate(wanted)}

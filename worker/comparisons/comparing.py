@@ -1,4 +1,4 @@
-"""Compares the entries of a leaderboard, and returns the entries whose stored comparison has to change."""
+"""Compares the entries of a leaderboard, and returns those whose stored comparison has to change."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -48,7 +48,7 @@ def copy_of(kept: ComparedEntry | None, key: int) -> ComparedEntry:
 
 
 def values_of(one: ComparedEntry) -> tuple[object, ...]:
-    """Return the values of a compared entry, without the time at which they were computed."""
+    """Return the values of a compared entry, except the time at which they were computed."""
     ranks = (one.rank_low, one.rank_high, one.is_individual)
     return (one.compared_with, one.tied, one.next_up, one.next_up_tied, *ranks, *gain_of(one))
 
@@ -78,7 +78,7 @@ def write_top(expected: Kept, rows: BoardRows, now: datetime) -> None:
 
 
 def write_interval(one: ComparedEntry, interval: RankInterval | None, now: datetime, *, is_individual: bool) -> None:
-    """Set the rank interval of a compared entry. The time is updated only if the interval changes."""
+    """Set the rank interval of a compared entry. The time changes only if the interval does."""
     low, high = interval or (None, None)
     if (low, high, is_individual) != (one.rank_low, one.rank_high, one.is_individual):
         one.ranked_at = now if interval else None
@@ -86,10 +86,10 @@ def write_interval(one: ComparedEntry, interval: RankInterval | None, now: datet
 
 
 def due_teams(expected: Kept, rows: BoardRows) -> list[int]:
-    """Return the teams below the first `TOP` teams that need an individual interval.
+    """Return the teams that rank below the first `TOP` and need an individual rank interval.
 
-    A team needs an interval if its entry is new, if it was among the first teams before, or if its rank is no longer in
-    its interval.
+    A team needs an interval if its entry is new, if it was among the first teams at the last comparison, or if its rank
+    is no longer within its interval.
     """
     return [team for team in range(TOP, len(rows.teams)) if rows.known[team] and is_due(expected, rows, team)]
 

@@ -9,12 +9,12 @@ from server.leaderboards.earlier_ranks import evaluations_week_ago
 from server.leaderboards.models import Board
 from worker.comparisons.board_rows import BoardRows
 
-AT_ONCE = 500  # The largest number of differences that one comparison computes.
+AT_ONCE = 500  # maximum number of differences that one comparison computes
 READ_AT_ONCE = 100
 
 
 class Gain(NamedTuple):
-    """The evaluation of the entry that a team had a week ago, and the 95% interval of the gain since."""
+    """The evaluation on which a team's entry was based a week ago, and the 95% interval for the gain since then."""
 
     earlier: int | None = None
     low: float | None = None
@@ -22,16 +22,16 @@ class Gain(NamedTuple):
 
 
 class Gains(NamedTuple):
-    """Gains by the key of the entry, and whether all of them have been computed."""
+    """Gains keyed by entry, and whether all of them have been computed."""
 
     found: dict[int, Gain]
     is_complete: bool
 
 
 def gains(board: Board, rows: BoardRows, *, now: datetime, kept: Mapping[int, Gain]) -> Gains:
-    """Return the gains of teams whose entry has changed within a week. Only public leaderboards show them.
+    """Return the gains of teams whose entries have changed within a week. Only public leaderboards show gains.
 
-    `kept` are the gains of the last comparison. These gains are not computed again, because the scores of an entry
+    `kept` contains the gains from the last comparison. They are not computed again, because the scores of an entry
     never change.
     """
     if board.kind != Board.Kind.PUBLIC:

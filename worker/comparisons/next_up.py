@@ -1,4 +1,4 @@
-"""Tests whether the difference between each team and the nearest team of a higher rank could be due to chance."""
+"""Tests whether the difference between each team and the nearest team with a higher rank could be due to chance."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,22 +10,22 @@ READ_AT_ONCE = 200
 
 
 class NextUp(NamedTuple):
-    """The nearest entry with a higher score, and whether it is tied with the team's entry; None if this is unknown."""
+    """The nearest entry with a higher score, and whether it is tied with the team's entry (None if unknown)."""
 
     entry: int | None = None
     tied: bool | None = None
 
 
 def next_up(rows: BoardRows, kept: Mapping[int, NextUp]) -> dict[int, NextUp]:
-    """Return the nearest entry with a higher score for each team that has one, by the key of the team's entry.
+    """Return the nearest entry with a higher score for each team that has one, keyed by the team's entry.
 
-    `kept` are the results of the last comparison. A pair that was already compared is not compared again, because the
-    scores of an entry never change.
+    `kept` contains the results of the last comparison. A pair that was already compared is not compared again, because
+    the scores of an entry never change.
     """
     found: dict[int, NextUp] = {}
-    left: list[tuple[int, int]] = []  # Pairs of teams to compare, the higher team first.
+    left: list[tuple[int, int]] = []  # pairs of teams to compare, with the higher-ranked team first
     for team in range(len(rows.teams)):
-        # The last team that is ranked above all teams of this rank.
+        # The lowest team among those that rank above this team and all teams with an equal score.
         above = rows.ranks[team] - 2 if rows.ranks[team] > 1 else None
         if above is None:
             continue
@@ -43,7 +43,10 @@ def next_up(rows: BoardRows, kept: Mapping[int, NextUp]) -> dict[int, NextUp]:
 
 
 def tied_pairs(rows: BoardRows, pairs: list[tuple[int, int]]) -> list[bool | None]:
-    """Return for each pair of known teams whether the two are tied. The replicates of all pairs are read together."""
+    """Return whether the two teams are tied, for each pair of known teams.
+
+    The replicates of all pairs are read at once.
+    """
     teams = sorted({team for pair in pairs for team in pair})
     replicates = dict(zip(teams, rows.replicates(teams), strict=True))
     return [may_be_equal(rows, above, team, replicates[above] - replicates[team]) for above, team in pairs]

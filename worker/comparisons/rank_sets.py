@@ -14,11 +14,11 @@ from evaluator.metrics.rank_intervals import (
 )
 from worker.comparisons.board_rows import BoardRows
 
-AT_ONCE = 100  # Maximum number of individual intervals that one comparison computes.
+AT_ONCE = 100  # maximum number of individual intervals that one comparison computes
 
 
 def top_intervals(rows: BoardRows) -> list[RankInterval | None]:
-    """Return simultaneous rank intervals of the first teams of a leaderboard; None where replicates are missing."""
+    """Return simultaneous rank intervals for the first teams on a leaderboard, or None where replicates are missing."""
     near, known = near_the_top(rows), np.flatnonzero(rows.known)
     try:
         found = top_rank_intervals(
@@ -32,7 +32,7 @@ def top_intervals(rows: BoardRows) -> list[RankInterval | None]:
 
 
 def near_the_top(rows: BoardRows) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
-    """Return the known teams, except teams that are far worse than every team that could be among the first `TOP`."""
+    """Return the known teams except those that are far worse than every team that could be among the first `TOP`."""
     known = np.flatnonzero(rows.known)
     if len(known) <= TOP:
         return known
@@ -43,7 +43,10 @@ def near_the_top(rows: BoardRows) -> "np.ndarray[tuple[int], np.dtype[np.intp]]"
 
 
 def individual_intervals(rows: BoardRows, due: Sequence[int]) -> dict[int, RankInterval | None]:
-    """Return individual rank intervals by team, for at most AT_ONCE `due` teams whose scores are close together."""
+    """Return individual rank intervals, keyed by team, for up to AT_ONCE of the `due` teams.
+
+    Only teams whose scores are close to that of the first due team are included.
+    """
     if not due:
         return {}
     near_first = near(rows, due[0])
@@ -56,7 +59,7 @@ def individual_intervals(rows: BoardRows, due: Sequence[int]) -> dict[int, RankI
 
 
 def individual_among(rows: BoardRows, some: Sequence[int], chosen: Flags) -> dict[int, RankInterval | None]:
-    """Return the individual rank intervals of some teams. `chosen` selects the known teams near any of these teams."""
+    """Return individual rank intervals for some teams. `chosen` selects the known teams that are near any of them."""
     indices = np.flatnonzero(chosen)
     wanted = np.searchsorted(indices, some).tolist()
     found = individual_rank_intervals(
@@ -74,7 +77,7 @@ def individual_among(rows: BoardRows, some: Sequence[int], chosen: Flags) -> dic
 
 
 def near(rows: BoardRows, team: int) -> Flags:
-    """Return which of the known teams are near a team.
+    """Return which of the known teams are near the given team.
 
     Two teams are near each other if their scores differ by at most `FAR` times the sum of their standard errors, plus
     the margin.
@@ -85,7 +88,10 @@ def near(rows: BoardRows, team: int) -> Flags:
 
 
 def with_unknown(rows: BoardRows, interval: RankInterval | None, *, far_above: int = 0) -> RankInterval | None:
-    """Extend an interval by the omitted teams: `far_above` of them are better, and unknown teams may have any rank."""
+    """Extend an interval to account for the teams that were left out.
+
+    `far_above` of them are better, and unknown teams may have any rank.
+    """
     if interval is None:
         return None
     low, high = interval

@@ -1,4 +1,4 @@
-"""Finds the tie groups of a leaderboard by a paired test on the bootstrap replicates of two teams."""
+"""Finds the tie groups of a leaderboard, using a paired test on the bootstrap replicates of two teams."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -13,10 +13,9 @@ READ_AT_ONCE = 200
 
 
 class Tie(NamedTuple):
-    """The entry with which an entry was compared, and whether the two are tied; None if this is unknown.
+    """The entry with which an entry was compared, and whether the two are tied (None if unknown).
 
-    The other entry is the first entry of the tie group that contains the entry or, if there is none, of the nearest
-    group above it.
+    It is compared with the first entry of its own tie group or, if it is in none, of the nearest group above it.
     """
 
     compared_with: int | None = None
@@ -24,7 +23,7 @@ class Tie(NamedTuple):
 
 
 class Vectors:
-    """Reads the replicates of known teams in the order of the leaderboard, `ahead` teams at a time."""
+    """Reads the replicates of known teams in leaderboard order, `ahead` teams at a time."""
 
     def __init__(self, rows: BoardRows, ahead: int) -> None:
         self.rows, self.ahead = rows, ahead
@@ -39,9 +38,9 @@ class Vectors:
 
 
 def tie_groups(rows: BoardRows, kept: Mapping[int, Tie]) -> dict[int, Tie]:
-    """Return the tie of each entry, by its key.
+    """Return the tie of each entry, keyed by the entry.
 
-    A group ends before the first team that is not tied with the first team of the group. `kept` contains the ties of
+    A group ends before the first team that is not tied with the first team of the group. `kept` contains the ties from
     the last comparison, which are reused for the same pairs of entries, because the scores of an entry never change.
     """
     firsts, others = Vectors(rows, 1), Vectors(rows, READ_AT_ONCE)
@@ -60,9 +59,9 @@ def tie_groups(rows: BoardRows, kept: Mapping[int, Tie]) -> dict[int, Tie]:
 
 
 def are_tied(rows: BoardRows, first: int, team: int, firsts: Vectors, others: Vectors) -> bool | None:
-    """Return whether the published 95% interval of the difference contains zero; None if replicates are missing.
+    """Return whether the published 95% interval for the difference contains zero, or None if replicates are missing.
 
-    Equal scores are tied.
+    Teams with equal scores are tied.
     """
     if not (rows.known[first] and rows.known[team]):
         return None
@@ -70,7 +69,7 @@ def are_tied(rows: BoardRows, first: int, team: int, firsts: Vectors, others: Ve
 
 
 def may_be_equal(rows: BoardRows, first: int, team: int, differences: Numbers) -> bool | None:
-    """Return whether two known teams are tied, given the differences of their replicates."""
+    """Return whether two known teams are tied, given the differences between their replicates."""
     interval = paired_interval(differences)
     if interval is None:
         return None
@@ -79,9 +78,10 @@ def may_be_equal(rows: BoardRows, first: int, team: int, differences: Numbers) -
 
 
 def through_baselines(rows: BoardRows, found: dict[int, Tie]) -> dict[int, Tie]:
-    """Add the baselines to the ties.
+    """Add ties for the baselines.
 
-    A baseline between two teams of a tie group belongs to the group, so that the line that marks the group has no gap.
+    A baseline between two teams in a tie group is treated as part of it, so that the line that marks the group has no
+    gap.
     """
     below = Tie()
     for line in reversed(rows.lines):

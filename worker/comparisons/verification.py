@@ -1,4 +1,4 @@
-"""Compares stored comparisons with new ones, for `manage.py verify_board`."""
+"""Checks stored comparisons against newly computed ones, for `manage.py verify_board`."""
 
 from collections.abc import Iterator
 
@@ -40,7 +40,7 @@ def differences(comparison: Comparison) -> Iterator[str]:
 
 
 def expected_entries(rows: BoardRows) -> dict[int, tuple[object, ...]]:
-    """Return the expected values of each entry: tie, next entry up and, for the first `TOP` teams, rank interval."""
+    """Return the expected values for each entry: tie, next entry up and, for the first `TOP` teams, rank interval."""
     above = next_up(rows, {})
     expected: dict[int, tuple[object, ...]] = {
         key: (*tie, *above.get(key, NextUp())) for key, tie in tie_groups(rows, {}).items()

@@ -68,9 +68,9 @@ def _best_object(boxes, box, objects, first, stop, threshold, available):
 
 @inlined
 def _best_group(boxes, box, groups, first, stop, threshold):
-    """Return (group with the highest IoA, that IoA).
+    """Return (group with the highest IoA, that IoA); (-1, 0) if no IoA reaches the threshold.
 
-    In a tie, the last group; (-1, 0) if none reaches the threshold.
+    In a tie, the last of the tied groups is returned.
     """
     best, highest = np.int64(-1), 0.0
     for target in range(first, stop):
@@ -98,7 +98,7 @@ def match_in_turn(order, boxes, objects, ranges, groups, group_ranges, threshold
     Parameters
     ----------
     order : int64 array of shape (N,)
-        Indices of the predictions, in the order in which they are matched.
+        Indices of the predictions, in matching order.
     boxes, objects, groups : float64 arrays of shapes (N, 4), (M, 4) and (G, 4)
     ranges, group_ranges : int64 arrays of shape (N, 2)
         Half-open ranges of the objects and of the groups that each prediction may match.

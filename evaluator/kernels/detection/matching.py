@@ -15,10 +15,10 @@ from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE_CONFIDENC
 
 @inlined
 def unscored_class(truth, label):
-    """Return the class code for entries of a label that are not scored. All unknown labels share a code.
+    """Return the class code for the unscored entries of a label. All unknown labels share one code.
 
-    The codes are those of :class:`evaluator.tracks.detection.entries.Entries`; their curves are not reported. Entries
-    that are not scored are stored because running time and memory use would otherwise reveal which predictions are
+    See :class:`evaluator.tracks.detection.entries.Entries` for the codes. The curves of unscored entries are computed
+    but not reported. If these entries were dropped, running time and memory use would reveal which predictions are
     scored.
     """
     labels = len(truth.labels.starts) - 1
@@ -42,20 +42,21 @@ def add_entry(truth, state, confidence, label, image, miss):
 
 @inlined
 def add_unscored(truth, state, confidence, label, image):
-    """Append an entry that is not scored, unless it belongs to the first ``CROWD`` predictions of its image."""
+    """Append an unscored entry, unless its prediction is among the first ``CROWD`` predictions of its image."""
     if state.image_predictions[image] > CROWD:
         add_entry(truth, state, confidence, unscored_class(truth, label), image, 1)
 
 
 @inlined
 def claim(truth, state, offsets, threshold, image, position, target, confidence, coordinates):
-    """Let a detection claim a box.
+    """Record that a detection claims a box.
 
-    The detection that loses the box is absorbed by a group-of box or is a false positive.
+    If another detection has already claimed the box, the one that comes second in the order of
+    :func:`~evaluator.kernels.overlap.precedes` loses it: it is absorbed by a group-of box or becomes a false positive.
 
-    A detection may only match the box that it overlaps most. Therefore, the true positive of a box is the detection
-    that precedes all others that claim the box (:func:`~evaluator.kernels.overlap.precedes`). The order in which
-    detections are read does not matter.
+    A detection may only match the box that it overlaps most. Therefore, the true positive of a box is the first in that
+    order among all detections that claim the box, and the result does not depend on the order in which detections are
+    read.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
 
 @subroutine
 def collect(state, image, label, confidence, coordinates):
-    """Store a prediction of an image with too many predictions until the cap is applied; see :mod:`.overfull`."""
+    """Store a prediction of an overfull image until the limit on predictions is applied; see :mod:`.overfull`."""
     at = state.counts[COLLECTED]
     state.collected_images[at], state.collected_labels[at] = image, label
     state.collected[at, 0] = confidence
@@ -113,11 +114,11 @@ def collect(state, image, label, confidence, coordinates):
 
 @inlined
 def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
-    """Match one prediction of a known image, or store it if the image has too many (:mod:`.overfull`). Return a status.
+    """Match one prediction in a known image, or store it if the image is overfull (:mod:`.overfull`). Return a status.
 
     ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the label is not in the truth. If
-    an image turns out to be overfull, its remaining predictions are only counted, and the file must be read a second
-    time.
+    an image turns out to be overfull while the file is read, its remaining predictions are only counted, and the file
+    must be read a second time.
 
     Returns
     -------
@@ -163,9 +164,9 @@ def clear_class_positions(truth, state, image):
 
 @subroutine
 def finish_image(truth, state, offsets, image, groups_count):
-    """Add the true positives of an image's boxes and groups to the entries, and reset their best candidates.
+    """Append the true positives of an image's boxes and groups to the entries, and reset the best candidates.
 
-    The arrays of entries must have room for an additional entry for each box and each group that has detections.
+    The entry arrays must have room for one more entry per box and per group with detections.
     """
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         label = np.int64(truth.verified[position])
@@ -181,6 +182,6 @@ def finish_image(truth, state, offsets, image, groups_count):
 
 @kernel(TRUTH, STATE, types.boolean)
 def finish_all_images(truth, state, groups_count):
-    """Apply :func:`finish_image` to every image. Each box and each group needs room for an entry."""
+    """Apply :func:`finish_image` to every image. The entry arrays must have room for an entry per box and per group."""
     for image in range(len(truth.usage)):
         finish_image(truth, state, (0, 0), image, groups_count)

@@ -1,7 +1,7 @@
-"""Matches the predictions of overfull images, which have more predictions than are scored.
+"""Matches the predictions in overfull images, which have more predictions than the evaluator scores.
 
-At most 10,000 detections of each image and class are scored. An image with more predictions than that is overfull: its
-predictions are collected first, and only those within the cap are matched.
+At most 10,000 detections per image and class are scored. An image with more predictions than that is overfull. Its
+predictions are first collected and then cut to this limit; only the remaining ones are matched.
 """
 
 import numpy as np
@@ -51,14 +51,14 @@ def overlaps_of(truth, images, labels, predictions, overlaps):
     TRUTH, STATE, types.float64, types.boolean, types.boolean, types.int32[::1], types.int32[::1], types.float64[:, ::1]
 )
 def match_collected(truth, state, threshold, one_image, groups_count, images, labels, predictions):
-    """Match the given predictions, which are those within the cap in overfull images, one image at a time.
+    """Match predictions in overfull images, one image at a time. They must already be cut to the limit for each class.
 
-    The state must have room for an additional entry for each of these predictions and for each group of the images.
+    The state must have room for one more entry per prediction and per group in these images.
 
     Parameters
     ----------
     one_image : bool
-        Whether the state holds one image at a time. If not, call
+        Whether the state holds the data of one image at a time. If false, call
         :func:`~evaluator.kernels.detection.matching.finish_all_images` afterwards.
     images, labels, predictions
         As for :func:`overlaps_of`, with images in ascending order.

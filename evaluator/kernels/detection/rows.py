@@ -19,7 +19,10 @@ IMAGE, LABEL = 0, 1  # Kinds of cells. Kinds 2 to 6 are numbers: Score, XMin, XM
 
 @subroutine
 def _read_row(data, at, truth, kind_of_cell, batch, row):
-    """Read a line into ``batch``, cell by cell. Return the offset of the next line, or 0 if the line is not plain."""
+    """Read a line into ``batch``, cell by cell. Return the offset of the next line.
+
+    The offset is 0 if the line is not in plain syntax (see :mod:`evaluator.kernels.reading`).
+    """
     for cell in range(CELLS):
         kind, last = kind_of_cell[cell], cell == CELLS - 1
         if kind > LABEL:
@@ -37,7 +40,10 @@ def _read_row(data, at, truth, kind_of_cell, batch, row):
 
 @subroutine
 def _read_rows(data, at, stop, truth, kind_of_cell, batch):
-    """Fill a batch line by line. Return (number of lines, offset of the next line, or 0 if a line is not plain)."""
+    """Fill a batch line by line. Return (number of lines, offset of the next line).
+
+    The offset is 0 if a line is not in plain syntax.
+    """
     rows = 0
     while at < stop and rows < len(batch.positions):
         at = _read_row(data, at, truth, kind_of_cell, batch, rows)
@@ -76,7 +82,7 @@ def _read_plain_rows(data, at, stop, truth, cell_of_kind, batch):
 
 @inlined
 def _position_of(truth, state, image, label):
-    """Count a row. Return the position of its class in ``truth.verified``; -1 if its class is not verified."""
+    """Count a row, and return the position of its class in ``truth.verified``; -1 if the class is not verified."""
     if image < 0:
         state.counts[UNKNOWN_IMAGES] += 1
         return np.int64(-1)
@@ -154,9 +160,10 @@ def read_rows(data, at, stop, kind_of_cell, cell_of_kind, batch, truth, state, t
 
 @kernel(TRUTH, STATE, STATE, types.float64)
 def merge(truth, state, other, threshold):
-    """Merge the state of another thread into ``state``. Its best candidates claim their boxes; groups are combined.
+    """Merge the results of another thread, ``other``, into ``state``.
 
-    ``state`` must have room for an additional entry for each box.
+    If both threads have a candidate for a box, the better one remains; each group-of box keeps the higher of its two
+    confidences. ``state`` must have room for one more entry per box.
     """
     for image in range(len(truth.usage)):
         for position in range(truth.verified_from[image], truth.verified_from[image + 1]):

@@ -26,7 +26,7 @@ class KernelTruth(NamedTuple):
     closed : bool array of shape (2,)
         Whether an unknown image is a defect, and whether an unknown label is a defect.
     listed : int64
-        Labels with this code or a larger code count as unknown; see ``LabelTruth.public_labels``.
+        Labels with this code or a higher one count as unknown; see ``LabelTruth.public_labels``.
     usage : int8 array of shape (images,)
     verified_from : int32 array of shape (images + 1,)
         Position in ``verified`` of the first verified class of each image.
@@ -67,9 +67,10 @@ TRUTH = types.NamedTuple(
 
 
 class DetectionState(NamedTuple):
-    """The results of one thread. No other thread writes to its arrays.
+    """The results of one thread. Only this thread writes to the arrays.
 
-    ``best_candidates`` and ``group_confidences`` hold one image at a time (Kaggle layout) or all images (long layout).
+    ``best_candidates`` and ``group_confidences`` hold the data of one image at a time (Kaggle layout) or of all images
+    (long layout).
 
     Attributes
     ----------
@@ -77,9 +78,10 @@ class DetectionState(NamedTuple):
     named : uint8 array of shape (images,)
         1 if the submission has a row for the image.
     image_predictions : int32 array of shape (images,)
-        Number of predictions of each image that were read.
+        Number of predictions read so far for each image.
     overfull : bool array of shape (images,), read-only
-        Images with more predictions than the cap allows for a class. Their predictions are stored but not matched.
+        Images with more predictions than are scored per class; see :mod:`evaluator.kernels.detection.overfull`. Their
+        predictions are stored but not matched.
     unknown_image_hashes : uint64 array
         Hashes of image ids that are not in the truth; their number is ``counts[UNKNOWN_IMAGE_HASHES]``.
     class_positions : int32 array of shape (labels,)

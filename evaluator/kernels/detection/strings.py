@@ -64,14 +64,14 @@ def read_strings(data, at, stop, truth, state, threshold, groups_count):
     Parameters
     ----------
     data : uint8 array
-        Must be readable for 24 bytes beyond ``stop``. No reference to it is kept.
+        Must be readable for 24 bytes beyond ``stop``. The function keeps no reference to the array.
     at, stop : int64
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
     truth : KernelTruth
     state : DetectionState
-        Must have room for an additional entry for every 12 bytes and for each group of the images that are read, and
-        for an additional hash of an unknown image for every 3 bytes. A group needs a separate entry, because a
-        detection that it absorbs can be an entry too.
+        Must have room for one more entry per 12 bytes, one more entry per group in the images that are read, and one
+        more hash of an unknown image per 3 bytes. A group needs its own entry, because the detections that it absorbs
+        can be entries too.
     threshold : float64
         Smallest IoU of a match.
     groups_count : bool

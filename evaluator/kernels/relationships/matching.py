@@ -104,7 +104,10 @@ def _first_triplet(truth, image, key):
 
 @inlined
 def claim(state, target, entry, confidence, overlap, coordinates):
-    """Let a pair claim a triplet or a phrase. Of all pairs that claim it, the first in order is the true positive.
+    """Record that a pair claims a triplet or a phrase.
+
+    Of all pairs that claim it, the first in the order of :func:`~evaluator.kernels.overlap.precedes` is the true
+    positive.
 
     Parameters
     ----------
@@ -123,9 +126,9 @@ def claim(state, target, entry, confidence, overlap, coordinates):
 
 @subroutine
 def _match(truth, state, threshold, entry, begin, key, confidence, coordinates):
-    """Let a pair claim the triplet and the phrase that it overlaps most.
+    """Record that a pair claims the triplet and the phrase that it overlaps most.
 
-    The triplets that the pair is compared with have the key ``key`` and begin at index ``begin``.
+    The pair is compared with the triplets whose key is ``key``; the first of them has the index ``begin``.
     """
     first, second = _as_float32(coordinates, 0), _as_float32(coordinates, 4)
     around = _enclosing(first, second)
@@ -151,7 +154,7 @@ def _count_unusual(counts, confidence, coordinates, threshold):
     """Count unusual pairs: with an inverted box, coordinates outside the image, or a confidence above 1.
 
     Pairs that can match neither a relationship nor a phrase are counted too. All these pairs are valid but probably not
-    intended; the participant gets a notice with their number.
+    intended, so a notice tells the participant how many there are.
     """
     low, high = coordinates[0], coordinates[0]
     for coordinate in coordinates:
@@ -171,7 +174,7 @@ def _count_unusual(counts, confidence, coordinates, threshold):
 
 @inlined
 def add_prediction(truth, state, threshold, image, labels, relation, confidence, coordinates):
-    """Match one predicted pair of a known image, add it to the entries if it is scored, and return a status.
+    """Match one predicted pair in a known image, add it to the entries if it is scored, and return a status.
 
     Parameters
     ----------
@@ -210,7 +213,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     if at < len(truth.triplets) and truth.triplets[at] == key:
         _match(truth, state, threshold, entry, at, key, confidence, coordinates)
     elif state.image_predictions[image] > CROWD and len(truth.triplets) > 0:
-        # The pair is compared with another triplet and claims nothing. Otherwise the time that scoring takes would
+        # Compare the pair with some other triplet, without letting it claim anything. Otherwise the scoring time would
         # reveal which triplets exist.
         _match(truth, state, np.inf, entry, 0, NO_KEY, confidence, coordinates)
     return DONE
@@ -218,9 +221,10 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
 
 @kernel(STATE, STATE, types.int64)
 def merge(state, other, offset):
-    """Let the best candidates in another thread's state claim their triplets and phrases in ``state``.
+    """Merge the best candidates found by another thread, ``other``, into ``state``.
 
-    ``offset``, the number of entries of the earlier threads, is added to the entry indices of these candidates.
+    If both threads have a candidate for a triplet or a phrase, the better one remains. ``offset`` is the number of
+    entries of all earlier threads; it is added to the entry indices of ``other``.
     """
     for target in range(len(state.best_entries)):
         candidate = other.best_candidates[target]

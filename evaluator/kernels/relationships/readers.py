@@ -26,9 +26,9 @@ IMAGE, RELATION = 0, 3  # Kinds of cells. Kinds 1 and 2 are labels, 4 to 12 are 
 
 @subroutine
 def _token_at(data, at, index, closed):
-    """Return (code of a text in a prediction string, offset after it).
+    """Return (code of a label or relation in a prediction string, offset after this token).
 
-    The offset is 0 if the text is not in plain syntax.
+    The offset is 0 if the token is not in plain syntax.
     """
     if at == 0:
         return np.int64(-1), at
@@ -43,9 +43,9 @@ def _token_at(data, at, index, closed):
 
 @inlined
 def _box_at(data, at, index, closed):
-    """Return (label, XMin, XMax, YMin, YMax, offset after them).
+    """Return (label, XMin, XMax, YMin, YMax, offset after these five tokens).
 
-    The offset is 0 if any of them is not in plain syntax.
+    The offset is 0 if any of the tokens is not in plain syntax.
     """
     label, at = _token_at(data, at, index, closed)
     if at == 0:
@@ -87,13 +87,12 @@ def read_strings(data, at, stop, truth, state, threshold):
     Parameters
     ----------
     data : uint8 array
-        Must be readable for 24 bytes beyond ``stop``. No reference to it is kept.
+        Must be readable for 24 bytes beyond ``stop``. The function keeps no reference to the array.
     at, stop : int64
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
     truth : KernelTruth
     state : RelationshipState
-        Must have room for an additional entry for every 24 bytes, and for an additional hash of an unknown image for
-        every 3 bytes.
+        Must have room for one more entry per 24 bytes, and for one more hash of an unknown image per 3 bytes.
     threshold : float64
         Smallest IoU of a match.
 
@@ -139,7 +138,7 @@ def _text_cell_at(data, at, truth, kind, last):
     types.float64,
 )
 def read_rows(data, at, stop, kind_of_cell, codes, numbers, truth, state, threshold):
-    """Read whole lines, each of which has one pair, and match the pairs.
+    """Read whole lines with one pair per line, and match the pairs.
 
     Parameters
     ----------

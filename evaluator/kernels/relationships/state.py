@@ -67,7 +67,7 @@ TRUTH = types.NamedTuple(
 
 
 class RelationshipState(NamedTuple):
-    """The results of one thread. No other thread writes to its arrays.
+    """The results of one thread. Only this thread writes to the arrays.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class RelationshipState(NamedTuple):
         As for :class:`evaluator.kernels.detection.state.DetectionState`.
     best_candidates : float64 array of shape (2 × M, 10)
         Confidence, overlap and coordinates of the best pair so far that claims each triplet, followed by those of the
-        best pair that claims each phrase. The confidence is -1 if no pair claims it.
+        best pair that claims each phrase. The confidence of an unclaimed triplet or phrase is -1.
     best_entries : int64 array of shape (2 × M,)
         Index of the entry of each of these best pairs; -1 if there is none.
     confidences, images, relations : float64, int32, int32 arrays of shape (capacity,)

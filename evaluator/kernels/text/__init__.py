@@ -1,1 +1,1 @@
-"""Kernels that convert text to cells, numbers and codes."""
+"""Kernels that split text into cells, and convert cells to numbers and codes."""

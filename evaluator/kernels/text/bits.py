@@ -1,4 +1,4 @@
-"""Operations on eight bytes at a time, and machine instructions for which Python has no operator.
+"""Operations that process eight bytes at a time, and machine instructions for which Python has no operator.
 
 SWAR, "SIMD within a register": a 64-bit word holds eight characters, the first in its lowest byte, and one addition
 tests all of them. Source: Lamport 1975, "Multiple byte processing with full-word instructions".
@@ -142,8 +142,8 @@ def _checked_word_at(data, at):
     return word
 
 
-# One part of `make fuzz` sets NUMBA_BOUNDSCHECK=1. In that case, bytes are read through the array, so that its bounds
-# are checked.
+# One part of `make fuzz` sets NUMBA_BOUNDSCHECK=1. In that case, bytes are read by indexing the array, so that numba
+# checks the bounds.
 word_at = _checked_word_at if config.BOUNDSCHECK else _word_at
 """``word_at(data, at)`` returns the eight bytes from ``at`` on. Bounds are not checked."""
 byte_at = _checked_byte_at if config.BOUNDSCHECK else _byte_at

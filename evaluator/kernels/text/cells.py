@@ -12,7 +12,10 @@ from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED, RETURN, 
 
 @subroutine
 def cell_end(data, at, last):
-    """Return the offset after the comma or, for the last cell, the line ending at ``at``; 0 if there is none."""
+    """Return the offset after the comma at ``at`` or, for the last cell, after the line ending at ``at``.
+
+    The offset is 0 if there is neither.
+    """
     if not last:
         return at + 1 if byte_at(data, at) == COMMA else 0
     if byte_at(data, at) == RETURN:

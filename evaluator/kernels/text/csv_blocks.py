@@ -1,8 +1,8 @@
 """Reads many CSV rows at once: finds the ends of all cells first, then reads column by column.
 
-The end of a number is known before the number is read, so the CPU reads several at the same time instead of waiting for
-the length of each (Langdale and Lemire 2019, "Parsing gigabytes of JSON per second"). Rows with blanks or CRLF are left
-to :mod:`evaluator.kernels.text.cells`.
+Because the end of each number is known in advance, the CPU can read several numbers at the same time instead of waiting
+for the length of each one (Langdale and Lemire 2019, "Parsing gigabytes of JSON per second"). Rows with blanks or CRLF
+are read by :mod:`evaluator.kernels.text.cells`.
 """
 
 from typing import Any, NamedTuple
@@ -119,8 +119,8 @@ def find_cell_ends(data, at, stop, ends):
             found &= (_1 << np.uint64(stop - at)) - _1
         first, count = count, count + np.int64(bits_set_in(found))
         while found:
-            # Few blocks of 64 bytes have more than eight cell ends, and the CPU predicts the end of a loop of fixed
-            # length well.
+            # Few blocks of 64 bytes have more than eight cell ends, and the CPU predicts the end of a fixed-length loop
+            # well.
             for offset in range(EIGHT):
                 ends[np.uint64(first + offset)] = at + np.int64(trailing_zeros(found))
                 found &= found - _1
@@ -156,7 +156,7 @@ def _long_number(data, begin, size):
 
 @subroutine
 def _read_remaining(data, ends, first, step, values):
-    """Read each cell whose value is still NaN as a decimal of any form. Return whether all cells are numbers."""
+    """Read each cell whose value is still NaN as a decimal number of any form. Return whether all cells are numbers."""
     for row in range(len(values)):
         if np.isnan(values[row]):
             cell = first + row * step
@@ -168,7 +168,7 @@ def _read_remaining(data, ends, first, step, values):
 
 @subroutine
 def numbers_of(data, ends, first, step, values):
-    """Read every ``step``-th cell from ``first`` on as a number. Return whether all of them are numbers.
+    """Read every ``step``-th cell, starting with cell ``first``, as a number. Return whether all are numbers.
 
     Parameters
     ----------
@@ -196,16 +196,16 @@ def numbers_of(data, ends, first, step, values):
 
 @subroutine
 def _code_of_any(data, begin, end, index, closed):
-    """Return (code, whether the text is accepted) for any text, even if it is long or unknown."""
+    """Return (code, whether the string is accepted) for any string, even a long or unknown one."""
     code, text_end, _ = text_at(data, begin, index)
     return code, text_end == end and (code >= 0 or not (closed or not is_plain(data, begin, end)))
 
 
 @subroutine
 def codes_of(data, ends, first, step, index, closed, codes):
-    """Look up the text of every ``step``-th cell from ``first`` on. Return whether all texts are accepted.
+    """Look up every ``step``-th cell, starting with cell ``first``. Return whether all these strings are accepted.
 
-    A text is accepted if it is in the index, or if it is plain and unknown texts are allowed.
+    A string is accepted if it is in the index, or if it is in plain syntax and unknown strings are allowed.
 
     Parameters
     ----------
@@ -213,9 +213,9 @@ def codes_of(data, ends, first, step, index, closed, codes):
         As for :func:`numbers_of`.
     index : TextIndex
     closed : bool
-        Whether an unknown text is a defect.
+        Whether an unknown string is a defect.
     codes : int64 array
-        Receives the codes, -1 for unknown texts; its length is the number of cells to read.
+        Receives the codes, -1 for unknown strings; its length is the number of cells to read.
     """
     for row in range(len(codes)):
         cell = np.uint64(first + row * step)
@@ -236,7 +236,7 @@ def codes_of(data, ends, first, step, index, closed, codes):
 
 
 class Batch(NamedTuple):
-    """Scratch memory of one thread for predictions that have been read but not yet matched.
+    """Per-thread scratch memory for predictions that have been read but not yet matched.
 
     Attributes
     ----------
@@ -244,8 +244,7 @@ class Batch(NamedTuple):
         Ends of cells, as :func:`find_cell_ends` writes them.
     codes : int64 array of shape (texts, BATCH_ROWS)
     positions : int64 array of shape (BATCH_ROWS,)
-        Position of each prediction's class in the truth's verified classes, -1 if the class is not verified in the
-        image.
+        Position of each prediction's class in ``KernelTruth.verified``, -1 if the class is not verified in the image.
     numbers : float64 array of shape (numbers, BATCH_ROWS)
     """
 
@@ -267,5 +266,5 @@ BATCH = types.NamedTuple((types.int64[::1], types.int64[:, ::1], types.int64[::1
 
 @inlined
 def follows(data, ends, cell, byte):
-    """Return whether the byte after a cell is ``byte``."""
+    """Return whether the byte that follows a cell is ``byte``."""
     return byte_at(data, ends[np.uint64(cell + 1)]) == byte

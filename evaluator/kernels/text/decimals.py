@@ -1,4 +1,4 @@
-"""Converts decimal text to the nearest float64. The result equals that of Python's ``float()``.
+"""Converts decimal strings to the nearest float64. The results equal those of Python's ``float()``.
 
 There are three algorithms. Each is used for numbers that the previous algorithm cannot convert:
 
@@ -83,7 +83,8 @@ def short_number_at(data, at, stop):
     -------
     value : float64
     end : int64
-        The offset after ``stop``; 0 if the number has another form, which :func:`number_at` may be able to read.
+        The offset after ``stop``; 0 if the number is written differently, in which case :func:`number_at` may be able
+        to read it.
     """
     head = word_at(data, at) ^ ZEROS
     word = word_at(data, at + 2) ^ ZEROS
@@ -97,9 +98,10 @@ def short_number_at(data, at, stop):
 
 @subroutine
 def long_number_at(data, at, stop):
-    """Read a number of one digit, a point and 9 to 14 digits. Parameters and result are as for :func:`short_number_at`.
+    """Read a number that consists of one digit, a point and 9 to 14 digits.
 
-    Numbers of 15 digits and powers of ten up to 10**22 are exact, so their quotient is rounded only once.
+    Parameters and result are those of :func:`short_number_at`. A float64 represents integers of 15 digits and powers of
+    ten up to 10**22 exactly, so their quotient is rounded only once.
     """
     head = word_at(data, at) ^ ZEROS
     word, more = word_at(data, at + 2) ^ ZEROS, word_at(data, at + 10) ^ ZEROS
@@ -116,7 +118,7 @@ def long_number_at(data, at, stop):
 
 @subroutine
 def _digits_at(data, at, whole):
-    """Append the digits from ``at`` on to ``whole``. Return (number, end of the digits, whether number < 10**19)."""
+    """Append digits to ``whole``, starting at ``at``. Return (number, end of the digits, whether number < 10**19)."""
     fits = True
     while True:
         word = word_at(data, at) ^ ZEROS
@@ -132,7 +134,7 @@ def _digits_at(data, at, whole):
 
 @subroutine
 def _exponent_at(data, at):
-    """Return (exponent, its end). Without an exponent: (0, ``at``); for an exponent without digits: (0, 0)."""
+    """Return (exponent, offset after it); (0, ``at``) if there is no exponent, (0, 0) if the exponent has no digits."""
     if byte_at(data, at) | 0x20 != 0x65:  # The next byte is neither "e" nor "E".
         return 0, at
     at += 1
@@ -200,7 +202,7 @@ def _eisel_lemire(whole, power):
 
 @subroutine
 def _by_library(data, at, end):
-    """Return the number that ``strtod`` reads. If it stops before ``end``, return infinity, which callers reject."""
+    """Return the number that ``strtod`` reads; if ``strtod`` stops before ``end``, infinity, which callers reject."""
     value, length = strtod(data, at)
     return value if length == end - at else np.inf
 
@@ -247,7 +249,7 @@ def number_at(data, at):
 
 @kernel(read_only(types.uint8), types.float64[::1], types.int64[::1])
 def numbers_between_blanks(data, values, ends):
-    """Read numbers that are separated by blanks; used in tests.
+    """Read numbers that are separated by blanks. Only tests use this function.
 
     ``ends`` receives 0 for a token that is not a number.
     """

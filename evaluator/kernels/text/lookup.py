@@ -1,6 +1,6 @@
-"""Looks up the code of an id or a label in a hash table with open addressing, which is stored in the truth.
+"""Looks up the code of an id or a label in a hash table with open addressing, which the prepared truth contains.
 
-Texts are padded with zeros to pairs of eight-byte words, so that texts can be compared word by word.
+Strings are padded with zeros to pairs of eight-byte words, so that they can be compared word by word.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,17 +24,17 @@ QUOTES = np.uint64(0x2222222222222222)
 
 
 class TextIndex(NamedTuple):
-    """A read-only hash table from texts to their codes.
+    """A read-only hash table that maps strings to codes.
 
     Attributes
     ----------
     slots : int32 array of shape (a power of two,)
-        Code of the text in each slot, -1 if the slot is empty. A text is in the slot of its hash or, if that slot is
-        taken, in the next empty slot.
+        Code of the string in each slot, -1 if the slot is empty. A string is in the slot given by its hash or, if that
+        slot is taken, in the next empty slot.
     starts : int32 array of shape (texts + 1,)
-        Position in ``words`` of the first word of each text.
+        Position in ``words`` of the first word of each string.
     words : uint64 array
-        The padded texts.
+        The padded strings.
     """
 
     slots: NDArray[np.int32]
@@ -46,12 +46,12 @@ INDEX = types.NamedTuple((read_only(types.int32), read_only(types.int32), read_o
 
 
 def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
-    """Return a hash table of distinct texts.
+    """Return a hash table that maps each of the given strings, which must be distinct, to its index.
 
-    Texts with a blank, comma, quote or control character are left out, because no plain cell or token can contain them.
-    Submissions that contain such texts need the reference implementation. With ``as_unknown``, every text that is not
-    :func:`is_plain` is left out. Submissions that contain such a text then need the reference implementation whether or
-    not the text is in the truth.
+    Strings with a blank, comma, quote or control character are left out, because cells and tokens in plain syntax
+    cannot contain them. Submissions that contain such strings need the reference implementation. With ``as_unknown``,
+    all strings for which :func:`is_plain` is false are left out. Submissions that contain any of them then need the
+    reference implementation, whether or not the string is in the ground truth.
     """
     encoded = [text.encode() for text in texts]
     sizes = np.array([-(-len(text) // 16) * 2 for text in encoded], np.int64)
@@ -70,26 +70,26 @@ def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
 
 
 def stored_index(name: str, texts: Iterable[str], *, as_unknown: bool = False) -> dict[str, NDArray[Any]]:
-    """Return the hash table of the given texts as named arrays for a truth. ``StoredIndex`` reads them."""
+    """Return the hash table of the given strings as named arrays for a truth. ``StoredIndex`` reads these arrays."""
     return {f"{name}.{part}": array for part, array in index_of([*texts], as_unknown=as_unknown)._asdict().items()}
 
 
 @inlined
 def hashed(value, one, two):
-    """Return the hash of a text, given the hash of its beginning and its next two words."""
+    """Extend the hash of the beginning of a string by the next two words, and return the new hash."""
     value = (value ^ one) * HASH_MULTIPLIER
     return ((value >> _29) ^ value ^ two) * HASH_MULTIPLIER
 
 
 @inlined
 def slot_of(value, slots):
-    """Return the slot of a hash: its highest bits, which depend on all bits of the text."""
+    """Return the slot for a hash: its highest bits, which depend on all bits of the string."""
     return np.int64(value >> _33) & (len(slots) - 1)
 
 
 @inlined
 def _pair_at(data, at):
-    """Return (first word, second word, number of bytes) of the next 16 bytes of a text. Bytes after its end are 0."""
+    """Return the next 16 bytes of a string as (first word, second word, number of bytes). Bytes after its end are 0."""
     one, two = word_at(data, at), word_at(data, at + 8)
     count = text_bytes_in(one)
     if count < 8:
@@ -113,7 +113,7 @@ def _fill(slots, starts, words, plain):
 
 @inlined
 def _equals(data, at, end, words, first, stop):
-    """Return whether the text from ``at`` to ``end`` equals ``words[first:stop]``."""
+    """Return whether the string from ``at`` to ``end`` equals ``words[first:stop]``."""
     if (end - at + 15) >> 4 != (stop - first) >> 1:
         return False
     for word in range(first, stop, 2):
@@ -138,19 +138,19 @@ def _search(data, at, end, index, value):
 
 @inlined
 def text_at(data, at, index):
-    """Look up the text that begins at ``at`` and ends before the first blank, comma or control character.
+    """Look up the string that begins at ``at`` and ends before the first blank, comma or control character.
 
     Parameters
     ----------
     data : uint8 array
-        Must be readable for 16 bytes beyond the text's end.
+        Must be readable for 16 bytes beyond the end of the string.
     at : int64
     index : TextIndex
 
     Returns
     -------
     code : int64
-        -1 if the text is not in the index.
+        -1 if the string is not in the index.
     end : int64
     hash : uint64
     """
@@ -166,7 +166,7 @@ def text_at(data, at, index):
 
 @kernel(read_only(types.uint8), INDEX, types.int64[::1])
 def codes_between_commas(data, index, codes):
-    """Look up texts, each of which is followed by a comma; used in tests."""
+    """Look up strings, each of which is followed by a comma. Only tests use this function."""
     at = np.int64(0)
     for cell in range(len(codes)):
         codes[cell], end, _ = text_at(data, at, index)
@@ -175,9 +175,9 @@ def codes_between_commas(data, index, codes):
 
 @subroutine
 def is_plain(data, at, end):
-    """Return whether an unknown text is plain: 1 to 256 characters of printable ASCII without quotes.
+    """Return whether an unknown string is in plain syntax: 1 to 256 printable ASCII characters other than quotes.
 
-    The text must not contain blanks, commas or control characters. This is not checked.
+    Callers must ensure that the string contains no blanks, commas or control characters.
     """
     if not 0 < end - at <= MAX_CHARACTERS:
         return False

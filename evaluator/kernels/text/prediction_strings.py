@@ -21,7 +21,7 @@ def after_blanks(data, at):
 
 @inlined
 def after_line(data, at):
-    """Return the offset of the next line if a line ends at ``at``, otherwise 0."""
+    """Return the offset of the next line if a line ends at ``at``; otherwise, return 0."""
     if byte_at(data, at) == RETURN:
         at += 1
     return at + 1 if byte_at(data, at) == LINE_FEED else 0
@@ -43,7 +43,7 @@ def _any_token_number_at(data, at):
 
 @inlined
 def token_number_at(data, at):
-    """Return (value, offset) for a number. The offset is that of the line end, the next token, or a blank before it."""
+    """Return (value, offset of what follows a number): the line end, the next token, or the blank before that token."""
     value, end = short_number_at(data, at, BLANK)
     if end == 0:
         return _any_token_number_at(data, at)

@@ -1,1 +1,1 @@
-"""The track of image-level classification of Open Images."""
+"""The image-level classification track of Open Images."""

@@ -1,4 +1,4 @@
-"""Explains a classification score with the pairs of classes that were confused, and a row for each verified label."""
+"""Explains a classification score with a table of confused classes, and with a row for each verified label."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,8 +27,9 @@ def explain(
 ) -> Outcome:
     """Score the confidences, and return the outcome with a table of confused classes and a row for each label.
 
-    ``class_errors`` counts, for each class that an image shows, the images in which a class that was verified as absent
-    has a higher confidence. Of several such classes, only the one with the highest confidence is counted.
+    The table ``class_errors`` counts the images in which a class that is verified as absent has a higher confidence
+    than a class that the image shows. If several absent classes do, only the one with the highest confidence is
+    counted.
     """
     outcome, entries = SCORER.evaluate(truth, table, parameters, progress), Entries.of(truth, table)
     splits = {name: _explained(truth, entries, report, name) for name, report in outcome.splits.items()}
@@ -42,7 +43,7 @@ def _explained(truth: ClassificationTruth, entries: Entries, report: SplitReport
 
 
 def _confusions(entries: Entries) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return all pairs of a present class and an absent class with higher confidence in the same image, as two arrays.
+    """Return, as two arrays, all pairs of a present class and an absent class with higher confidence in the same image.
 
     The pairs of an image are adjacent.
     """
@@ -61,7 +62,7 @@ def _confusions(entries: Entries) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def _rows(truth: ClassificationTruth, entries: Entries) -> Iterator[tuple[Any, ...]]:
-    """Yield usage, image, class, confidence, and whether the class is present, of each verified label."""
+    """Yield, for each verified label: usage, image, class, confidence, and whether the class is present."""
     columns = entries.images.tolist(), entries.labels.tolist(), entries.confidences.tolist(), entries.present.tolist()
     for image, label, confidence, is_present in zip(*columns, strict=True):
         yield USAGE_NAMES[truth.usage[image]], truth.images[image], truth.labels[label], confidence, int(is_present)

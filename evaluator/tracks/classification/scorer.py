@@ -1,4 +1,4 @@
-"""Scores image-level classification of Open Images. For each class, its verified images are ranked by confidence."""
+"""Scores image-level classification of Open Images. For each class, the verified images are ranked by confidence."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Entries:
     ----------
     images, labels : int64 arrays of shape (N,)
     confidences : float64 array of shape (N,)
-        The highest confidence that was predicted for the label, or MISSING_CONFIDENCE.
+        The highest confidence predicted for the label; MISSING_CONFIDENCE if there is none.
     present : bool array of shape (N,)
     """
 
@@ -74,7 +74,7 @@ class Entries:
         return Entries(*arrays)
 
     def average_precisions(self, positives: Numbers) -> Numbers:
-        """Return the average precision of each class, given its number of positives; both have shape (classes,)."""
+        """Return the average precision of each class, shape (classes,), given ``positives`` of the same shape."""
         hits = self.present.astype(np.float64)
         return average_precisions(self.labels, self.confidences, hits, positives, stepwise_average_precision)
 
@@ -154,7 +154,7 @@ def _warn_of_certain_classes(
 class ClassificationScorer(
     Scorer[ClassificationTruth, TrackParameters, SubmissionTable], TruthCompiler[TrackParameters]
 ):
-    """Scores submissions to Open Images classification."""
+    """Scores submissions to the classification track of Open Images."""
 
     track = CLASSIFICATION
 
@@ -199,14 +199,14 @@ class ClassificationScorer(
             confidences = table.numbers("Score")[:, 0]
             notice_predictions(source.findings, truth, confidences, [], [table.codes("LabelName")])
             if not len(confidences):
-                message = "the file has no predictions, so it gets the score of a random guess"
+                message = "the file has no predictions, so it gets the score of random guessing"
                 source.findings.notice("no_predictions", message, 1)
         return table
 
     def evaluate(
         self, truth: ClassificationTruth, table: SubmissionTable, parameters: TrackParameters, progress: Progress
     ) -> Outcome:
-        """Score the confidences of a submission on every split."""
+        """Score the confidences in a submission on every split."""
         progress("scoring", 0.0)
         entries = Entries.of(truth, table)
         reports = truth.for_each_split(lambda split: split_report(truth, entries, split))

@@ -1,4 +1,4 @@
-"""Statistics of a ground truth of image-level classification."""
+"""Statistics of a ground truth for image-level classification."""
 
 from evaluator.tracks.classification.scorer import ClassificationTruth
 from evaluator.truth_statistics import Statistics

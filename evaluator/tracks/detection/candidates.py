@@ -1,4 +1,4 @@
-"""Finds the detections of a submission (boxes or masks) that can be matched with objects."""
+"""Finds the detections in a submission (boxes or masks) that can be matched with objects."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,13 +10,13 @@ from evaluator.files.submission import SubmissionTable
 from evaluator.metrics.matching import TieBreaks, contains, most_confident, positions_in_groups
 from evaluator.tracks.shared.label_truth import ObjectTruth
 
-LOWEST_CONFIDENCE = -10.0  # As in the official code, detections with this or a lower confidence are left out.
+LOWEST_CONFIDENCE = -10.0  # As in the official code, only detections with a higher confidence than this are used.
 MAX_PER_IMAGE_AND_CLASS = 10_000
 
 
 @dataclass(slots=True)
 class Detections:
-    """N detections of a submission.
+    """N detections in a submission.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Detections:
     rows : int64 array of shape (N,)
         Row of the submission table that each detection comes from.
     indices : int64 array of shape (N,)
-        Index of each detection among all detections of the submission, as :func:`predicted` returns them.
+        Index of each detection among all detections in the submission, as returned by :func:`predicted`.
     """
 
     images: NDArray[np.int64]
@@ -58,12 +58,12 @@ class Detections:
 
     @property
     def coordinates(self) -> list[NDArray[np.float64]]:
-        """The four coordinates of the boxes, in the order in which they break ties."""
+        """The four coordinates of the boxes, in the order in which they are used to break ties."""
         return [self.boxes[:, axis] for axis in range(4)]
 
 
 def predicted(truth: ObjectTruth, table: SubmissionTable, boxes: NDArray[np.float64], *, expand: bool) -> Detections:
-    """Return all detections of a submission, those with known labels first.
+    """Return all detections in a submission. Those with known labels come first.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def predicted(truth: ObjectTruth, table: SubmissionTable, boxes: NDArray[np.floa
 
 
 def ancestors_of(truth: ObjectTruth, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return every pair of an index into ``labels`` and an ancestor of that label, as two arrays of shape (copies,)."""
+    """Return all pairs of an index into ``labels`` and an ancestor of this label, as two arrays of shape (copies,)."""
     ends = truth.ancestor_ends
     starts = np.r_[0, ends[:-1]]
     counts = (ends - starts)[labels]
@@ -102,15 +102,15 @@ def are_valid(detections: Detections) -> NDArray[np.bool_]:
 
 def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_]:
     """Return which detections have a label that is verified in their image, shape (N,)."""
-    if not len(detections):  # Returning early avoids reading an array of the ground truth.
+    if not len(detections):  # Without detections, no array of the ground truth is read.
         return np.zeros(0, bool)
     return contains(truth.verified, detections.keys(truth))
 
 
 def indices_within_cap(truth: ObjectTruth, detections: Detections, tie_breaks: TieBreaks) -> NDArray[np.int64]:
-    """Return the indices of the 10,000 most confident detections of each image and label.
+    """Return the indices of the 10,000 most confident detections for each image and label.
 
-    The cap applies to every label, verified or not. All labels that are not in the truth are treated as one label.
+    This limit applies to every label, verified or not. All labels that are not in the truth are treated as one label.
     """
     keys = detections.images * (len(truth.labels) + 1) + detections.labels + 1
     return most_confident(MAX_PER_IMAGE_AND_CLASS, keys, detections.confidences, tie_breaks)

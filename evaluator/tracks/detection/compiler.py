@@ -10,7 +10,7 @@ from evaluator.catalog.open_images import ATTRIBUTES
 from evaluator.files.folder import TruthFolder, coded
 from evaluator.files.tables import TruthTable
 from evaluator.kernels.text.lookup import stored_index
-from evaluator.tracks.checking import check_boxes, checked, distinct_keys, usage_of, warn_duplicates
+from evaluator.tracks.checking import check_boxes, checked, distinct_keys, group_flags, usage_of, warn_duplicates
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.shared.label_truth import count_objects
 from evaluator.tracks.shared.labels import Labelling, expanded
@@ -71,7 +71,7 @@ def _ranges(
     images: int,
     labels: int,
 ) -> dict[str, NDArray[Any]]:
-    """Return the index of the first verified class of each image, and of the first box of each verified class."""
+    """Return the index of each image's first verified class, and the index of each verified class's first box."""
     after = np.append(verified, np.iinfo(np.int64).max)
     return {
         "verified_from": np.searchsorted(verified, np.arange(images + 1) * labels).astype(np.int32),
@@ -84,16 +84,15 @@ def _ranges(
 def _boxes(
     table: TruthTable, images: Mapping[str, int], labels: Mapping[str, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Return four columns of boxes.csv: image, label and coordinates of each box, and whether it is a group-of box."""
+    """Return the image, label and coordinates of each box in boxes.csv, and whether it is a group-of box."""
     boxes = table.numbers(*BOX_COLUMNS)
     check_boxes(table, boxes)
     warn_duplicates(table, ("ImageID", "LabelName", *BOX_COLUMNS), "box")
-    groups = table.integers("IsGroupOf") != 0
-    return coded(table.texts("ImageID"), images), coded(table.texts("LabelName"), labels), boxes, groups
+    return coded(table.texts("ImageID"), images), coded(table.texts("LabelName"), labels), boxes, group_flags(table)
 
 
 def _attribute_names(table: TruthTable) -> list[str]:
-    """Return the names of the attribute columns that boxes.csv has."""
+    """Return the names of the attribute columns in boxes.csv."""
     return [name for name in ATTRIBUTES if name in table.frame]
 
 

@@ -26,8 +26,8 @@ class Entries:
     images : int array of shape (N,)
     classes : int array of shape (N,)
         Code of the class of each entry. With C classes, labels that are not in the truth have the code C. An entry that
-        is not scored has C + 1 plus the code of its class. Its curve is computed and discarded. Otherwise running time
-        and memory would reveal which entries are scored.
+        is not scored has C + 1 plus the code of its class. Curves of such entries are computed and discarded;
+        otherwise, running time and memory use would reveal which entries are scored.
     confidences : float64 array of shape (N,)
     weights : float64 array of shape (N,)
         The amount that each entry adds to the number of true positives: 1 for a detection that hits an object, the
@@ -44,12 +44,12 @@ class Entries:
         return Entries(self.images[chosen], self.classes[chosen], self.confidences[chosen], self.weights[chosen])
 
     def average_precisions(self, positives: Numbers) -> Numbers:
-        """Return the average precision of each class, given its number of positives; both have shape (classes,)."""
+        """Return the average precision of each class, shape (classes,), given ``positives`` of the same shape."""
         count = 2 * len(positives) + 2
         return reported_average_precisions(self.classes, self.confidences, self.weights, positives, count)
 
     def counts(self, classes: int, group_weight: float) -> EntryCounts:
-        """Return the numbers of entries, true positives and false positives of each class."""
+        """Return the numbers of entries, true positives and false positives in each class."""
         hits, groups = self.weights == 1, (self.weights > 0) & (self.weights < 1)
         hit, group, scored = (
             np.bincount(self.classes[chosen], minlength=classes)[:classes]

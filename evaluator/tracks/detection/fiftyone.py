@@ -18,9 +18,9 @@ KERNEL = "evaluator.kernels.detection.fiftyone"
 
 
 def counted(truth: DetectionTruth, parameters: DetectionParameters) -> DetectionTruth:
-    """Return the part of a truth that FiftyOne's rules use: the boxes of classes that image_labels.csv verifies.
+    """Return the part of a truth that FiftyOne's rules use: only the boxes of classes that image_labels.csv verifies.
 
-    If detections can match boxes of other classes, each box is used only once, without copies for ancestors.
+    If detections can match boxes of other classes, boxes are not copied for the ancestors of their class.
     """
     return (truth if parameters.classwise else truth.without_copied_boxes()).without_unlabelled()
 
@@ -28,8 +28,8 @@ def counted(truth: DetectionTruth, parameters: DetectionParameters) -> Detection
 def match(truth: DetectionTruth, detections: Detections, parameters: DetectionParameters) -> Matches:
     """Match detections in descending order of confidence, first with ordinary boxes, then with group-of boxes.
 
-    Without ``classwise``, a detection may match an ordinary box of a different class. The detection is then a false
-    positive of that class. A detection whose class is not verified in the image matches nothing.
+    Without ``classwise``, a detection may match an ordinary box of a different class. It then counts as a false
+    positive for the class of that box. A detection whose class is not verified in the image matches nothing.
     """
     threshold, verified = parameters.iou_threshold, are_verified(truth, detections)
     box_images, box_labels = truth.images_and_labels(truth.object_keys)
@@ -67,12 +67,12 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
 
 
 def _ranges(keys: NDArray[np.int64], object_keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the half-open range of the objects with each key, shape (N, 2)."""
+    """Return, for each key, the half-open range of the objects with this key, shape (N, 2)."""
     return np.stack([np.searchsorted(object_keys, keys, side=side) for side in ("left", "right")], axis=1)
 
 
 def completed(truth: DetectionTruth, matches: Matches, splits: Splits, parameters: DetectionParameters) -> Splits:
-    """Return the reports with the tables that FiftyOne prints. If ``classwise`` is false, add a confusion matrix."""
+    """Add the tables that FiftyOne prints to the reports; if ``classwise`` is false, also a confusion matrix."""
     weight = parameters.group_of_weight
     reports = {name: with_rates(truth, matches, report, truth.splits[name], weight) for name, report in splits.items()}
     if parameters.classwise:

@@ -23,25 +23,25 @@ class Matches:
     ----------
     detections : Detections
     verified : bool array of shape (N,)
-        Whether the label of a detection is verified in its image.
+        Whether the label of each detection is verified in its image.
     objects : int64 array of shape (N,)
-        Index of the ordinary object that a detection overlaps most, -1 if there is none.
+        Index of the ordinary object that each detection overlaps most, -1 if there is none.
     overlaps : float64 array of shape (N,)
         IoU with that object.
     hits : bool array of shape (N,)
-        Whether a detection is the true positive of that object.
+        Whether each detection is the true positive of that object.
     groups : int64 array of shape (N,)
-        Index of the group that contains the largest part of a detection, -1 if there is none.
+        Index of the group that contains the largest part of each detection, -1 if there is none.
     shares : float64 array of shape (N,)
         IoA with that group.
     absorbed : bool array of shape (N,)
-        Whether a detection is left out of the curves, because it matches that group or an object without a mask. The
+        Whether each detection is left out of the curves because it matches that group or an object without a mask. The
         most confident detection in a group is absorbed too; see :attr:`finds_group`.
     group_confidences : float64 array of shape (G,)
         Confidence at which a group is matched, NOT_FOUND if no detection matches it.
     curves : int64 array of shape (N,)
-        Class in whose curve a detection is an entry. This is its own class, unless it matches an object of a different
-        class.
+        Class to whose curve each detection belongs: the class of the detection, unless it matches an object of a
+        different class.
     """
 
     detections: Detections
@@ -56,7 +56,7 @@ class Matches:
     curves: NDArray[np.int64]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Matches":
-        """Return the matches of the selected detections, and of all groups."""
+        """Return the matches restricted to the selected detections, with all groups."""
         by_detection = {one.name for one in fields(self)} - {"group_confidences"}
         return Matches(
             **{name: getattr(self, name)[chosen] for name in by_detection}, group_confidences=self.group_confidences
@@ -80,13 +80,14 @@ class Matches:
         return winning_claims(targets, self.detections.confidences, self.shares, self.detections.coordinates)
 
     def crowded(self, truth: ObjectTruth) -> NDArray[np.bool_]:
-        """Return which images have so many predictions that they are crowded, bool array of shape (images,)."""
+        """Return which images are crowded (see :func:`crowded_images`), as a bool array of shape (images,)."""
         return crowded_images(np.bincount(self.detections.images, minlength=len(truth.images)))
 
     def entries(self, truth: ObjectTruth, group_weight: float) -> Entries:
         """Return the entries of the curves: all detections, even if they are not scored, and the matched groups.
 
-        Detections that are not scored, and all entries of ignored images, have codes of classes that are not reported.
+        Detections that are not scored, and all entries of ignored images, get the codes of additional classes, which
+        are not reported.
         """
         labels, found = len(truth.labels), np.flatnonzero(self.found_groups)
         unscored = labels + 1 + np.where(self.detections.labels >= 0, self.detections.labels, labels)

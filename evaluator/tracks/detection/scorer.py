@@ -1,4 +1,4 @@
-"""Scores Open Images object detection, with a class hierarchy, group-of boxes, and labels that are not exhaustive."""
+"""Scores Open Images object detection, with a class hierarchy, group-of boxes, and non-exhaustive labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -35,7 +35,7 @@ BOX_COLUMNS = ("XMin", "XMax", "YMin", "YMax")
 
 
 def detections_of(truth: DetectionTruth, table: SubmissionTable, parameters: DetectionParameters) -> Detections:
-    """Return all detections of a submission."""
+    """Return all detections in a submission."""
     return predicted(truth, table, table.numbers(*BOX_COLUMNS), expand=parameters.expand_predictions)
 
 
@@ -63,7 +63,7 @@ def outcome_of(truth: DetectionTruth, matches: Matches, parameters: DetectionPar
 
 
 def within_cap(truth: DetectionTruth, detections: Detections) -> Detections:
-    """Return the most confident detections of each image and label, at most 10,000 of each."""
+    """Return the most confident detections for each image and label, at most 10,000 each."""
 
     def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64]]]:
         tied = detections[rivals]
@@ -80,13 +80,13 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
     official code; see ``evaluator/metrics``.
     """
     detections = within_cap(truth, detections)
-    # Detections of unverified classes are matched too. Otherwise running time and memory use would reveal these
-    # classes.
+    # Detections of unverified classes are matched too. Otherwise, running time and memory use would reveal which
+    # classes are verified.
     verified = are_verified(truth, detections)
     threshold, keys = parameters.iou_threshold, detections.keys(truth)
     objects, overlaps = best_objects(
         keys,
-        truth.object_keys if len(keys) else keys,  # If there are no keys, the truth's array is not read.
+        truth.object_keys if len(keys) else keys,  # Without keys, the array of the truth is not read.
         lambda ours, theirs: intersection_over_union(detections.boxes[ours], truth.boxes[theirs]),
     )
     targets = np.where(overlaps >= threshold, objects, -1)
@@ -114,7 +114,7 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
 
 
 class DetectionScorer(Scorer[DetectionTruth, DetectionParameters, SubmissionTable]):
-    """Scores submissions to Open Images detection."""
+    """Scores submissions to the object detection track of Open Images."""
 
     track = DETECTION
 
@@ -141,7 +141,7 @@ class DetectionScorer(Scorer[DetectionTruth, DetectionParameters, SubmissionTabl
     def evaluate(
         self, truth: DetectionTruth, table: SubmissionTable, parameters: DetectionParameters, progress: Progress
     ) -> Outcome:
-        """Score the detections of a submission on every split."""
+        """Score the detections in a submission on every split."""
         counted, matches = matched(truth, detections_of(truth, table, parameters), parameters, progress)
         return outcome_of(counted, matches, parameters, progress)
 
@@ -150,7 +150,7 @@ class DetectionScorer(Scorer[DetectionTruth, DetectionParameters, SubmissionTabl
         return empty_strings(DETECTION, truth)
 
     def ceiling(self, truth: DetectionTruth, parameters: DetectionParameters) -> str:
-        """Return the best possible submission: every box of the ground truth and its copies, with confidence 1."""
+        """Return the best possible submission: every ground-truth box and its copies, with confidence 1."""
         rows = (
             (truth.images[image], truth.labels[label], 1, *box)
             for keys, boxes in ((truth.object_keys, truth.boxes), (truth.group_keys, truth.group_boxes))

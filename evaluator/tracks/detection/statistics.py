@@ -1,4 +1,4 @@
-"""Statistics of a ground truth of detection: the boxes of boxes.csv, without the copies for ancestors."""
+"""Statistics of a ground truth for detection, based on the boxes in boxes.csv without their copies for ancestors."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def describe(truth: DetectionTruth, statistics: Statistics) -> None:
     statistics.count("Verified labels without a box", truth.images_and_labels(verified[~has_box])[0])
     statistics.per_image("Boxes per image", images)
     boxes = np.concatenate([truth.boxes[objects], truth.group_boxes[groups]])
-    statistics.sizes("Size of boxes, as part of the image", "boxes", box_areas(boxes), images)
+    statistics.sizes("Area of boxes, as a fraction of the image", "boxes", box_areas(boxes), images)
     statistics.ranking("Boxes per class", "class", truth.labels, labels, images, truth.names)
     statistics.ranking(
         "Group-of boxes per class", "class", truth.labels, labels[is_group], images[is_group], truth.names

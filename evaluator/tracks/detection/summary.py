@@ -1,4 +1,4 @@
-"""Computes the weighted positives of the detection tracks, and the report of a split."""
+"""Computes the weighted number of positives for the detection tracks, and the report of a split."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ def weighted(ordinary: Counts, groups: Counts, group_weight: float) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class EntryCounts:
-    """The numbers of entries of each class in a split; arrays of shape (classes,).
+    """The numbers of entries in each class, for one split; arrays of shape (classes,).
 
     Attributes
     ----------

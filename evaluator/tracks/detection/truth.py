@@ -32,7 +32,7 @@ class DetectionParameters(TrackParameters):
     expand_predictions : bool
         Whether every detection also counts as a detection of each ancestor of its class.
     require_all_images : bool
-        Whether it is a defect if a submission has no row for an image.
+        Whether a submission must have a row for every image; a missing row is a defect.
     protocol : str
         The matching rules: those of the official code, or those of FiftyOne.
     classwise : bool
@@ -51,7 +51,7 @@ class DetectionParameters(TrackParameters):
 class DetectionTruth(ObjectTruth):
     """The ground truth: ordinary and group-of boxes, and the classes that are verified in each image.
 
-    A box is XMin, XMax, YMin, YMax.
+    A box is given as XMin, XMax, YMin, YMax.
     """
 
     object_keys = StoredArray[np.int64]("box_keys")
@@ -71,9 +71,10 @@ class DetectionTruth(ObjectTruth):
     attributes = StoredArray[np.int8]()
     """Value of each attribute in each row of boxes.csv: 1 yes, 0 no, -1 unknown; shape (rows, attributes)."""
     labelled = StoredArray[np.int64]()
-    """Keys of the labels that image_labels.csv verifies, including copies for relatives, ascending; shape (L,)."""
+    """Keys of the labels that image_labels.csv verifies, ascending, including the labels that follow from them by the
+    hierarchy; shape (L,)."""
     labelled_unexpanded = StoredArray[np.int64]()
-    """Keys of the labels that image_labels.csv verifies, without copies for relatives, ascending."""
+    """Keys of only those labels that image_labels.csv itself lists, ascending."""
 
     image_index = StoredIndex("images")
     """Hash table from the id of an image to its code."""
@@ -102,7 +103,7 @@ class DetectionTruth(ObjectTruth):
         return np.asarray(self.images_and_labels(keys)[1] == self.row_labels[rows])
 
     def without_unlabelled(self) -> Self:
-        """Return the truth with only the labels that image_labels.csv verifies, and only the boxes of these labels."""
+        """Return the truth restricted to the labels that image_labels.csv verifies, and to boxes with these labels."""
         objects, groups = (contains(self.labelled, keys) for keys in (self.object_keys, self.group_keys))
         return self._part(objects, groups, verified=self.labelled)
 
@@ -117,7 +118,7 @@ class DetectionTruth(ObjectTruth):
         return self._part(self.object_is_annotated, self.group_is_annotated, verified=self.verified)
 
     def _part(self, objects: Mask, groups: Mask, *, verified: Keys) -> Self:
-        """Return the truth with only the selected boxes, for the reference implementation.
+        """Return the truth restricted to the selected boxes, for the reference implementation.
 
         The arrays for the kernels still describe the whole truth.
         """

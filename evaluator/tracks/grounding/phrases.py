@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 from xml.etree import ElementTree
 
-from evaluator.files.documents import parse_json
+from evaluator.files.documents import parse_truth_json
 from evaluator.files.folder import TruthFolder
 
 MENTION = re.compile(r"\[/EN#(?P<chain>[^/\]\s]+)(?P<types>(?:/[^/\]\s]+)+) [^\]]*\]")
@@ -26,7 +26,7 @@ class Phrase:
     sentence : int
         Index of the sentence within its image.
     index : int
-        Index of the phrase within its sentence. Phrases without a box are counted too.
+        Index of the phrase within its sentence. The index also counts phrases without a box.
     types : tuple of str
     boxes : list of [x1, y1, x2, y2]
         Boxes in pixels; the first pixel has the coordinate 0.
@@ -50,6 +50,8 @@ def phrases_of(folder: TruthFolder) -> list[Phrase]:
     ------
     InvalidTruth
     """
+    if PHRASES in folder and "split.txt" in folder:
+        folder.faults.warn("truth_ignored", "split.txt", f"is ignored, because there is a {PHRASES}; keep one of them")
     found = list(_listed(folder) if PHRASES in folder else _published(folder))
     seen: set[tuple[str, int, int]] = set()
     for phrase in found:
@@ -65,7 +67,7 @@ def phrases_of(folder: TruthFolder) -> list[Phrase]:
 
 
 def _warn(folder: TruthFolder, phrases: list[Phrase]) -> None:
-    """Warn about boxes that are probably wrong: with zero area, outside the image, or with fractions as coordinates."""
+    """Warn about boxes that are probably wrong: those with zero area, outside the image, or given as fractions."""
     for phrase in phrases:
         if any(x1 == x2 or y1 == y2 for x1, y1, x2, y2 in phrase.boxes):
             message = "a box has no area; no predicted box can match it"
@@ -79,17 +81,17 @@ def _warn(folder: TruthFolder, phrases: list[Phrase]) -> None:
 
 
 def _listed(folder: TruthFolder) -> Iterator[Phrase]:
-    for line, text in enumerate(folder.text(PHRASES).splitlines(), 1):
+    for line, text in enumerate(folder.text(PHRASES).split("\n"), 1):
         if not text.strip():
             continue
         try:
-            value, repeated = parse_json(text)
+            value, repeated = parse_truth_json(text)
         except (ValueError, RecursionError) as error:
             folder.faults.add("truth_bad_value", PHRASES, f"not JSON: {error}", line=line)
             continue
         wrong = next(iter(repeated), None) or _wrong_key(value)
         if wrong:
-            folder.faults.add("truth_bad_value", PHRASES, f"{wrong} is missing or invalid", line=line)
+            folder.faults.add("truth_bad_value", PHRASES, f"{wrong} is missing or invalid", line=line, column=wrong)
             continue
         boxes = [[float(corner) for corner in box] for box in value["boxes"]]
         key = value["image_id"], value["sentence_id"], value["phrase_index"]
@@ -101,7 +103,7 @@ def _wrong_key(value: Any) -> str | None:
     if not isinstance(value, dict):
         return "the object of a phrase"
     for name, kind in KINDS.items():
-        if type(value.get(name)) is not kind:
+        if type(value.get(name)) is not kind or (kind is int and not 0 <= value[name] < 2**31):
             return name
     if not all(isinstance(each, str) for each in value["types"]):
         return "types"
@@ -122,25 +124,33 @@ def _published(folder: TruthFolder) -> Iterator[Phrase]:
             folder.faults.add("truth_missing_file", name, f"{name} is missing, but split.txt lists {image}")
         if missing:
             continue
-        boxes = _boxes(folder, annotation)
-        for sentence, line in enumerate(folder.text(text).splitlines()):
-            for index, mention in enumerate(MENTION.finditer(line)):
-                of_chain = boxes.get(mention["chain"])
-                if of_chain:
-                    types = tuple(mention["types"][1:].split("/"))
-                    yield Phrase(image, sentence, index, types, of_chain, text, sentence + 1)
+        phrases = list(_of_image(folder, image, text, _boxes(folder, annotation)))
+        if not phrases:
+            folder.faults.warn("truth_no_phrases", text, "no phrase has a box, so this image is not evaluated")
+        yield from phrases
+
+
+def _of_image(folder: TruthFolder, image: str, text: str, boxes: dict[str, list[list[float]]]) -> Iterator[Phrase]:
+    for sentence, line in enumerate(folder.text(text).splitlines()):
+        for index, mention in enumerate(MENTION.finditer(line)):
+            if of_chain := boxes.get(mention["chain"]):
+                types = tuple(mention["types"][1:].split("/"))
+                yield Phrase(image, sentence, index, types, of_chain, text, sentence + 1)
 
 
 def _boxes(folder: TruthFolder, file: str) -> dict[str, list[list[float]]]:
-    """Return the boxes of each coreference chain. Pixels are counted from 0; the published files count from 1."""
+    """Return the boxes of each coreference chain, with pixels counted from 0 instead of 1 as in the published files."""
     boxes: dict[str, list[list[float]]] = {}
     try:
         for element in ElementTree.fromstring(folder.text(file)).iter("object"):
             outline = element.find("bndbox")
             if outline is not None:
                 box = [float(outline.findtext(corner, "")) - 1 for corner in CORNERS]
+                if not _is_box(box):
+                    raise ValueError(f"{box} is not a box")
                 for name in element.findall("name"):
                     boxes.setdefault((name.text or "").strip(), []).append(box)
     except (ElementTree.ParseError, ValueError) as error:
-        folder.faults.add("truth_bad_value", file, f"not an annotation: {error}")
+        line = error.position[0] if isinstance(error, ElementTree.ParseError) else None
+        folder.faults.add("truth_bad_value", file, f"not an annotation: {error}", line=line, column="bndbox")
     return boxes

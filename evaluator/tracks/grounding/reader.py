@@ -30,7 +30,7 @@ class RankedBoxes:
     phrases : int64 array of shape (N,)
         Phrase of each box.
     ranks : int64 array of shape (N,)
-        Rank of each box in the list of its phrase, from 0.
+        Rank of each box in the list for its phrase, counted from 0.
     boxes : float64 array of shape (N, 4)
         x1, x2, y1 and y2 in pixels.
     """
@@ -42,7 +42,7 @@ class RankedBoxes:
 
 @dataclass(frozen=True, slots=True)
 class SentenceEntry:
-    """A sentence of a submission: its path in the JSON, its ids, and a list of boxes for each of its phrases."""
+    """A sentence in a submission: its path in the JSON, its ids, and a list of boxes for each of its phrases."""
 
     path: str
     image: str
@@ -51,11 +51,11 @@ class SentenceEntry:
 
 
 def read_boxes(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
-    """Read a submission, which must have every sentence of the truth with a list for each of its phrases."""
+    """Read a submission, which must contain every sentence of the ground truth, and a list for each of its phrases."""
     try:
         return _read(source, truth)
     except Stop:
-        return RankedBoxes()  # The findings contain the defect that stopped the reading.
+        return RankedBoxes()  # The findings include the defect that ended reading.
 
 
 def _read(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
@@ -85,7 +85,11 @@ def _read(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
 
 def _add_notices(findings: Findings, boxes: NDArray[np.float64]) -> None:
     inverted = int(is_inverted(boxes).sum())
-    findings.notice("inverted_box", "boxes whose x1 or y1 is not below x2 or y2; they cannot match anything", inverted)
+    findings.notice(
+        "inverted_box",
+        "boxes whose x1 is not below x2, or whose y1 is not below y2; they cannot match anything",
+        inverted,
+    )
     if not (boxes > 1).any():
         notice_fractions(findings, len(boxes))
     notice_nothing_to_score(findings, len(boxes), len(boxes) - inverted)
@@ -127,7 +131,7 @@ def _add_defects(document: Document, box: Any, path: str) -> None:
 
 
 def _phrases(document: Document, entries: Sequence[SentenceEntry], truth: GroundingTruth) -> list[int]:
-    """Return the phrase of each list, or NOT_EVALUATED for an unknown sentence. Add defects of sentences."""
+    """Return the phrase to which each list belongs, NOT_EVALUATED in an unknown sentence. Add defects of sentences."""
     missing = {sentence: code for code, sentence in enumerate(truth.sentences)}
     starts = truth.phrase_starts.tolist()
     phrases: list[int] = []

@@ -37,7 +37,7 @@ def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: Grounding
         owners,
         lambda ours, theirs: intersection_over_union(ranked.boxes[few[ours]], boxes[theirs]),
     )
-    # The running time of this call hardly depends on the number of boxes of a phrase, so it does not reveal that
+    # The running time of this call is almost independent of the number of boxes per phrase, so it does not reveal that
     # number.
     overlap[many] = highest_overlaps(ranked.phrases[many], ranked.boxes[many], owners, boxes)
     hits = overlap >= parameters.iou_threshold
@@ -47,7 +47,7 @@ def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: Grounding
 
 
 def metrics(counts: TrialCounts) -> dict[str, Numbers]:
-    """Return every metric of the track: for each K, the share of phrases matched by one of their first K boxes."""
+    """Return every metric of the track: for each K, the proportion of phrases that one of the first K boxes matches."""
     return counts.pooled_shares()
 
 
@@ -57,7 +57,7 @@ def split_report(truth: GroundingTruth, trials: Trials, split: str) -> SplitRepo
     rows: list[ClassRow] = []
     for code, name in enumerate(truth.types):
         counts = trials[truth.has_type[:, code]].counts(in_split)
-        if counts.trials.any():  # Participants must see only the types that occur in the split.
+        if counts.trials.any():  # Participants may see only the types that occur in the split.
             recalls = {metric: finite(float(value)) for metric, value in metrics(counts).items()}
             rows.append({"label": name, "name": name.capitalize(), **recalls, "truths": int(counts.trials.sum())})
     values = {metric: finite(float(value)) for metric, value in metrics(trials.counts(in_split)).items()}
@@ -65,7 +65,7 @@ def split_report(truth: GroundingTruth, trials: Trials, split: str) -> SplitRepo
 
 
 def _submission_text(truth: GroundingTruth, lists: Sequence[Sequence[Sequence[float]]]) -> str:
-    """Return the text of a submission, given a list of boxes for each phrase."""
+    """Return the content of a submission, given a list of boxes for each phrase."""
     starts = truth.phrase_starts.tolist()
     entries = []
     for code, sentence in enumerate(truth.sentences):
@@ -76,7 +76,7 @@ def _submission_text(truth: GroundingTruth, lists: Sequence[Sequence[Sequence[fl
 
 
 class GroundingScorer(Scorer[GroundingTruth, GroundingParameters, RankedBoxes]):
-    """Scores submissions to Flickr30k Entities grounding."""
+    """Scores submissions to the grounding track of Flickr30k Entities."""
 
     track = GROUNDING
 
@@ -89,13 +89,13 @@ class GroundingScorer(Scorer[GroundingTruth, GroundingParameters, RankedBoxes]):
         return GroundingParameters.of(resolved)
 
     def read(self, source: Source, truth: GroundingTruth | None, parameters: GroundingParameters) -> RankedBoxes:
-        """Read a submission, which must have every sentence of the truth with a list for each of its phrases."""
+        """Read a submission, which must have every sentence of the ground truth, with a list for each phrase."""
         return read_boxes(source, truth)
 
     def evaluate(
         self, truth: GroundingTruth, ranked: RankedBoxes, parameters: GroundingParameters, progress: Progress
     ) -> Outcome:
-        """Score the lists of a submission on every split."""
+        """Score the lists in a submission on every split."""
         progress("matching", 0.0)
         ranks = first_hits(truth, ranked, parameters)
         trials = Trials.ungrouped(truth.phrase_images, {name: ranks < depth for name, depth in DEPTHS.items()})

@@ -1,4 +1,4 @@
-"""Statistics of a ground truth of phrase grounding."""
+"""Statistics of a ground truth for phrase grounding."""
 
 import numpy as np
 

@@ -15,7 +15,7 @@ Targets = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class GroundingParameters(TrackParameters):
-    """The parameters of the grounding track. They affect matching."""
+    """The parameters of the grounding track, all of which affect matching."""
 
     box_rule: Literal["merged", "any"]
     iou_threshold: float
@@ -27,7 +27,7 @@ class GroundingTruth(Truth):
     sentences = StoredTexts()
     """Image id and number of each sentence that has a phrase, as ``image#number``."""
     types = StoredTexts()
-    """Names of all types of phrases, sorted."""
+    """Names of all phrase types, sorted."""
     phrase_images = StoredArray[np.int64]("images")
     """Code of the image of each phrase; shape (P,)."""
     phrase_starts = StoredArray[np.int64]("phrases_from")

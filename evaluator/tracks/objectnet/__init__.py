@@ -1,1 +1,1 @@
-"""The track of the ObjectNet challenge."""
+"""The track for the ObjectNet challenge."""

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.folder import TruthFolder, coded
-from evaluator.tracks.checking import checked, listed_images, usage_of, warn_unused
+from evaluator.texts import counted
+from evaluator.tracks.checking import Position, checked, listed_images, usage_of, warn_nameless, warn_unused
 from evaluator.tracks.objectnet.truth import (
     CLASS_IDS,
     CLASSES,
@@ -30,14 +31,16 @@ def compile_truth(folder: TruthFolder, parameters: ObjectNetParameters) -> Objec
     InvalidTruth
     """
     answers = _answers(folder)
-    images = {image: code for code, image in enumerate(listed_images(folder, list(answers), ANSWERS))}
+    positions = {image: Position(ANSWERS, column=f"$.{image}") for image in answers}
+    images = {image: code for code, image in enumerate(listed_images(folder, positions))}
     by_image = np.full(len(images), UNKNOWN, np.int64)
     for image, answer in answers.items():
         by_image[images.get(image, 0)] = answer
-    names = folder.names("classes.csv") if "classes.csv" in folder else {}
-    for label in (label for label in names if label not in CLASS_IDS):
-        folder.faults.add("truth_unknown_label", "classes.csv", f"{label} {EXPECTED}")
-    warn_unused(folder, "classes.csv", names, {str(answer) for answer in answers.values()})
+    names = folder.names("classes.csv", CLASS_IDS, EXPECTED) if "classes.csv" in folder else {}
+    used = {str(answer) for answer in answers.values()}
+    warn_unused(folder, "classes.csv", names, used)
+    if "classes.csv" in folder:
+        warn_nameless(folder, "classes.csv", sorted(used - set(names), key=int))
     texts: dict[str, list[str]] = {"images": list(images), "names": [names.get(label, label) for label in CLASS_IDS]}
     arrays: dict[str, NDArray[Any]] = {"answers": by_image, "usage": usage_of(folder, images)}
     for control in _controls(folder, images) if "controls.csv" in folder else ():
@@ -49,7 +52,7 @@ def _answers(folder: TruthFolder) -> dict[str, int]:
     """Return a dict that maps the file name of each image, without folders, to its class."""
     answers_by_path = folder.json(ANSWERS)
     if not isinstance(answers_by_path, dict):
-        folder.faults.add("truth_bad_value", ANSWERS, "must be an object with the class id of each file")
+        folder.faults.add("truth_bad_value", ANSWERS, "must be a JSON object that maps each file name to its class id")
         folder.faults.check()
     if not answers_by_path:
         folder.faults.add(
@@ -59,9 +62,12 @@ def _answers(folder: TruthFolder) -> dict[str, int]:
     for path, answer in answers_by_path.items():
         image = path.rpartition("/")[2]
         if type(answer) is not int or not 0 <= answer < CLASSES:
-            folder.faults.add("truth_bad_value", ANSWERS, f"{path}: {str(answer)[:60]} {EXPECTED}")
+            message = f"{path}: {str(answer)[:60]} {EXPECTED}"
+            folder.faults.add("truth_bad_value", ANSWERS, message, column=f"$.{path}")
         elif image in answers:
-            folder.faults.add("truth_bad_value", ANSWERS, f"{image} has two answers, in two folders")
+            folder.faults.add(
+                "truth_bad_value", ANSWERS, f"{image} has two answers, in two folders", column=f"$.{path}"
+            )
         answers[image] = answer
     folder.faults.check()
     if len(answers) > 1 and len(set(answers.values())) == 1:
@@ -72,7 +78,15 @@ def _answers(folder: TruthFolder) -> dict[str, int]:
 def _controls(folder: TruthFolder, images: Mapping[str, int]) -> list[Control]:
     """Return the controls (the conditions under which the images were taken) from ``controls.csv``."""
     table = folder.table("controls.csv")
-    rows = coded([file.rpartition("/")[2] for file in table.texts("file")], images)
+    files = [file.rpartition("/")[2] for file in table.texts("file")]
+    rows = coded(files, images)
+    table.warn("file", rows < 0, "truth_unknown_image", "is not an image of this ground truth, so the row is ignored")
+    last = {file: row for row, file in enumerate(files)}
+    replaced = np.array([last[file] != row for row, file in enumerate(files)], bool)
+    table.warn("file", replaced, "truth_duplicate", "has a later row, so this row is ignored")
+    if missing := len(images) - len(set(rows[rows >= 0].tolist())):
+        message = f"{counted(missing, 'image')} without a row, so they are in no row of the tables of controls"
+        folder.faults.warn("truth_no_control", "controls.csv", message)
     controls = []
     for name in CONTROLS:
         texts = table.texts(name)

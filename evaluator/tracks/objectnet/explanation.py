@@ -1,4 +1,4 @@
-"""Explains an ObjectNet score with the classes that were confused, and with a row for each image."""
+"""Explains an ObjectNet score with tables of confused classes, and with a row for each image."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,10 +25,10 @@ COLUMNS = ("Usage", "file", "Truth", "Prediction", "Outcome")
 def explain(
     truth: ObjectNetTruth, table: SubmissionTable, parameters: ObjectNetParameters, progress: Progress
 ) -> Outcome:
-    """Score the guesses, and return the outcome with tables of the first guesses and a row for each image.
+    """Score the guesses, and return the outcome with tables based on the first guesses and a row for each image.
 
-    The tables are ``class_errors``, the pairs of different classes, and ``confusion``, the matrix of the classes that
-    are confused most often. An image without a first guess has no ``prediction``.
+    The tables are ``class_errors``, which counts wrong guesses by pair of classes, and ``confusion``, the confusion
+    matrix of the classes that are confused most often. Images without a first guess have no ``prediction``.
     """
     outcome = SCORER.evaluate(truth, table, parameters, progress)
     guesses = np.full(len(truth.images), NOTHING, np.int64)
@@ -46,7 +46,7 @@ def _explained(truth: ObjectNetTruth, guesses: NDArray[np.int64], report: SplitR
 
 
 def _rows(truth: ObjectNetTruth, guesses: NDArray[np.int64]) -> Iterator[tuple[Any, ...]]:
-    """Yield usage, file, class, first guess and outcome of each image that has an answer."""
+    """Yield the usage, file, class, first guess and outcome for each image that has an answer."""
     columns = truth.usage.tolist(), truth.images, truth.answers.tolist(), guesses.tolist()
     for usage, image, answer, guess in zip(*columns, strict=True):
         if answer >= 0:

@@ -25,7 +25,7 @@ GUESSES = tuple(column.name for column in OBJECTNET.form.columns if column.kind 
 
 
 def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Trials:
-    """Return one trial for each image with an answer. The group of a trial is the class of its image."""
+    """Return one trial for each image with an answer, grouped by the class of the image."""
     guesses = np.full((len(truth.images), len(GUESSES)), NO_GUESS, np.int64)
     guesses[table.codes("image")] = np.stack([table.codes(name) for name in GUESSES], axis=1)
     images = np.flatnonzero(truth.answers >= 0)
@@ -53,7 +53,7 @@ def split_report(truth: ObjectNetTruth, trials: Trials, in_split: NDArray[np.boo
 
 
 def _rows(counts: TrialCounts) -> list[tuple[int, ClassRow]]:
-    """Return (group, row) for each group that has trials. The row contains its proportions and its number of trials."""
+    """Return (group, row) for each group that has trials. A row has the number of trials and the hit proportions."""
     shares = counts.shares()
     return [
         (
@@ -70,7 +70,7 @@ def _control_rows(control: Control, trials: Trials, in_split: NDArray[np.bool_])
 
 
 def _spreads(rows: list[ClassRow]) -> list[ClassRow]:
-    """Return the values of each control with the best and the worst score (the first in a tie), and the difference."""
+    """Return, for each control, the values with the best and worst score (the first in a tie), and the difference."""
     spreads: list[ClassRow] = []
     for control in CONTROLS:
         of_control = [(float(row["top1"] or 0.0), row["value"]) for row in rows if row["control"] == control]
@@ -90,7 +90,7 @@ def _spreads(rows: list[ClassRow]) -> list[ClassRow]:
 
 
 class ObjectNetScorer(Scorer[ObjectNetTruth, ObjectNetParameters, SubmissionTable]):
-    """Scores submissions to ObjectNet."""
+    """Scores submissions to the ObjectNet track."""
 
     track = OBJECTNET
 
@@ -103,7 +103,7 @@ class ObjectNetScorer(Scorer[ObjectNetTruth, ObjectNetParameters, SubmissionTabl
         return ObjectNetParameters.of(resolved)
 
     def read(self, source: Source, truth: ObjectNetTruth | None, parameters: ObjectNetParameters) -> SubmissionTable:
-        """Read a submission. Guesses become class codes, or NO_GUESS."""
+        """Read a submission. Guesses are converted to class codes, and missing guesses to NO_GUESS."""
         by_name = {} if truth is None else truth.classes_by_name
         vocabularies = {"label": Vocabulary(CLASS_IDS | {"-1": NO_GUESS, "": NO_GUESS}, True, by_name)}
         if truth is not None:
@@ -120,7 +120,7 @@ class ObjectNetScorer(Scorer[ObjectNetTruth, ObjectNetParameters, SubmissionTabl
     def evaluate(
         self, truth: ObjectNetTruth, table: SubmissionTable, parameters: ObjectNetParameters, progress: Progress
     ) -> Outcome:
-        """Score the guesses of a submission on every split."""
+        """Score the guesses in a submission on every split."""
         progress("scoring", 0.0)
         trials = trials_of(truth, table, parameters.top_k)
         reports = truth.for_each_split(lambda split: split_report(truth, trials, truth.splits[split]))

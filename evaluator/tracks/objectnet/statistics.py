@@ -1,4 +1,4 @@
-"""Statistics of a ground truth of ObjectNet."""
+"""Statistics of a ground truth for ObjectNet."""
 
 import numpy as np
 

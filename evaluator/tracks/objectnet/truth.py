@@ -18,7 +18,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True)
 class ObjectNetParameters(TrackParameters):
-    """The parameters of the ObjectNet track. They affect the metrics."""
+    """The parameters of the ObjectNet track, all of which affect the metrics."""
 
     top_k: int
 
@@ -34,7 +34,7 @@ class Control:
     values : sequence of str
         The possible values of the control, sorted.
     codes : int64 array of shape (images,)
-        Value of each image, as an index into ``values``; UNKNOWN if the value is not known.
+        The value for each image, as an index into ``values``; UNKNOWN if the value is not known.
     """
 
     name: str
@@ -62,6 +62,6 @@ class ObjectNetTruth(Truth):
 
     @property
     def controls(self) -> list[Control]:
-        """The conditions under which the images were taken, from ``controls.csv``; empty if there was no such file."""
+        """The conditions under which the images were taken, from ``controls.csv``; empty without this file."""
         known = (name for name in CONTROLS if name in self.arrays)
         return [Control(name, self.texts[name], self.arrays[name]) for name in known]

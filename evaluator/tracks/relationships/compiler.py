@@ -70,9 +70,9 @@ def _codes(texts: Iterable[str]) -> Index:
 def _labels(
     folder: TruthFolder, related: TruthTable, verified: TruthTable | None, listed: Mapping[str, str] | None
 ) -> list[str]:
-    """Return the labels in classes.csv or, without it, in all tables.
+    """Return the labels in classes.csv or, if there is no such file, in all tables.
 
-    A label that classes.csv does not list is a fault.
+    A label that classes.csv does not list is reported as a fault.
     """
     if listed is None:
         labels = {label for column in LABELS for label in related.texts(column)}
@@ -86,7 +86,7 @@ def _labels(
 
 
 def _relation_names(related: TruthTable, listed: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return the display name of each relation in relations.csv or, without this file, in the triplets."""
+    """Return the display name of each relation in relations.csv or, if it is missing, in the triplets."""
     if listed is None:
         return {relation: relation for relation in sorted(set(related.texts("RelationshipLabel")))}
     check_labels(related, "RelationshipLabel", listed, "relations.csv")
@@ -118,10 +118,10 @@ def _triplets(table: TruthTable, images: Index, labels: Index, relations: Index)
 def _verified_labels(
     related: TruthTable, verified: TruthTable | None, images: Index, labels: Index
 ) -> dict[str, NDArray[Any]]:
-    """Return the keys of the verified labels and of the negative labels.
+    """Return the keys of the verified labels, and those of the negative labels.
 
-    As in the official code, a label is negative in an image if image_labels.csv has a row for it and no triplet of the
-    image has the label. The value of Confidence in that row does not matter.
+    As in the official code, a label is negative in an image if image_labels.csv has a row for it, with any Confidence,
+    and no triplet of the image has the label.
     """
     codes = coded(related.texts("ImageID"), images)
     in_triplets = distinct_keys(

@@ -32,11 +32,11 @@ class PairEntries:
         Code of the image of each pair.
     relations : int array of shape (N,)
         Code of the relation of each pair. With R relations, a relation that is not in the truth has the code R. A pair
-        that is not scored has R + 1 plus the code of its relation. Its curve is computed and discarded. Otherwise the
-        running time would reveal which pairs are scored.
+        that is not scored has R + 1 plus the code of its relation. Curves of such pairs are computed and discarded;
+        otherwise, the running time would reveal which pairs are scored.
     confidences : float64 array of shape (N,)
     misses : bool arrays of shape (N,), one for each of :data:`KINDS`
-        Whether a pair is a false positive.
+        Whether each pair is a false positive.
     """
 
     images: Integers
@@ -97,7 +97,7 @@ class ScoredPairs:
     crowded: NDArray[np.bool_]
 
     def outcome(self) -> Outcome:
-        """Return the reports of all splits, and functions that compute curves and statistics if they are needed."""
+        """Return the reports of all splits, and functions that compute curves and statistics on demand."""
         reports = self.truth.for_each_split(self.report)
         return Outcome(reports, self.statistics, self.curves, trials=lambda metric: self.truth.triplet_images)
 
@@ -145,7 +145,7 @@ class ScoredPairs:
 
 @dataclass(frozen=True, slots=True)
 class PairStatistics:
-    """The triplets and entries of a split, sorted so that they can be summed for many sets of image weights.
+    """The triplets and entries of a split, prepared for computing bootstrap replicates.
 
     Each attribute is named after the attribute of :class:`WeightedSplit` that is computed from it.
     """

@@ -17,15 +17,15 @@ from evaluator.tracks.relationships.truth import RelationshipsTruth
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The N predicted pairs of a submission.
+    """The N predicted pairs in a submission.
 
     Attributes
     ----------
     rows : int64 array of shape (N,)
         Row of each pair in the table that was read.
     images, relations : int64 arrays of shape (N,)
-        Code of the image and of the relation of each pair. All relations that are not in the truth have the code after
-        the last relation.
+        Code of the image and of the relation of each pair. Relations that are not in the truth all share the code after
+        that of the last relation.
     keys : int64 array of shape (N,)
         Triplet key of each pair, encoded as in the truth; -1, which is not a valid key, if one of the labels is not in
         the truth.
@@ -34,7 +34,7 @@ class Pairs:
     coordinates : list of eight float64 arrays of shape (N,)
         Coordinates of both boxes in double precision. They break ties between pairs of equal confidence and overlap.
     is_scored : bool array of shape (N,)
-        Whether a pair is scored: both labels are verified in the image, or at least one of them is negative in it.
+        Whether each pair is scored: both labels are verified in the image, or at least one of them is negative in it.
     """
 
     rows: NDArray[np.int64]
@@ -51,7 +51,7 @@ class Pairs:
     def has_labels(self) -> NDArray[np.bool_]:
         """Whether both labels of a pair are in the truth, shape (N,).
 
-        A notice reports the number of pairs with a label that is not in the truth.
+        A notice states how many pairs have a label that is not in the truth.
         """
         return self.keys >= 0
 
@@ -70,12 +70,11 @@ class PairMatches:
     ----------
     pairs : Pairs
     triplets : int64 array of shape (N,)
-        Index of the triplet that each pair overlaps most, among the triplets with the key of the pair; -1 if there is
-        none.
+        Index of the triplet that each pair overlaps most, among the triplets with the same key; -1 if there is none.
     overlaps : float64 array of shape (N,)
         Overlap with that triplet: the smaller IoU of the two boxes.
     hits, phrase_hits : bool arrays of shape (N,)
-        Whether the pair hits a triplet, and whether it hits a phrase.
+        Whether each pair hits a triplet, and whether it hits a phrase.
     """
 
     pairs: Pairs
@@ -91,7 +90,7 @@ class PairMatches:
 
 
 def predicted(truth: RelationshipsTruth, table: SubmissionTable) -> Pairs:
-    """Return every pair of a submission, in the order of its table."""
+    """Return every pair in a submission, in file order."""
     labels = len(truth.labels)
     images, first, second = table.codes("image"), table.codes("LabelName1"), table.codes("LabelName2")
     has_labels = (first >= 0) & (second >= 0)
@@ -101,7 +100,7 @@ def predicted(truth: RelationshipsTruth, table: SubmissionTable) -> Pairs:
     relations = table.codes("RelationshipLabel")
     relations[relations < 0] = len(truth.relations)
     first_boxes, second_boxes = table.numbers(*FIRST), table.numbers(*SECOND)
-    with np.errstate(over="ignore"):  # A coordinate out of range becomes infinite, and its box overlaps nothing.
+    with np.errstate(over="ignore"):  # A coordinate out of range becomes infinite, so that the box overlaps nothing.
         boxes = first_boxes.astype(np.float32), second_boxes.astype(np.float32)
     return Pairs(
         rows=np.arange(len(images)),
@@ -117,18 +116,18 @@ def predicted(truth: RelationshipsTruth, table: SubmissionTable) -> Pairs:
 
 
 def match(truth: RelationshipsTruth, table: SubmissionTable, threshold: float, progress: Progress) -> PairMatches:
-    """Match the pairs of a submission with triplets and phrases. In the result, the most confident pair comes first.
+    """Match the pairs in a submission with triplets and phrases. The result is sorted by descending confidence.
 
-    A pair can hit only the triplet that it overlaps most, of the triplets with its image, labels and relation. Their
-    overlap must reach the threshold. If several pairs can hit a triplet, only the most confident pair does. The same
-    rule applies to phrases.
+    Of the triplets with the same image, labels and relation, a pair can hit only the one that it overlaps most, and
+    only if the overlap reaches the threshold. If several pairs could hit the same triplet, only the most confident one
+    does. The same rules apply to phrases.
 
-    Pairs that are not scored are matched too. Otherwise running time and memory use would reveal which labels are
+    Pairs that are not scored are matched too. Otherwise, running time and memory use would reveal which labels are
     verified.
     """
     progress("matching", 0.0)
     pairs = predicted(truth, table)
-    # Sorting the pairs here makes the later sorts of all curves fast.
+    # Sorting the pairs here speeds up all later sorts of curves.
     pairs = pairs[np.argsort(-pairs.confidences, kind="stable")]
 
     triplets, overlaps = best_objects(pairs.keys, truth.triplets, partial(triplet_overlap, truth, pairs))

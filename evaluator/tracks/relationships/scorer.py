@@ -1,4 +1,4 @@
-"""Scores Open Images visual relationships: triplets, which have two boxes, and phrases, the boxes around both."""
+"""Scores Open Images visual relationships: triplets with two boxes, and phrases, each the smallest box around both."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -36,8 +36,8 @@ from evaluator.truth import IGNORED, Truth
 def outcome_of(truth: RelationshipsTruth, matches: PairMatches, weights: Weights, progress: Progress) -> Outcome:
     """Return the outcome of a submission, computed with numpy.
 
-    Pairs that are not scored are processed too. For recall, they are ranked separately, as if they were in additional
-    images.
+    Pairs that are not scored are processed too. For recall, these pairs are ranked separately, as if they were in
+    additional images.
     """
     progress("scoring", 0.0)
     pairs = matches.pairs
@@ -66,7 +66,7 @@ def areas_by_numpy(entries: PairEntries, relations: int) -> SplitAreas:
 
 
 class RelationshipsScorer(Scorer[RelationshipsTruth, RelationshipsParameters, SubmissionTable]):
-    """Scores submissions to Open Images visual relationships."""
+    """Scores submissions to the visual relationships track of Open Images."""
 
     track = RELATIONSHIPS
 
@@ -101,7 +101,7 @@ class RelationshipsScorer(Scorer[RelationshipsTruth, RelationshipsParameters, Su
     def evaluate(
         self, truth: RelationshipsTruth, table: SubmissionTable, parameters: RelationshipsParameters, progress: Progress
     ) -> Outcome:
-        """Score the pairs of a submission on every split."""
+        """Score the pairs in a submission on every split."""
         matches = match(truth, table, parameters.iou_threshold, progress)
         return outcome_of(truth, matches, parameters.weights, progress)
 

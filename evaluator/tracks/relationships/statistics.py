@@ -1,4 +1,4 @@
-"""Statistics of a ground truth of visual relationships."""
+"""Statistics of a ground truth for visual relationships."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def describe(truth: RelationshipsTruth, statistics: Statistics) -> None:
     statistics.per_image("Triplets per image", images)
     for title, boxes in (("first", truth.first_boxes), ("second", truth.second_boxes)):
         areas = box_areas(boxes)
-        statistics.sizes(f"Size of the {title} box, as part of the image", "triplets", areas, images)
+        statistics.sizes(f"Area of the {title} box, as a fraction of the image", "triplets", areas, images)
     statistics.ranking(
         "Triplets per relation", "relation", truth.relations, truth.triplet_relations, images, truth.relation_names
     )

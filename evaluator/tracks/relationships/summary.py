@@ -17,7 +17,7 @@ RECALL_AT = (50, 100)
 
 @dataclass(frozen=True, slots=True)
 class WeightedSplit:
-    """The numbers from which the metrics of a split are computed, with a weight for each image.
+    """The counts and average precisions from which the metrics of a split are computed. Each image has a weight.
 
     For the score, every weight is 1. For bootstrap replicates, the weight of an image is the number of times that it
     was drawn, and the last axis of every array has one element for each replicate.
@@ -27,7 +27,8 @@ class WeightedSplit:
     positives : array of shape (relations, ...)
         Number of triplets of each relation.
     found : arrays of shape (...), one for each of :data:`RECALL_AT`
-        Number of triplets that are hit by one of the K most confident pairs of their image, where K is the limit.
+        Number of triplets that are hit by one of the K most confident pairs in their image, where K is the recall
+        limit.
     by_relation : arrays of shape (relations, ...), one for each of :data:`KINDS`
         Average precision of each relation, NaN for a relation without triplets.
     pooled : arrays of shape (...), one for each of :data:`KINDS`
@@ -43,15 +44,15 @@ class WeightedSplit:
     def of(
         cls, positives: Numbers, found: Sequence[Numbers], by_relation: Sequence[Areas], pooled: Sequence[Areas]
     ) -> Self:
-        """Return the numbers of a split.
+        """Compute the average precisions of a split, and return them together with the given counts.
 
         Parameters
         ----------
         positives, found
             As in :class:`WeightedSplit`.
-        by_relation, pooled : two functions each
-            Functions that compute the areas under the curve of each relation, and under the curve of all relations
-            pooled.
+        by_relation, pooled : sequences of functions, one for each of :data:`KINDS`
+            Functions that take the numbers of positives and compute the area under the curve of each relation, or under
+            the single curve of all relations pooled.
         """
         total = positives.sum(axis=0)
         return cls(

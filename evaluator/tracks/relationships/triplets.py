@@ -1,4 +1,4 @@
-"""Defines the columns of a triplet, and triplet keys, which encode image, two labels and relation as one number."""
+"""Defines the columns of a triplet, and triplet keys, which encode an image, two labels and a relation as a number."""
 
 from dataclasses import dataclass
 
@@ -19,9 +19,9 @@ class TripletKeys:
     Attributes
     ----------
     labels : int
-        Number of labels of the truth.
+        Number of labels in the truth.
     relations : int
-        Number of relations of the truth. All relations that are not in the truth share the code after the last
+        Number of relations in the truth. All relations that are not in the truth share the code after the last
         relation.
 
     Examples

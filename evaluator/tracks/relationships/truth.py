@@ -23,7 +23,7 @@ class RelationshipsParameters(TrackParameters):
     iou_threshold : float
         Smallest overlap with which a pair hits a triplet or a phrase.
     weights : three floats
-        The weights that the mAP of relationships, recall@50 and the mAP of phrases have in the score.
+        Weights, in the score, of the mAP of relationships, of recall@50 and of the mAP of phrases.
     """
 
     iou_threshold: float
@@ -34,8 +34,8 @@ class RelationshipsTruth(LabelTruth):
     """The ground truth: triplets of two labelled boxes and a relation, and the labels that are verified in each image.
 
     The M triplets are sorted by key (:class:`TripletKeys`) and then by row of relationships.csv. A label is *verified*
-    in an image if image_labels.csv has a row for it or if a triplet of the image has it. The key of an image and a
-    label is the code of the image × number of labels + the code of the label.
+    in an image if image_labels.csv has a row for it or if a triplet of the image has it. The key of a label in an image
+    is (image code × number of labels + label code).
     """
 
     relations = StoredTexts()
@@ -81,17 +81,17 @@ class RelationshipsTruth(LabelTruth):
 
     @property
     def relations_listed(self) -> bool:
-        """Whether ``relations.csv`` lists the relations. If so, a relation that it does not list is a defect."""
+        """Whether ``relations.csv`` lists the relations. If so, any other relation is a defect."""
         return self.flags["relations_listed"]
 
     @property
     def relations_by_name(self) -> dict[str, str]:
-        """A dict that maps each display name in ``relations.csv``, in lower case, to its relation."""
+        """A dict that maps each display name in ``relations.csv``, in lower case, to the relation."""
         return by_name(self.relations, self.relation_names if self.relations_listed else ())
 
     @property
     def keys(self) -> TripletKeys:
-        """An object that converts codes to triplet keys and back."""
+        """The converter between codes and triplet keys."""
         return TripletKeys(len(self.labels), len(self.relations))
 
     def positives(self, split: str) -> NDArray[np.int64]:
@@ -100,9 +100,9 @@ class RelationshipsTruth(LabelTruth):
         return np.bincount(chosen, minlength=len(self.relations))
 
     def shown_relations(self, split: str) -> list[int]:
-        """Return the relations that a split's report lists: those in relations.csv or, without it, those in the split.
+        """Return the relations in a split's report: those in relations.csv or, if it is missing, those in the split.
 
-        A row for any other relation would show participants which relations occur only in private images.
+        Rows for other relations would show participants which relations occur only in private images.
         """
         if self.relations_listed:
             return list(range(len(self.relations)))

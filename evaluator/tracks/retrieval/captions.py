@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 
-MIN_ORDERED = 5  # Fewer captions than this are too often in the order of their images by chance.
-MIN_GROUPED = 20  # With fewer captions than this, captions of the same image are too often adjacent by chance.
+MIN_ORDERED = 5  # Fewer captions than this would too often be in the order of their images by chance.
+MIN_GROUPED = 20  # With fewer captions than this, captions of the same image would too often be adjacent by chance.
 MIN_ID_CHARACTERS = 5  # An image id that is shorter than this can be part of a caption id by chance.
 
 
 def captions_with_image_id(captions: Mapping[str, str]) -> list[str]:
-    """Return the captions whose id contains the id of their image, with or without the file name extension.
+    """Return the captions whose id contains the id of the image, with or without a file name extension.
 
     Parameters
     ----------
@@ -37,10 +37,10 @@ def _contains(caption: str, image: str) -> bool:
 
 
 def revealing_order(captions: Mapping[str, str], images: Sequence[str]) -> str:
-    """Return the order in which captions reveal their images: "in the file" or "by id"; "" if neither does.
+    """Return which caption order reveals the images: "in the file" or "by id"; "" if neither does.
 
-    An order reveals images if it follows the order of the images, or if captions of the same image are adjacent in more
-    than half of the positions where this is possible.
+    An order of captions reveals their images if it is the order of the images, or if captions of the same image are
+    adjacent in more than half of the positions where this is possible.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def revealing_order(captions: Mapping[str, str], images: Sequence[str]) -> str:
 
 
 def _natural_key(text: str) -> list[tuple[int, str]]:
-    """Return a key that sorts numbers in ids by value, so that c2 precedes c10."""
+    """Return a sort key that compares the numbers in ids by value, so that c2 precedes c10."""
     return [(int(part), "") if part.isascii() and part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
 
 
@@ -80,7 +80,7 @@ def _is_grouped(images: Sequence[str]) -> bool:
 
 
 def shuffled(ids: Iterable[str]) -> list[str]:
-    """Return ids sorted by their sha256, so that the order depends only on the ids.
+    """Return ids in a shuffled order (that of their sha256), which depends only on the ids.
 
     >>> shuffled(["a", "b", "c", "d", "e", "f"])
     ['d', 'f', 'c', 'b', 'e', 'a']

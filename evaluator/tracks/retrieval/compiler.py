@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from evaluator.files.documents import TOP
 from evaluator.files.folder import TruthFolder
 from evaluator.texts import counted
-from evaluator.tracks.checking import checked, listed_images, usage_of
+from evaluator.tracks.checking import Position, checked, listed_images, usage_of
 from evaluator.tracks.retrieval.captions import captions_with_image_id, revealing_order
 from evaluator.tracks.retrieval.truth import DEPTHS, RetrievalTruth
 from evaluator.tracks.shared.parameters import TrackParameters
@@ -24,10 +24,14 @@ def compile_truth(folder: TruthFolder, parameters: TrackParameters) -> Retrieval
     InvalidTruth
     """
     named, captions, sentences = _gallery(folder)
-    images = {image: code for code, image in enumerate(listed_images(folder, named, GALLERY))}
-    for image in sorted(set(named).symmetric_difference(captions.values())):
-        problem = "has no caption" if image in images else "is the image of a caption, but is not in the list of images"
-        folder.faults.add("truth_bad_value", GALLERY, f"{image[:60]} {problem}")
+    positions = {image: Position(GALLERY, column=f"{TOP}.images[{index}]") for index, image in enumerate(named)}
+    images = {image: code for code, image in enumerate(listed_images(folder, positions))}
+    for image in sorted(set(named) - set(captions.values())):
+        folder.faults.add("truth_bad_value", GALLERY, f"{image[:60]} has no caption", column=positions[image].column)
+    for index, image in enumerate(captions.values()):
+        if image not in positions:
+            message = f"{image[:60]} is the image of a caption, but is not in the list of images"
+            folder.faults.add("truth_bad_value", GALLERY, message, column=f"{TOP}.captions[{index}]")
     if folder.hidden:
         _check_secrecy(folder, named, captions)
     usage = usage_of(folder, images)
@@ -36,7 +40,7 @@ def compile_truth(folder: TruthFolder, parameters: TrackParameters) -> Retrieval
         found = counted(len(images), "image")
         message = f"has {found}; with {max(DEPTHS)} or fewer, recall@{max(DEPTHS)} can always be 1"
         folder.faults.warn("truth_small_gallery", GALLERY, message)
-    ids = sorted(captions)  # The order of the file may reveal which captions belong to the same image.
+    ids = sorted(captions)  # The file order may reveal which captions belong to the same image.
     texts = {"images": list(images), "captions": ids, "sentences": [sentences[caption] for caption in ids]}
     arrays: dict[str, NDArray[Any]] = {
         "caption_images": np.array([images[captions[caption]] for caption in ids], np.int64),
@@ -46,7 +50,7 @@ def compile_truth(folder: TruthFolder, parameters: TrackParameters) -> Retrieval
 
 
 def _check_secrecy(folder: TruthFolder, images: list[str], captions: dict[str, str]) -> None:
-    """Add faults if the ids or the order of the captions reveal their images."""
+    """Add faults if the ids or the order of captions reveal to which images they belong."""
     remedy = "give the captions random ids (manage.py import_challenge --opaque-ids does this)"
     for caption in captions_with_image_id(captions):
         message = f"caption id {caption[:60]!r} contains the id of its image; {remedy}"
@@ -57,27 +61,36 @@ def _check_secrecy(folder: TruthFolder, images: list[str], captions: dict[str, s
 
 
 def _gallery(folder: TruthFolder) -> tuple[list[str], dict[str, str], dict[str, str]]:
-    """Return the images, the image of each caption, and the sentence of each caption, which may be empty."""
+    """Return the images, the image of each caption, and the sentence of each caption, which may be an empty string."""
     gallery, faults = folder.json(GALLERY), folder.faults
     if not isinstance(gallery, dict):
         gallery = {}
     images, entries = gallery.get("images"), gallery.get("captions")
     if not isinstance(images, list) or not isinstance(entries, list):
-        faults.add("truth_bad_value", GALLERY, "must be an object with two lists, images and captions")
+        faults.add("truth_bad_value", GALLERY, "must be an object with two lists, images and captions", column=TOP)
         raise faults.error
-    if not all(isinstance(image, str) for image in images) or len(set(images)) < len(images):
-        faults.add("truth_bad_value", GALLERY, "an image id is not a string, or is listed twice")
-        raise faults.error
+    seen: set[str] = set()
+    for index, image in enumerate(images):
+        if not isinstance(image, str) or image in seen:
+            message = "this image id is not a string, or is listed twice"
+            faults.add("truth_bad_value", GALLERY, message, column=f"{TOP}.images[{index}]")
+        else:
+            seen.add(image)
+    faults.check()
     captions: dict[str, str] = {}
     sentences: dict[str, str] = {}
     for index, entry in enumerate(entries):
         caption, image = _caption(entry)
-        if not image or caption in captions:
-            message = f"{TOP}.captions[{index}] has no id such as image#0, or repeats an id"
-            faults.add("truth_bad_value", GALLERY, message)
+        path = f"{TOP}.captions[{index}]"
+        if not (caption and image) or caption in captions:
+            message = f"{path} has no id such as image#0, or repeats an id"
+            faults.add("truth_bad_value", GALLERY, message, column=path)
         captions[caption] = image
-        text = entry.get("text") if isinstance(entry, dict) else None
+        text = entry.get("text", "") if isinstance(entry, dict) else ""
+        if not isinstance(text, str):
+            faults.warn("truth_bad_text", GALLERY, "is not a string, so it is ignored", column=f"{path}.text")
         sentences[caption] = text if isinstance(text, str) else ""
+    faults.check()
     return images, captions, sentences
 
 

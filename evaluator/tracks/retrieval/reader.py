@@ -18,14 +18,14 @@ NEVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class QueryRanks:
-    """The queries of one direction (images or sentences), with the rank of the first correct answer to each query.
+    """The queries of one direction (image or sentence queries), with the rank of the first correct answer to each.
 
     Attributes
     ----------
     images : int64 array of shape (N,)
         Code of the image of each query.
     ranks : int64 array of shape (N,)
-        Rank of the first correct answer to each query, from 0; NEVER if its list has no correct answer.
+        Rank of the first correct answer to each query, counted from 0; NEVER if the list has no correct answer.
     complete : bool
         Whether every list contains all answers of the gallery.
     """
@@ -39,11 +39,11 @@ RanksByDirection = Mapping[Direction, QueryRanks]
 
 
 def read_ranks(source: Source, truth: RetrievalTruth | None) -> RanksByDirection:
-    """Read a submission, which must have a list for every query of the truth."""
+    """Read a submission, which must have a list for every query of the ground truth."""
     try:
         return _read(source, truth)
     except Stop:
-        return {}  # The findings contain the defect that stopped the reading.
+        return {}  # The findings include the defect that ended reading.
 
 
 def _read(source: Source, truth: RetrievalTruth | None) -> RanksByDirection:

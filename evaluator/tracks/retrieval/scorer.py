@@ -25,7 +25,7 @@ RECALLS = tuple(f"recall@{depth}" for depth in DEPTHS)
 
 
 def trials_of(ranked: RanksByDirection) -> Trials:
-    """Return one trial for each query. The group of a trial is the index of the direction of its query."""
+    """Return one trial for each query, grouped by the direction of the query."""
     ranks = np.concatenate([ranked[direction].ranks for direction in DIRECTIONS])
     images = [ranked[direction].images for direction in DIRECTIONS]
     return Trials(
@@ -65,18 +65,18 @@ def split_report(ranked: RanksByDirection, trials: Trials, in_split: NDArray[np.
 
 
 def median_rank(queries: QueryRanks, chosen: NDArray[np.bool_]) -> float | None:
-    """Return the median rank, from 1, of the chosen queries; None without queries, or if a list is incomplete."""
+    """Return the median rank (from 1) of the chosen queries, or None without queries or if a list is incomplete."""
     return 1.0 + float(np.median(queries.ranks[chosen])) if queries.complete and chosen.any() else None
 
 
 def trial_images(ranked: RanksByDirection, metric: str) -> NDArray[np.int64]:
-    """Return the image of each query of a metric. Only the mean uses the queries of both directions."""
+    """Return the image of each query that a metric uses. Only the mean uses the queries of both directions."""
     directions = [direction for direction in DIRECTIONS if metric.startswith(f"{direction}_")] or DIRECTIONS
     return np.concatenate([ranked[direction].images for direction in directions])
 
 
 class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection], GivesCandidates[RetrievalTruth]):
-    """Scores submissions to Flickr30k retrieval."""
+    """Scores submissions to the retrieval track of Flickr30k."""
 
     track = RETRIEVAL
 
@@ -89,13 +89,13 @@ class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection],
         return TrackParameters()
 
     def read(self, source: Source, truth: RetrievalTruth | None, parameters: TrackParameters) -> RanksByDirection:
-        """Read a submission, which must have a list for every query of the truth."""
+        """Read a submission, which must have a list for every query of the ground truth."""
         return read_ranks(source, truth)
 
     def evaluate(
         self, truth: RetrievalTruth, ranked: RanksByDirection, parameters: TrackParameters, progress: Progress
     ) -> Outcome:
-        """Score the lists of a submission on every split. In each split, all answers in the gallery are possible."""
+        """Score the lists in a submission on every split. The possible answers are those of the whole gallery."""
         progress("scoring", 0.0)
         trials = trials_of(ranked)
         reports = truth.for_each_split(lambda split: split_report(ranked, trials, truth.splits[split]))
@@ -118,7 +118,7 @@ class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection],
         return json.dumps(lists)
 
     def candidates(self, truth: RetrievalTruth) -> str:
-        """Return JSON with all images, and all captions with their sentences, both in shuffled order."""
+        """Return, as JSON, all images, and all captions with their sentences, both in shuffled order."""
         sentences = dict(zip(truth.captions, truth.sentences, strict=True))
         captions = [{"caption_id": caption, "text": sentences[caption]} for caption in shuffled(sentences)]
         return json.dumps({"images": shuffled(truth.images), "captions": captions}, indent=0, ensure_ascii=False)

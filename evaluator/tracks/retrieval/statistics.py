@@ -1,4 +1,4 @@
-"""Statistics of a ground truth of image-sentence retrieval."""
+"""Statistics of a ground truth for image-sentence retrieval."""
 
 import numpy as np
 

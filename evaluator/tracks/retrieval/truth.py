@@ -24,9 +24,9 @@ class Queries:
     Attributes
     ----------
     images : dict of str to int
-        Code of the image of each query, by the id of the query.
+        Image code of each query, by query id.
     answers : dict of str to int
-        Index into ``answer_images`` of each answer, by the id of the answer.
+        Index of each answer in ``answer_images``, by answer id.
     answer_images : int64 array
         Code of the image of each answer.
     """
@@ -42,7 +42,7 @@ class RetrievalTruth(Truth):
     captions = StoredTexts()
     """Id of each caption; shape (captions,)."""
     sentences = StoredTexts()
-    """Text of each caption, empty if unknown; shape (captions,)."""
+    """Sentence of each caption, empty if unknown; shape (captions,)."""
     caption_images = StoredArray[np.int64]()
     """Code of the image of each caption; shape (captions,)."""
 
@@ -61,8 +61,8 @@ class RetrievalTruth(Truth):
     def queries(self, direction: Direction) -> Queries:
         """Return the queries of a direction and their answers, both sorted by id.
 
-        Ids are sorted because the prepared files of earlier versions contain the captions in the order of the truth,
-        which the order of defects must not reveal.
+        Ids are sorted because files that were prepared by earlier versions contain the captions in the order of the
+        truth folder, which the order of defects must not reveal.
         """
         captions = dict(sorted((caption, index) for index, caption in enumerate(self.captions)))
         images = {self.images[code]: code for code in np.unique(self.caption_images).tolist()}

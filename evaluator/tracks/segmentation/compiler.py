@@ -11,7 +11,7 @@ from evaluator.files import numbers
 from evaluator.files.folder import TruthFolder, coded
 from evaluator.files.masks import MaskReader
 from evaluator.files.tables import TruthTable
-from evaluator.tracks.checking import check_boxes, checked, usage_of, warn_duplicates
+from evaluator.tracks.checking import check_boxes, checked, group_flags, usage_of, warn_duplicates
 from evaluator.tracks.segmentation.truth import SegmentationParameters, SegmentationTruth
 from evaluator.tracks.shared.label_truth import count_objects
 from evaluator.tracks.shared.labels import Labelling, expanded
@@ -24,7 +24,7 @@ NO_MASK = -1
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """The annotated objects in the rows of boxes.csv, of masks.csv, or of both.
+    """The annotated objects from boxes.csv, from masks.csv, or from both files.
 
     Attributes
     ----------
@@ -42,12 +42,12 @@ class Objects:
 
     @classmethod
     def of(cls, table: TruthTable, labelling: Labelling) -> "Objects":
-        """Return the objects of a table. Faults are added to the faults of the folder."""
+        """Return the objects in a table. Faults in the table are added to those of the folder."""
         boxes = table.numbers(*BOX_COLUMNS)
         check_boxes(table, boxes)
         images = coded(table.texts("ImageID"), labelling.images)
         labels = coded(table.texts("LabelName"), labelling.labels)
-        return cls(images, labels, boxes, table.integers("IsGroupOf") != 0)
+        return cls(images, labels, boxes, group_flags(table))
 
     def __getitem__(self, chosen: NDArray[np.int64]) -> "Objects":
         """Return the objects with the given indices."""
@@ -59,7 +59,7 @@ class Objects:
         return Objects(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
     def identities(self) -> list[tuple[object, ...]]:
-        """Return the values that identify each object; they are the same in its rows of boxes.csv and masks.csv."""
+        """Return the values that identify each object, which are the same in boxes.csv and masks.csv."""
         columns = self.images.tolist(), self.labels.tolist(), map(tuple, self.boxes.tolist()), self.groups.tolist()
         return list(zip(*columns, strict=True))
 
@@ -82,7 +82,9 @@ def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> Se
     usage = usage_of(folder, labelling.images)
     folder.faults.check()
 
-    objects, mask_of = _joined(boxed, masked, masks["area"] > 0)
+    objects, mask_of, alone = _joined(boxed, masked, masks["area"] > 0)
+    what = "has a mask but no row in boxes.csv with this label, box and IsGroupOf, so it is an additional object"
+    tables["masks.csv"].warn("ImageID", alone, "truth_mask_without_box", what)
     origin, labels = expanded(objects.labels, labelling.above)
     keys = objects.images[origin] * len(labelling.labels) + labels
     verified = np.union1d(labelling.labelled, keys)
@@ -106,7 +108,7 @@ def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> Se
 def _listed_sizes(folder: TruthFolder, images: Mapping[str, int]) -> Sides | None:
     """Return the widths and heights in images.csv, each of shape (images,), or None if it has no sizes.
 
-    A challenge requires these sizes. Sizes taken from masks would show participants which images have a mask.
+    Challenges require these sizes, because sizes taken from masks would show participants which images have a mask.
     """
     table = folder.table(IMAGES) if IMAGES in folder else None
     if table is not None and set(SIDES) <= set(table.frame.columns):
@@ -129,8 +131,8 @@ def _sides(
     count : int
         Number of images.
     known : two int64 arrays of shape (count,), optional
-        Sizes of the images. A row with a different size is a fault. Without ``known``, a row is a fault if its size
-        differs from that of the last row of its image.
+        Sizes of the images. A row with a different size is reported as a fault. Without ``known``, the size must equal
+        that in the last row with the same image.
 
     Returns
     -------
@@ -142,12 +144,17 @@ def _sides(
         wrong = np.array([numbers.size_defect(text) is not None for text in texts], bool)
         table.mark(column, wrong, "truth_bad_value", "is not a size in pixels")
         of_row = np.array([1 if bad else int(text) for bad, text in zip(wrong, texts, strict=True)], np.int64)
-        of_image = np.zeros(count + 1, np.int64)  # The last element is for rows with an unknown image (-1).
+        # Rows with an unknown image have the index -1, which selects this last element.
+        of_image = np.zeros(count + 1, np.int64)
         if known is None:
             of_image[images] = of_row
         else:
             of_image[:-1] = known[axis]
-        what = "is not the size in the image's last row" if known is None else f"is not the image's size in {IMAGES}"
+        what = (
+            "differs from the size in the last row of the same image"
+            if known is None
+            else f"differs from the size of the image in {IMAGES}"
+        )
         table.mark(column, (images >= 0) & (of_image[images] != of_row), "truth_bad_value", what)
         of_rows.append(of_row)
         of_images.append(of_image[:-1])
@@ -165,12 +172,16 @@ def _masks(
         table.mark("Mask", wrong, "truth_bad_value", f"is not a mask: {what}")
     empty = masks["area"] == 0
     empty[list(faults)] = False
-    table.warn("Mask", empty, "truth_empty_mask", "covers no pixel; the object is treated as an object with only a box")
+    table.warn("Mask", empty, "truth_empty_mask", "covers no pixels; the object is treated as if it had only a box")
     return of_images, masks
 
 
-def _joined(boxed: Objects, masked: Objects, has_pixels: NDArray[np.bool_]) -> tuple[Objects, NDArray[np.int64]]:
+def _joined(
+    boxed: Objects, masked: Objects, has_pixels: NDArray[np.bool_]
+) -> tuple[Objects, NDArray[np.int64], NDArray[np.bool_]]:
     """Return all objects in the order of the files, and the row of each object in masks.csv, or NO_MASK.
+
+    The third value is whether each row of masks.csv has no box in boxes.csv.
 
     A mask belongs to the box with the same image, label, coordinates and IsGroupOf. If several boxes are equal, the
     first mask belongs to the first box, and so on. As in the official code, a mask without a box is an object too. An
@@ -180,25 +191,26 @@ def _joined(boxed: Objects, masked: Objects, has_pixels: NDArray[np.bool_]) -> t
     for row, identity in enumerate(masked.identities()):
         unused.setdefault(identity, []).append(row)
     rows = [unused[identity].pop(0) if unused.get(identity) else NO_MASK for identity in boxed.identities()]
-    rest = sorted(row for unused_rows in unused.values() for row in unused_rows)
-    mask_of = np.array([*rows, *rest], np.int64)
+    rest = np.array(sorted(row for unused_rows in unused.values() for row in unused_rows), np.int64)
+    mask_of = np.concatenate([np.array(rows, np.int64), rest])
     has_mask = mask_of != NO_MASK
     mask_of[has_mask] = np.where(has_pixels[mask_of[has_mask]], mask_of[has_mask], NO_MASK)
-    return boxed.with_(masked[np.array(rest, np.int64)]), mask_of
+    return boxed.with_(masked[rest]), mask_of, np.isin(np.arange(len(has_pixels)), rest)
 
 
 def _by_kind(
     objects: Objects, mask_of: NDArray[np.int64], origin: NDArray[np.int64], keys: NDArray[np.int64]
 ) -> dict[str, NDArray[Any]]:
-    """Return the truth's arrays of objects, separately for ordinary objects and groups, and with and without a mask.
+    """Return the object arrays of the truth, separately for ordinary objects and groups, with and without a mask.
 
     Parameters
     ----------
     objects : Objects
     mask_of : int64 array of shape (objects,)
-        Row of masks.csv of each object, or NO_MASK.
+        Row of each object in masks.csv, or NO_MASK.
     origin, keys : int64 arrays of shape (N,)
-        Index of the object, and key, of each of N copies. An object has a copy for its own label and for each ancestor.
+        Index of the object, and key, of each of N copies. Each object has a copy for its own label and one for each
+        ancestor.
     """
     order = np.lexsort((origin, keys))
     arrays: dict[str, NDArray[Any]] = {}

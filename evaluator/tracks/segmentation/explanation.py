@@ -36,13 +36,13 @@ COLUMNS = ("Usage", "ImageID", "LabelName", "Score", "Outcome", "Reason", "Truth
 HIT, ABSORBED, FALSE = range(3)
 OUTCOMES = ("true_positive", "absorbed", "false_positive")
 USAGE_NAMES = {code: name for name, code in USAGES.items()}
-REASONS = (*DETECTION_KINDS, "")  # NO_ERROR is -1, the index of the last reason, which is empty.
-FIRST_LINE = 2  # The line number of the first row of masks.csv.
+REASONS = (*DETECTION_KINDS, "")  # NO_ERROR is -1 and therefore selects the last reason, which is empty.
+FIRST_LINE = 2  # Line number of the first row in masks.csv.
 
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """The matches of the masks whose class is verified in their image, and their errors."""
+    """The masks whose class is verified in their image, with their matches and errors."""
 
     truth: SegmentationTruth
     matches: Matches
@@ -55,17 +55,16 @@ def explain(
 ) -> Outcome:
     """Score a submission, and return the outcome with tables of errors and a row for each mask.
 
-    The kinds of errors are those of detection, with overlaps of masks. As in the score, objects that have only a box
-    are not counted. The tables are ``averages``, ``errors``, ``error_sums`` and ``class_errors``. The rows of classes
-    get columns for precision, recall, F1, support and the missed objects, and a column for the false positives of each
-    kind (``fp_…``).
+    The kinds of errors are those of detection, based on overlaps of masks. As in the score, objects that have only a
+    box are not counted. The tables are ``averages``, ``errors``, ``error_sums`` and ``class_errors``. The rows of
+    classes get columns for precision, recall, F1, support and the missed objects, and a column for the false positives
+    of each kind (``fp_…``).
     """
     matches = matched(truth, table, parameters, progress)
     outcome = outcome_of(truth, matches, parameters, progress)
     matches, weight = matches[matches.verified], parameters.group_of_weight
     compared = mask_overlaps(truth, table, matches.detections[false_positives(matches)])
-    # As in matching, the threshold is rounded to single precision, because overlaps of masks are in single precision
-    # too.
+    # As in matching, the threshold is rounded to single precision, because mask overlaps have this precision.
     threshold = float(np.float32(parameters.iou_threshold))
     errors = errors_of(truth, matches, compared, threshold=threshold, group_weight=weight)
     found = Explained(truth, matches, errors, weight)
@@ -74,7 +73,7 @@ def explain(
 
 
 def mask_overlaps(truth: SegmentationTruth, table: SubmissionTable, detections: Detections) -> Comparison:
-    """Return the overlaps of the masks of detections."""
+    """Return the functions that compute the overlap of detections with ground-truth masks."""
     masks, objects, groups = masks_of(table, detections), truth.masks_of_objects, truth.masks_of_groups
     annotated = np.flatnonzero(_are_annotated(truth))
     annotated_masks = objects[annotated]
@@ -90,7 +89,7 @@ def mask_overlaps(truth: SegmentationTruth, table: SubmissionTable, detections: 
 def _are_annotated(truth: SegmentationTruth) -> NDArray[np.bool_]:
     """Return whether each ordinary object is a row of masks.csv and not a copy for an ancestor, shape (M,).
 
-    The copies of a row have the ancestors of its class.
+    The copies of an object have the ancestors of its class as classes.
     """
     rows, (_, labels) = truth.object_masks, truth.images_and_labels(truth.object_keys)
     if not truth.has_copies:
@@ -120,8 +119,8 @@ def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport
 def _rows(found: Explained) -> Iterator[tuple[Any, ...]]:
     """Yield a row of :data:`COLUMNS` for each verified mask, then a row for each missed object.
 
-    ``TruthLine`` is the line of masks.csv with the object that a mask hit or failed to hit. ``Overlap`` is the IoU with
-    that object. A mask is ``absorbed`` if it is in a group, or on an object that has only a box.
+    ``TruthLine`` is the line number, in masks.csv, of the object that a mask hits or fails to hit. ``Overlap`` is the
+    IoU with that object. A mask is ``absorbed`` if it is in a group, or on an object that has only a box.
     """
     truth, matches, errors = found.truth, found.matches, found.errors
     detections, lines = matches.detections, np.append(truth.object_masks + FIRST_LINE, 0)

@@ -30,12 +30,12 @@ from evaluator.truth import Truth
 def match(
     truth: SegmentationTruth, detections: Detections, masks: Masks, parameters: SegmentationParameters
 ) -> Matches:
-    """Match detections with masks of objects, and the remaining detections with objects that have only a box.
+    """Match detections with the masks of objects, and the remaining detections with objects that have only a box.
 
     Masks are matched in the same way as boxes in detection. A detection that matches an object with only a box is
     absorbed. Source: the official code.
     """
-    # The threshold is rounded to single precision, because overlaps of masks are in single precision too.
+    # The threshold is rounded to single precision, because mask overlaps have this precision.
     mask_threshold = float(np.float32(parameters.iou_threshold))
     object_masks, group_masks = truth.masks_of_objects, truth.masks_of_groups
     detections, masks = within_cap(truth, detections, masks, object_masks)
@@ -69,7 +69,7 @@ def match(
 def within_cap(
     truth: SegmentationTruth, detections: Detections, masks: Masks, object_masks: Masks
 ) -> tuple[Detections, Masks]:
-    """Return the most confident detections of each image and label, at most 10,000 of each, and their masks."""
+    """Return the most confident detections for each image and label, at most 10,000 each, with their masks."""
 
     def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[NDArray[Any]]]:
         tied, tied_masks = detections[rivals], masks[rivals]
@@ -91,8 +91,8 @@ def are_on_boxes(
 ) -> NDArray[np.bool_]:
     """Return which of the remaining detections match an object that has only a box, shape (N,).
 
-    Of the detections that overlap an ordinary box enough, the best detection matches it. All detections in the box of a
-    group match the group.
+    Of the detections that overlap the box of an ordinary object enough, only the best one matches the object. All
+    detections in the box of a group match the group.
     """
     keys, boxes = detections.keys(truth), detections.boxes
     objects, overlaps = best_objects(
@@ -114,7 +114,7 @@ def ties_of(detections: Detections, masks: Masks) -> list[NDArray[Any]]:
 
 
 def masks_of(table: SubmissionTable, detections: Detections) -> Masks:
-    """Return the masks of detections of a submission."""
+    """Return the masks of the given detections in a submission."""
     column = table.columns["Mask"]
     return Masks(column["compressed"], column["area"], column["size"])[detections.rows]
 
@@ -122,13 +122,13 @@ def masks_of(table: SubmissionTable, detections: Detections) -> Masks:
 def matched(
     truth: SegmentationTruth, table: SubmissionTable, parameters: SegmentationParameters, progress: Progress
 ) -> Matches:
-    """Return the matches of the masks of a submission."""
+    """Match the masks in a submission with objects."""
     progress("matching", 0.0)
     detections = predicted(truth, table, table.columns["Mask"]["box"], expand=parameters.expand_predictions)
     detections = detections[are_valid(detections)]  # An empty mask has an invalid box.
     detections = detections[np.argsort(detections.keys(truth), kind="stable")]
     compile_once(progress)
-    # The kernel is always loaded. Otherwise the loading time would reveal whether masks are compared.
+    # Always load the kernel. Otherwise, the loading time would reveal whether masks are compared.
     import_module(KERNEL)
     return match(truth, detections, masks_of(table, detections), parameters)
 
@@ -136,14 +136,14 @@ def matched(
 def outcome_of(
     truth: SegmentationTruth, matches: Matches, parameters: SegmentationParameters, progress: Progress
 ) -> Outcome:
-    """Return the outcome of a submission whose masks were matched."""
+    """Return the outcome of a submission whose masks have been matched."""
     progress("scoring", 0.0)
     weight = parameters.group_of_weight
     return ScoredDetections(truth, matches.entries(truth, weight), weight, matches.crowded(truth)).outcome()
 
 
 class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, SubmissionTable]):
-    """Scores submissions to Open Images instance segmentation."""
+    """Scores submissions to the instance segmentation track of Open Images."""
 
     track = SEGMENTATION
 
@@ -165,7 +165,7 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
             require_all_images(truth, table, findings)
         if not findings.total:
             empty = int(np.count_nonzero(table.columns["Mask"]["area"] == 0))
-            findings.notice("empty_mask", "masks without a pixel were ignored", empty)
+            findings.notice("empty_mask", "empty masks were ignored", empty)
             confidences = table.numbers("Score")[:, 0]
             notice_predictions(findings, truth, confidences, [], [table.codes("LabelName")])
             notice_nothing_to_score(findings, len(confidences), len(confidences) - empty)
@@ -174,11 +174,11 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
     def evaluate(
         self, truth: SegmentationTruth, table: SubmissionTable, parameters: SegmentationParameters, progress: Progress
     ) -> Outcome:
-        """Score the masks of a submission on every split."""
+        """Score the masks in a submission on every split."""
         return outcome_of(truth, matched(truth, table, parameters, progress), parameters, progress)
 
     def template(self, truth: SegmentationTruth) -> str:
-        """Return the template submission, with an empty prediction string for every image.
+        """Return the template submission, which has an empty prediction string for every image.
 
         Unknown sizes are written as 1.
         """
@@ -187,7 +187,7 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
         return csv_text(SEGMENTATION.form.kaggle_header, rows)
 
     def ceiling(self, truth: SegmentationTruth, parameters: SegmentationParameters) -> str:
-        """Return the best possible submission: every mask of the ground truth and its copies, with confidence 1."""
+        """Return the best possible submission: every ground-truth mask and its copies, with confidence 1."""
         ordinary, groups = (truth.object_keys, truth.masks_of_objects), (truth.group_keys, truth.masks_of_groups)
         rows = []
         for keys, masks in (ordinary, groups):

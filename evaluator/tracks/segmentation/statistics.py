@@ -1,4 +1,4 @@
-"""Statistics of a ground truth of segmentation: the masks of masks.csv, without the copies for ancestors."""
+"""Statistics of a ground truth for segmentation, based on the masks in masks.csv without their copies for ancestors."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ def describe(truth: SegmentationTruth, statistics: Statistics) -> None:
     keys = np.concatenate([truth.object_keys, truth.group_keys])
     rows = np.concatenate([truth.object_masks, truth.group_masks])
     is_group = np.arange(len(keys)) >= len(truth.object_keys)
-    # All copies of a mask have the same row. The annotated label is the label with the most ancestors.
+    # All copies of a mask refer to the same row. Of their labels, the annotated one has the most ancestors.
     ancestors = np.diff(truth.ancestor_ends, prepend=0)[truth.images_and_labels(keys)[1]]
     annotated = np.lexsort((-ancestors, rows))
     annotated = annotated[np.unique(rows[annotated], return_index=True)[1]]
@@ -22,9 +22,9 @@ def describe(truth: SegmentationTruth, statistics: Statistics) -> None:
     statistics.share("Share of group-of masks", images, is_group)
     verified = truth.verified
     has_mask = np.isin(verified, np.concatenate([truth.object_keys, truth.group_keys]))
-    statistics.count("Scored classes of an image, with a mask", truth.images_and_labels(verified[has_mask])[0])
-    statistics.count("Scored classes of an image, without a mask", truth.images_and_labels(verified[~has_mask])[0])
+    statistics.count("Pairs of image and scored class, with a mask", truth.images_and_labels(verified[has_mask])[0])
+    statistics.count("Pairs of image and scored class, without a mask", truth.images_and_labels(verified[~has_mask])[0])
     statistics.per_image("Masks per image", images)
     pixels = np.maximum(truth.widths * truth.heights, 1)[images]
-    statistics.sizes("Size of masks, as part of the image", "masks", truth.areas[rows] / pixels, images)
+    statistics.sizes("Area of masks, as a fraction of the image", "masks", truth.areas[rows] / pixels, images)
     statistics.ranking("Masks per class", "class", truth.labels, labels, images, truth.names)

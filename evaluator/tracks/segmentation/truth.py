@@ -27,7 +27,7 @@ class SegmentationParameters(TrackParameters):
     expand_predictions : bool
         Whether every detection also counts as a detection of each ancestor of its class.
     require_all_images : bool
-        Whether it is a defect if a submission has no row for an image.
+        Whether a submission must have a row for every image; a missing row is a defect.
     """
 
     expand_hierarchy: bool
@@ -40,7 +40,7 @@ class SegmentationParameters(TrackParameters):
 class SegmentationTruth(ObjectTruth):
     """The ground truth: ordinary objects and groups, each with a mask or with only a box, and the verified classes.
 
-    Objects that have only a box are not among the positives. A box is XMin, XMax, YMin, YMax.
+    Objects that have only a box are not among the positives. A box is given as XMin, XMax, YMin, YMax.
     """
 
     object_keys = StoredArray[np.int64]("mask_keys")
@@ -70,17 +70,17 @@ class SegmentationTruth(ObjectTruth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The sizes of the images and, if participants know the labels from the hierarchy, the number of its labels."""
+        """The image sizes and, if participants know the labels from the hierarchy, the number of these labels."""
         return {**super().public_arrays, "widths": self.widths, "heights": self.heights}
 
     @property
     def masks_of_objects(self) -> Masks:
-        """The masks of the M ordinary objects. Each access reads them from the truth again."""
+        """The masks of the M ordinary objects. They are not cached, so each access reads them again."""
         return self._masks(self.object_keys, self.object_masks)
 
     @property
     def masks_of_groups(self) -> Masks:
-        """The masks of the G groups. Each access reads them from the truth again."""
+        """The masks of the G groups. They are not cached, so each access reads them again."""
         return self._masks(self.group_keys, self.group_masks)
 
     def _masks(self, keys: NDArray[np.int64], rows: NDArray[np.int64]) -> Masks:

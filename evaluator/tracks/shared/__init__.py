@@ -1,1 +1,1 @@
-"""Code that several tracks use: typed truths, labels, report tables, and the common part of the fast path."""
+"""Code shared by several tracks: typed truths, labels, report tables, and the common part of the fast path."""

@@ -1,4 +1,4 @@
-"""Sorts the entries of curves into buckets: one for the public and one for the private images of each class."""
+"""Sorts the entries of curves into two buckets per class: one for public images and one for private images."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -40,9 +40,9 @@ class EntryBuckets:
 
     @classmethod
     def of(cls, segments: Segments, labels: int) -> "EntryBuckets":
-        """Return the buckets of the entries in ``segments``; ``labels`` is the number of classes.
+        """Sort the entries in ``segments`` into buckets. ``labels`` is the number of classes.
 
-        Each segment is removed from the list after its entries have been copied, which frees its memory.
+        To free memory, each segment is removed from the list as soon as its entries have been copied.
         """
         tally = sum((np.bincount(codes, minlength=4 * labels) for _, codes in segments), np.zeros(4 * labels, np.int64))
         hits_and_misses = tally.reshape(2 * labels, 2)
@@ -72,9 +72,9 @@ class EntryBuckets:
     def average_precisions(self, positives: NDArray[np.float64], halves: Sequence[int]) -> NDArray[np.float64]:
         """Return the average precision of each class in ``positives``, NaN for a class without positives.
 
-        ``halves`` selects the public images (0), the private images (1), or both. All curves are computed, including
-        those of classes without positives and of classes after the last class in ``positives``. Otherwise the time that
-        scoring takes would reveal which classes have positives, and which entries are not scored.
+        ``halves`` selects the public images (0), the private images (1), or both. All curves are computed, even those
+        of classes without positives and those of classes beyond the last one in ``positives``. Otherwise, the scoring
+        time would reveal which classes have positives, and which entries are not scored.
         """
         classes = len(self.ends) // 2
         defined = np.ones(classes)

@@ -1,4 +1,4 @@
-"""Counts which class was predicted for which, as tables of a report."""
+"""Creates report tables that count confusions between actual and predicted classes."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from evaluator.report import ClassRow
 
 NOTHING = -1
-# Maximum number of classes in the matrix, so that its rows do not exceed the limit of a stored explanation.
+# Maximum number of classes in the matrix, chosen so that the number of rows stays within the limit of a stored
+# explanation.
 CLASSES_IN_MATRIX = 13
 
 Codes = NDArray[np.int64]
@@ -21,7 +22,7 @@ def counted(actual: Codes, predicted: Codes) -> Counts:
     Parameters
     ----------
     actual, predicted : int64 arrays of shape (N,)
-        Codes of classes; ``NOTHING`` for no class.
+        Codes of classes, or ``NOTHING`` where there is no class.
 
     Examples
     --------
@@ -42,9 +43,9 @@ def confused(counts: Counts, labels: Sequence[str]) -> list[ClassRow]:
 
 
 def matrix(counts: Counts, labels: Sequence[str]) -> list[ClassRow]:
-    """Return the confusion matrix of the classes that are confused most often, as rows like those of `confused`.
+    """Return the confusion matrix of the classes that are confused most often, in the same format as `confused`.
 
-    A prediction of no class has the value None.
+    ``truth`` or ``prediction`` is None where there is no class.
     """
     actual, predicted, times = counts
     wrong = (actual != predicted) & (actual >= 0) & (predicted >= 0)
@@ -56,7 +57,7 @@ def matrix(counts: Counts, labels: Sequence[str]) -> list[ClassRow]:
 
 
 def _rows(counts: Counts, labels: Sequence[str]) -> list[ClassRow]:
-    names = [*labels, None]  # NOTHING is -1, the last index.
+    names = [*labels, None]  # NOTHING is -1 and therefore selects this last element.
     return [
         {"truth": names[actual], "prediction": names[predicted], "count": times}
         for actual, predicted, times in zip(*(column.tolist() for column in counts), strict=True)

@@ -18,7 +18,7 @@ def curve_row(
     *,
     interpolated: bool = True,
 ) -> CurveRow:
-    """Return the row of a curve, with its exact area and the points of the :func:`simplified` curve.
+    """Return the report row of a curve, with its exact area and the points of the :func:`simplified` curve.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def curve_row(
     confidences, weights, positives
         As in :func:`evaluator.metrics.average_precision.average_precision`.
     interpolated : bool
-        Whether the area is that of the interpolated curve.
+        Whether the area is computed from the interpolated curve.
     """
     area = average_precision if interpolated else stepwise_average_precision
     curve = NO_POINTS

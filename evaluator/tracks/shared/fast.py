@@ -1,7 +1,7 @@
-"""The part of the fast path that all tracks share: reading a submission in blocks of lines, on several threads.
+"""The part of the fast path that all tracks share: reads a submission in blocks of lines, on several threads.
 
-If the fast path cannot score a submission, :class:`~evaluator.files.blocks.Declined` is raised. A track catches this
-exception and returns its reason.
+If the fast path cannot score a submission, :class:`~evaluator.files.blocks.Declined` is raised. The tracks catch this
+exception and return the reason that it contains.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,11 +42,11 @@ from evaluator.tracks.shared.label_truth import LabelTruth
 
 Bytes = NDArray[np.uint8]
 REASONS = {NOT_PLAIN: ReferenceNeeded.NOT_PLAIN, NEGATIVE_CONFIDENCE: ReferenceNeeded.NEGATIVE_CONFIDENCE}
-"""The reason why the fast path cannot score a file, by the status that a kernel returns."""
+"""Reasons why the fast path cannot score a file, keyed by the status that a kernel returns."""
 
 
 class KernelState(Protocol):
-    """The interface of a kernel's state that is the same for all tracks."""
+    """The part of a kernel state that all tracks have in common."""
 
     @property
     def named(self) -> NDArray[np.uint8]:
@@ -67,7 +67,7 @@ class Reader(Protocol):
     Attributes
     ----------
     unknown_image_hashes : list of uint64 arrays
-        Hashes of image ids in Kaggle rows that are not in the truth.
+        Hashes of the image ids in Kaggle rows that are not in the ground truth.
     """
 
     unknown_image_hashes: list[NDArray[np.uint64]]
@@ -82,7 +82,7 @@ class Reader(Protocol):
 
     @property
     def images(self) -> int:
-        """The number of image rows that were read, or in the long layout an upper bound of the number of images."""
+        """The number of image rows that were read or, in the long layout, an upper bound for the number of images."""
 
     def read(self, data: Bytes, stop: int) -> None:
         """Read and match the lines before ``stop``.
@@ -113,7 +113,7 @@ class FileHeader:
 
 
 def header_of(header: str, track: Track) -> FileHeader:
-    """Return the file layout and the columns that the first line of a submission declares.
+    """Return the file layout and the columns declared by the first line of a submission.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def read_all(
     limits = resources.limits
     if (limits.number_characters, limits.text_characters) != (CHARACTERS, MAX_CHARACTERS):
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
-    if limits.line_bytes < 2 * CHUNK_BYTES:  # ``Blocks`` checks the length of only the first line of each block.
+    if limits.line_bytes < 2 * CHUNK_BYTES:  # ``Blocks`` checks only the length of the first line in each block.
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
     with Blocks(submission, limits) as blocks, ThreadPoolExecutor(max(resources.threads - 1, 1)) as pool:
         all_readers = readers(header_of(blocks.header(), track))
@@ -163,7 +163,7 @@ def read_all(
 
 
 def predictions_of_images(readers: Sequence[Reader]) -> NDArray[np.int64]:
-    """Return the number of predictions of each image, summed over all threads, shape (images,)."""
+    """Return the number of predictions for each image, summed over all threads, shape (images,)."""
     return np.asarray(np.sum([reader.state.image_predictions for reader in readers], axis=0))
 
 
@@ -173,7 +173,7 @@ def require_one_row_per_image(readers: Sequence[Reader]) -> None:
     Raises
     ------
     Declined
-        In this case, the reference implementation reports the defect.
+        The reference implementation must then report the defect.
     """
     times_named = np.sum([reader.state.named for reader in readers], axis=0)
     parts = [part for reader in readers for part in reader.unknown_image_hashes]
@@ -198,7 +198,7 @@ def add_notices(truth: LabelTruth, readers: Sequence[Reader], findings: Findings
 def _drain(
     blocks: Blocks, all_readers: Sequence[Reader], reader: Reader, limits: Limits, *, progress: Progress | None = None
 ) -> None:
-    """Read blocks with a reader until the file ends. On an exception, close the file, which stops all readers."""
+    """Read blocks with a reader until the file ends. After an exception, close the file, which stops all readers."""
     buffer = bytearray()
     try:
         while stop := blocks.take(buffer):

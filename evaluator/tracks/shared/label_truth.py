@@ -1,4 +1,4 @@
-"""Defines the base classes of truths with labels, with verified labels, and with objects in a label hierarchy."""
+"""Defines base classes for truths with labels, with verified labels, and with objects in a label hierarchy."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -14,10 +14,10 @@ IndexArrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64]]
 
 
 class StoredIndex:
-    """A descriptor of a truth class that reads the hash table of a sequence of strings in the truth.
+    """A descriptor for truth classes that reads the hash table of a sequence of strings.
 
-    The value consists of the three arrays of :class:`evaluator.kernels.text.lookup.TextIndex`. That class is not
-    imported, because the import would load numba.
+    The value is a tuple of the three arrays in :class:`evaluator.kernels.text.lookup.TextIndex`. That class itself is
+    not used, because importing it would load numba.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class LabelTruth(Truth):
 
     @property
     def labels_listed(self) -> bool:
-        """Whether ``classes.csv`` lists the labels. If so, a label that it does not list is a defect."""
+        """Whether ``classes.csv`` lists the labels. If so, any other label is a defect."""
         return self.flags["labels_listed"]
 
     @cached_property
@@ -84,7 +84,7 @@ class LabelTruth(Truth):
         """(Number of public labels, True), or (number of all labels, False) if the labels are not listed.
 
         Public labels are listed in ``classes.csv`` or, without this file, in the hierarchy. They have the first codes.
-        Labels with later codes count as unknown.
+        Labels with higher codes count as unknown.
         """
         if not self.labels_listed and "listed_labels" in self.arrays:
             return int(self.arrays["listed_labels"][0]), True
@@ -92,9 +92,9 @@ class LabelTruth(Truth):
 
 
 def by_name(labels: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """Return a dict that maps each display name, in lower case, to the smallest label with this name.
+    """Return a dict that maps each display name, in lower case, to the first label with this name in sorted order.
 
-    Labels whose display name is the label itself are left out.
+    Labels whose display name equals the label itself are left out.
 
     >>> by_name(["/m/01yrx", "/m/0199g"], ["Cat", "Bicycle"])
     {'cat': '/m/01yrx', 'bicycle': '/m/0199g'}
@@ -104,9 +104,10 @@ def by_name(labels: Sequence[str], names: Sequence[str]) -> dict[str, str]:
 
 
 def sorted_by_id(labels: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return labels in sorted order, and their display names, which may be missing.
+    """Return labels in sorted order together with their display names, if any.
 
-    The order of a list in a truth folder, such as ``classes.csv``, may follow the frequency of the labels.
+    Sorting is necessary because the order in a truth file such as ``classes.csv`` may reveal how frequent the labels
+    are.
 
     >>> sorted_by_id(["/m/dog", "/m/cat"], ["Dog", "Cat"])
     (['/m/cat', '/m/dog'], ['Cat', 'Dog'])
@@ -118,8 +119,8 @@ def sorted_by_id(labels: Sequence[str], names: Sequence[str]) -> tuple[list[str]
 class VerifiedTruth(LabelTruth):
     """The truth of a track in which annotators verified some labels of each image as present or absent.
 
-    A label that was not verified in an image is not scored in it. The *key* of an image and a label is the code of the
-    image × number of labels + the code of the label.
+    Labels that were not verified in an image are not scored in this image. The *key* of a label in an image is (image
+    code × number of labels + label code).
     """
 
     names = StoredTexts()
@@ -133,9 +134,9 @@ class VerifiedTruth(LabelTruth):
         return images, labels
 
     def shown_labels(self, split: str) -> list[int]:
-        """Return the labels that a split's report lists: those in ``classes.csv`` or, without it, all verified labels.
+        """Return the labels in a split's report: those in ``classes.csv`` or, if it is missing, all verified labels.
 
-        A row for any other label would show participants which labels occur only in private images.
+        Rows for other labels would show participants which labels occur only in private images.
         """
         if self.labels_listed:
             return list(range(len(self.labels)))
@@ -163,11 +164,11 @@ class ObjectTruth(VerifiedTruth):
 
     @property
     def has_copies(self) -> bool:
-        """Whether the hierarchy has added copies of objects and labels for related labels."""
+        """Whether objects and verified labels were copied to related labels in the hierarchy."""
         return bool(self.parameters["expand_hierarchy"])
 
     def counts(self, split: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the numbers of ordinary objects and of groups of each label in a split, each of shape (labels,)."""
+        """Return the numbers of ordinary objects and of groups with each label in a split, each of shape (labels,)."""
         ordinary, groups = self.object_counts[USAGES_OF_SPLITS[split]].sum(axis=0)
         return ordinary, groups
 
@@ -175,7 +176,7 @@ class ObjectTruth(VerifiedTruth):
 def count_objects(
     object_keys: NDArray[np.int64], group_keys: NDArray[np.int64], usage: NDArray[np.int8], labels: int
 ) -> NDArray[np.int64]:
-    """Return the numbers of ordinary objects and of groups of each label in the images of each usage.
+    """Return the numbers of ordinary objects and of groups with each label in the images with each usage.
 
     Returns
     -------

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.folder import TruthFolder, coded
-from evaluator.hierarchy import Hierarchy, HierarchyCycle
+from evaluator.hierarchy import Hierarchy, HierarchyCycle, InvalidHierarchy
 from evaluator.tracks.checking import (
     check_labels,
     distinct_keys,
@@ -45,7 +45,7 @@ class Labelling:
     above, below : list of list of int
         Ancestors and descendants to which each label is copied. The lists are empty if labels are not expanded.
     label_images, label_codes : int64 arrays of shape (rows,)
-        Image and label of each row of ``image_labels.csv``.
+        Image and label in each row of ``image_labels.csv``.
     present : bool array of shape (rows,)
         Whether the label is verified as present.
     """
@@ -64,7 +64,7 @@ class Labelling:
 
     @classmethod
     def of(cls, folder: TruthFolder, tables: Mapping[str, "TruthTable"], *, expand: bool) -> "Labelling":
-        """Read the labels of a truth folder. Faults are collected, not raised.
+        """Read the labels of a truth folder. Faults are collected instead of raised.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class Labelling:
         return cls(images, labels, names, *lists, ancestors, above, below, *codes, present)
 
     def verified_as(self, *, present: bool) -> tuple[Codes, Codes]:
-        """Return the image and the label of each label that is verified as present or absent, or implied.
+        """Return the image and the label of each label verified as present or absent, including implied ones.
 
         If a label is present, its ancestors are present too. If a label is absent, its descendants are absent too.
         Source: the Open Images V4 paper, 5.2.1.
@@ -115,7 +115,7 @@ class Labelling:
 
     @property
     def labelled(self) -> Codes:
-        """Keys of the labels that ``image_labels.csv`` verifies or implies as present or absent, ascending."""
+        """Keys, ascending, of the labels that are verified in ``image_labels.csv`` or implied by a verified label."""
         present, absent = self.verified_as(present=True), self.verified_as(present=False)
         images, labels = (np.concatenate(columns) for columns in zip(present, absent, strict=True))
         return distinct_keys(images, labels, len(self.labels))
@@ -140,7 +140,7 @@ class Labelling:
         return {"images": list(self.images), "labels": list(self.labels), "names": self.names}
 
     def flags(self, folder: TruthFolder) -> dict[str, bool]:
-        """Return the flags of a prepared truth: whether images and labels are listed."""
+        """Return the flags of a prepared truth, which state whether images and labels are listed."""
         return {"images_listed": "images.csv" in folder, "labels_listed": self.closed}
 
 
@@ -150,10 +150,9 @@ def _read_hierarchy(folder: TruthFolder) -> Hierarchy | None:
         return None
     try:
         return Hierarchy.of(folder.json("hierarchy.json"))
-    except HierarchyCycle as error:
-        folder.faults.add("truth_hierarchy_cycle", "hierarchy.json", str(error), column=error.path)
-    except ValueError as error:
-        folder.faults.add("truth_bad_value", "hierarchy.json", str(error))
+    except InvalidHierarchy as error:
+        code = "truth_hierarchy_cycle" if isinstance(error, HierarchyCycle) else "truth_bad_value"
+        folder.faults.add(code, "hierarchy.json", str(error), column=error.path)
     return None
 
 
@@ -180,8 +179,8 @@ def _label_codes(
 ) -> dict[str, int]:
     """Return the code of each label.
 
-    If there is a ``classes.csv``, only its labels have codes, in the order of the file. An ancestor that the file does
-    not list is not evaluated. Without ``classes.csv``, the sorted labels of the hierarchy come first, followed by the
+    If there is a ``classes.csv``, only its labels have codes, in the order of the file. Ancestors that the file does
+    not list are not evaluated. Without ``classes.csv``, the sorted labels of the hierarchy come first, followed by the
     other labels in sorted order.
     """
     if listed is not None:
@@ -203,7 +202,7 @@ def expanded(labels: Codes, relatives: list[list[int]]) -> tuple[Codes, Codes]:
     Returns
     -------
     rows : int64 array of shape (N + copies,)
-        For each element, index into ``labels`` of the label itself or of the label whose relative it is.
+        For each element of ``expanded``, the index in ``labels`` of the label from which it was derived.
     expanded : int64 array of the same shape
 
     Examples

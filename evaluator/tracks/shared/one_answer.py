@@ -1,7 +1,7 @@
 """Scores tracks with one answer per image.
 
-Such a track declares a table with one row per image, and a table with the same columns as its first truth file. Its
-module defines a function that compares the two tables, and ``SCORER = OneAnswerScorer(TRACK, function)``.
+The submission is a table with one row per image, and the first truth file is a table with the same columns. The module
+of such a track defines a function that compares the two tables, and ``SCORER = OneAnswerScorer(TRACK, function)``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,9 +26,9 @@ from evaluator.truth import Truth
 
 Answers = Mapping[str, NDArray[Any]]
 Measure = Callable[[Answers, Answers, Mapping[str, Any]], Mapping[str, NDArray[Any]]]
-"""A function that takes the columns of the truth, those of the submission, and the parameters, and returns the values
-of each metric in [0, 1], shape (images,). Columns are given by name. A column has shape (images,) and contains codes of
-labels, or float64. The metric is the mean of its values, in which an image without a row counts as 0."""
+"""A function that takes the columns of the truth, the columns of the submission, and the parameters, and returns the
+values of each metric in [0, 1], shape (images,). Columns are dicts that map names to arrays of shape (images,), which
+contain label codes or float64 numbers. The metric is the mean of its values; an image without a row counts as 0."""
 
 
 class OneAnswerTruth(LabelTruth):
@@ -40,17 +40,17 @@ class OneAnswerTruth(LabelTruth):
         return False
 
     def answers(self, columns: Sequence[Column]) -> Answers:
-        """Return the correct answers by column, as codes of labels or float64, each of shape (images,)."""
+        """Return the correct answers, by column, as arrays of label codes or float64 numbers of shape (images,)."""
         return {column.name: self.arrays[_key(column)] for column in columns}
 
 
 def _key(column: Column) -> str:
-    """Return the name of the truth's array that stores a column."""
+    """Return the name under which a prepared truth stores a column."""
     return f"answer {column.name}"
 
 
 def _by_image(truth: Truth, table: SubmissionTable, column: Column) -> NDArray[Any]:
-    """Return a column of a submission, ordered like the images of the ground truth.
+    """Return a column of a submission in the order of the images in the ground truth.
 
     Images without a row get -1 or NaN.
     """
@@ -67,7 +67,7 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
     ----------
     track : Track
     measure : callable
-        A function that compares the answers with the truth.
+        A function that compares the answers with the ground truth.
     """
 
     def __init__(self, track: Track, measure: Measure) -> None:
@@ -140,12 +140,12 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
 
     def template(self, truth: OneAnswerTruth) -> str:
         """Return a submission with a row for every image: the first label in label columns and 0 in number columns."""
-        label = next(iter(truth.labels), "")  # An empty truth has no label.
+        label = next(iter(truth.labels), "")  # A ground truth without rows has no label.
         guess = ["0" if column.kind == "number" else label for column in self.track.form.predicted]
         return csv_text(self.track.form.long_header, ((image, *guess) for image in truth.images))
 
     def ceiling(self, truth: OneAnswerTruth, parameters: Mapping[str, Any]) -> str:
-        """Return a submission that contains every row of the truth."""
+        """Return a submission that contains every row of the ground truth."""
         columns, cells = self.track.form.predicted, []
         answers = truth.answers(columns)
         for column in columns:

@@ -20,5 +20,5 @@ class TrackParameters:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """Return an object with the values of its fields, given all parameters of the track."""
+        """Create an object from all parameters of the track. Parameters without a field are ignored."""
         return cls(**{each.name: parameters[each.name] for each in fields(cls)})

@@ -13,7 +13,7 @@ from evaluator.report import ClassRow, SplitReport, finite
 
 
 def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Counts) -> SplitReport:
-    """Return the report of a split with a table of averages, and with precision, recall, F1 and support of each class.
+    """Return the report of a split with a table of averages, and the precision, recall, F1 and support for each class.
 
     Parameters
     ----------
@@ -40,10 +40,10 @@ def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Co
 
 
 def by_kind(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[ClassRow]:
-    """Return a row for each kind of error: the numbers of false positives and misses, and the gain without them.
+    """Return a row for each kind of error: the false positives and misses that it causes, and the gain without it.
 
-    The gain is measured in ``metric``. Summed over all kinds, the false positives are those of the score, and the
-    misses are the objects that were not matched. A group counts as its weight.
+    The gain is the increase in ``metric``. Over all kinds, the false positives add up to those in the score, and the
+    misses to the objects that were not matched. A group counts as its weight.
     """
     return [
         {
@@ -57,7 +57,7 @@ def by_kind(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[Clas
 
 
 def error_sums(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[ClassRow]:
-    """Return two rows: the gain in the metric without any false positive, and the gain without any miss."""
+    """Return two rows: the gain in ``metric`` without any false positives, and the gain without any misses."""
     codes = range(len(kinds))
     return [
         {
@@ -76,7 +76,7 @@ def error_sums(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[C
 
 
 def as_count(count: float) -> float | int:
-    """Return a count as an integer if it is whole. With a group weight such as 0.3, a count can be a fraction.
+    """Return a count as an int if it is whole. A group weight such as 0.3 can make a count fractional.
 
     >>> as_count(2.0), as_count(1.3)
     (2, 1.3)
@@ -85,7 +85,7 @@ def as_count(count: float) -> float | int:
 
 
 def by_class(errors: CurveErrors, kinds: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    """Return a column for each kind of error with the number of false positives in each class, shape (classes,)."""
+    """Return, for each kind of error, a column with the number of false positives in each class, shape (classes,)."""
     count = len(errors.positives)
     return {
         f"fp_{kind}": np.bincount(errors.curves[errors.kinds == code], minlength=count)

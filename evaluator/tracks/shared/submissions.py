@@ -1,4 +1,4 @@
-"""Reads and writes submissions, with functions that several tracks use."""
+"""Provides functions with which several tracks read and write submissions."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ from evaluator.truth import Truth
 
 
 def vocabularies_of(truth: LabelTruth | None) -> dict[str, Vocabulary]:
-    """Return the vocabularies of a truth's image ids and labels. The dict is empty without a truth."""
+    """Return the vocabularies of the image ids and labels in a truth; an empty dict without a truth."""
     if truth is None:
         return {}
     return {
@@ -31,10 +31,10 @@ def vocabularies_of(truth: LabelTruth | None) -> dict[str, Vocabulary]:
 def vocabulary_of(
     index: Mapping[str, int], *, closed: bool, by_name: Mapping[str, str] = MappingProxyType({})
 ) -> Vocabulary:
-    """Return the vocabulary of the given labels or relations. ``by_name`` maps lower-case display names to them.
+    """Return the vocabulary of labels or relations. ``by_name`` maps lower-case display names to labels or relations.
 
-    An open vocabulary leaves out labels and relations that are longer than allowed. Such a label in a submission then
-    causes the same defect whether or not it is in the truth.
+    An open vocabulary leaves out labels and relations that are longer than allowed, so that they cause the same defect
+    in a submission whether or not they are in the ground truth.
     """
     if not closed:
         index = {text: code for text, code in index.items() if len(text) <= Limits().text_characters}
@@ -86,7 +86,7 @@ def notice_predictions(
 def can_match(boxes: NDArray[np.float64], iou_threshold: float) -> NDArray[np.bool_]:
     """Return whether each box could match an object inside the image, shape (N,).
 
-    The overlap with any object inside the image is at most the fraction of the box that is inside the image. A box is
+    A box cannot overlap an object by more than the fraction of the box that is inside the image. To be safe, boxes are
     excluded only if this fraction is below half of the threshold.
 
     >>> can_match(np.array([[0.0, 0.5, 0.0, 0.5], [0.0, 640.0, 0.0, 480.0], [0.5, 0.1, 0.0, 0.5]]), 0.5)
@@ -98,7 +98,7 @@ def can_match(boxes: NDArray[np.float64], iou_threshold: float) -> NDArray[np.bo
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    r"""Return the text of a CSV file, without a header line if ``header`` is empty.
+    r"""Return the content of a CSV file, without a header line if ``header`` is empty.
 
     >>> csv_text(("a", "b"), [(1, "x,y")])
     'a,b\n1,"x,y"\n'
@@ -111,5 +111,5 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def empty_strings(track: Track, truth: Truth) -> str:
-    """Return the text of a CSV file with an empty prediction string for every image."""
+    """Return the content of a CSV file with an empty prediction string for every image."""
     return csv_text(track.form.kaggle_header, ((image, "") for image in truth.images))

@@ -14,7 +14,7 @@ from evaluator.tracks.interface import Engine
 
 @dataclass(frozen=True, slots=True)
 class TrialCounts:
-    """The numbers from which the metrics of a split are computed, with a weight for each image.
+    """The numbers of trials and hits from which the metrics of a split are computed. Each image has a weight.
 
     For the score, every weight is 1. For bootstrap replicates, the weight of an image is the number of times that it
     was drawn, and the last axis of every array has one element for each replicate.
@@ -24,7 +24,7 @@ class TrialCounts:
     trials : float64 array of shape (groups, ...)
         Number of trials in each group.
     hits : mapping of str to float64 array of shape (groups, ...)
-        Number of trials in each group that succeed, by the name of the criterion.
+        Number of trials in each group that succeed, by criterion.
     """
 
     trials: Numbers
@@ -57,7 +57,7 @@ class Trials:
     images : int64 array of shape (N,)
         Code of the image of each trial.
     hits : mapping of str to bool array of shape (N,)
-        Whether each trial succeeds, by the name of the criterion.
+        Whether each trial succeeds, by criterion.
     groups : int array of shape (N,)
         Group of each trial, from 0 to ``group_count`` - 1.
     group_count : int
@@ -79,12 +79,12 @@ class Trials:
         return replace(self[chosen], groups=groups[chosen], group_count=group_count)
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> Self:
-        """Return the trials that a mask selects."""
+        """Return the trials selected by a Boolean mask."""
         hits = {name: hit[chosen] for name, hit in self.hits.items()}
         return replace(self, images=self.images[chosen], hits=hits, groups=self.groups[chosen])
 
     def counts(self, in_split: NDArray[np.bool_]) -> TrialCounts:
-        """Return the numbers of trials and hits of a split. Each image counts once.
+        """Return the numbers of trials and hits in a split. Each image counts once.
 
         Parameters
         ----------

@@ -1,1 +1,1 @@
-"""The serializers of requests and responses, one file for each resource."""
+"""Serializers for requests and responses, one file for each resource."""

@@ -1,4 +1,4 @@
-"""Serializers for logins by device code, and for the user of a request."""
+"""Serializers for logins by device code, and for the authenticated user."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Serializers of challenges, phases, membership and quota."""
+"""Serializers for challenges, phases, membership and quota."""
 
 from dataclasses import asdict
 from typing import Any, TypedDict
@@ -18,7 +18,7 @@ from server.submissions.services.retention import StorageUse
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
-    """Limits of a submitted file. A file that exceeds one of them is refused or rejected."""
+    """Limits for a submitted file. A file that exceeds one of them is refused or rejected."""
 
     upload_bytes = serializers.IntegerField(help_text="size of the uploaded file")
     decompressed_bytes = serializers.IntegerField()
@@ -37,7 +37,7 @@ class ActiveTruth(TypedDict):
 
 
 class PhaseSerializer(serializers.Serializer[Phase]):
-    # The serializer context must contain `now`, the current time by the database's clock.
+    # The serializer context must contain `now`, the current time according to the database's clock.
     slug = serializers.SlugField()
     title = serializers.CharField()
     track = serializers.ChoiceField(choices=sorted(TRACKS))
@@ -64,7 +64,7 @@ class PhaseSerializer(serializers.Serializer[Phase]):
         return ActiveTruth(version=truth.version, sha256=truth.sha256) if truth else None
 
     def get_open(self, phase: Phase) -> bool:
-        return phase.is_open(self.context["now"]) and may_open(phase)
+        return phase.is_open(self.context["now"]) and may_open(phase) and not phase.is_paused
 
 
 class ChallengeSerializer(serializers.Serializer[Any]):
@@ -124,18 +124,21 @@ class StatementLineSerializer(serializers.Serializer[Any]):
 
 class QuotaSerializer(serializers.Serializer[Quota]):
     # The serializer context must contain `share`: the storage that the team uses, and its limit.
-    per_day = serializers.IntegerField()
+    per_day = serializers.IntegerField(help_text="including what the organizers granted to your team for today")
     used = serializers.IntegerField(help_text="submissions that count against today's quota (UTC)")
     left = serializers.IntegerField()
     attempts_per_day = serializers.IntegerField(
         help_text="number of submissions per day (UTC), including those whose quota is given back"
     )
     attempts_left = serializers.IntegerField()
-    total = serializers.IntegerField(allow_null=True)
+    total = serializers.IntegerField(allow_null=True, help_text="including what the organizers granted to your team")
     total_left = serializers.IntegerField(allow_null=True)
     resets_at = serializers.DateTimeField()
     next_allowed_at = serializers.DateTimeField(
         allow_null=True, help_text="null if your team may submit now, or never again; see `reason`"
+    )
+    closes_at = serializers.DateTimeField(
+        allow_null=True, help_text="until when your team may submit; later than the end of the phase after an extension"
     )
     reason = NullIfEmpty(help_text="why your team may not submit now; null if your team may submit")
     storage_used_bytes = serializers.SerializerMethodField(help_text="size of all stored files of your team")

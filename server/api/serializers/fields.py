@@ -8,7 +8,7 @@ from evaluator.dates import in_utc
 
 
 class NullIfEmpty(serializers.CharField):
-    """A string that is null in JSON if it is empty in the database."""
+    """A string that is stored as empty but shown as null in JSON."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_null=True, **options)
@@ -34,8 +34,8 @@ class WholeSeconds(serializers.DateTimeField):
 class QueryTime(serializers.DateTimeField):
     """A time in a query string, rounded down to whole seconds.
 
-    Otherwise a client could find out when a score was recorded to the millisecond, and so how long scoring took; see
-    `WholeSeconds`. A space is read as a plus sign, because unescaped plus signs arrive as spaces.
+    With exact times, a client could find out to the millisecond when a score was recorded, and therefore how long
+    scoring took; see `WholeSeconds`. A space is read as a plus sign, because unescaped plus signs arrive as spaces.
     """
 
     def to_internal_value(self, value: Any) -> Any:

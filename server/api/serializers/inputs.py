@@ -37,12 +37,12 @@ class StrictBoolean(serializers.BooleanField):
 class StrictInteger(serializers.IntegerField):
     def to_internal_value(self, data: Any) -> int:
         if type(data) is not int and not (isinstance(data, float) and data.is_integer()):
-            self.fail("invalid")  # JSON Schema counts 1.0 as an integer, so it is accepted.
+            self.fail("invalid")  # 1.0 is accepted, because JSON Schema counts it as an integer.
         return int(data)
 
 
 def validated(kind: type[StrictInput], request: Request) -> dict[str, Any]:
-    """Return the fields of a request body; raises ValidationError if it is not valid."""
+    """Return the fields of a request body. Raises ValidationError if the body is not valid."""
     given = kind(data=request.data)
     given.is_valid(raise_exception=True)
     return dict(given.validated_data)

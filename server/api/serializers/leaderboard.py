@@ -1,4 +1,4 @@
-"""Serializers of leaderboards."""
+"""Serializers for leaderboards."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def interval_json(found: RankInterval | None) -> dict[str, Any]:
 
 
 class CountryField(serializers.ChoiceField):
-    """A code of a country, in upper or lower case."""
+    """A country code, in upper or lower case."""
 
     def to_internal_value(self, data: Any) -> Any:
         return super().to_internal_value(str(data).upper())
@@ -66,9 +66,9 @@ class BoardQuery(serializers.Serializer[Any]):
     all = serializers.BooleanField(default=False, help_text="return all entries as one stream, as `csv` always does")
 
     def selection(self, track: Track) -> Selection:
-        """Return the requested entries and their order.
+        """Return which entries were requested, and the order in which to sort them.
 
-        A metric that the track does not have is undefined for all entries.
+        If the track does not have the requested metric, the metric is undefined for all entries.
         """
         asked = self.validated_data
         return Selection(asked["search"], asked["baselines"], sort_metric(track, asked["sort"]), asked["country"])
@@ -81,8 +81,8 @@ class RankIntervalSerializer(serializers.Serializer[Any]):
     rank_high = serializers.IntegerField(allow_null=True, help_text="the worst rank that the team could have")
     rank_individual = serializers.BooleanField(
         allow_null=True,
-        help_text="whether the 95% confidence is for this rank interval alone, and not for the intervals of the first "
-        "100 teams together",
+        help_text="whether the 95% confidence is for this rank interval alone, rather than for the intervals of the "
+        "first 100 teams together",
     )
     rank_interval_at = serializers.DateTimeField(allow_null=True, help_text="when this rank interval was computed")
 
@@ -147,10 +147,13 @@ class BoardSerializer(serializers.Serializer[Any]):
     reconstructed = serializers.BooleanField(
         help_text="whether the leaderboard was reconstructed from scores, because no history was recorded at this time"
     )
+    frozen = serializers.BooleanField(
+        help_text="whether later entries are hidden from you, because the leaderboard is frozen until the phase is over"
+    )
     changes_since = serializers.DateTimeField(
         allow_null=True,
         help_text=(
-            "the time that the current ranks are compared with: the beginning of the day a week ago (UTC); null "
+            "the time with which the current ranks are compared: 00:00 UTC one week ago; null "
             "for earlier times, other splits and ladder feedback, which have no comparison"
         ),
     )
@@ -173,7 +176,7 @@ class HistoryPointSerializer(serializers.Serializer[Any]):
 
     at = serializers.DateTimeField(help_text="in whole seconds, rounded up")
     score = serializers.FloatField(allow_null=True)
-    rank = serializers.IntegerField(allow_null=True, help_text="also null for a baseline")
+    rank = serializers.IntegerField(allow_null=True, help_text="null if the score is undefined, or for a baseline")
 
 
 class TeamHistorySerializer(serializers.Serializer[Any]):
@@ -182,7 +185,7 @@ class TeamHistorySerializer(serializers.Serializer[Any]):
 
 
 class HistorySerializer(serializers.Serializer[Any]):
-    """The history of some teams on a leaderboard, by rank.
+    """The history of some teams on a leaderboard, ordered by rank.
 
     A team has one point for each change of its score or rank. If the leaderboard changed more than 200 times, the
     period is divided into 200 equal parts, and only the last state of each part is returned.

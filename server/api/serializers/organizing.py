@@ -1,4 +1,4 @@
-"""Serializers of ground truths and rescorings, for organizers."""
+"""Serializers for ground truths and rescorings, used by organizers."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ class CheckSerializer(serializers.Serializer[Any]):
     tried = serializers.CharField(help_text="what the check does")
     expected = serializers.CharField()
     got = serializers.CharField(help_text="the actual result")
-    advice = serializers.CharField(help_text="what to do if the check is not passed")
+    advice = serializers.CharField(help_text="what to do if the check fails")
 
 
 class GateSerializer(serializers.Serializer[Any]):
@@ -45,8 +45,8 @@ class GateSerializer(serializers.Serializer[Any]):
         choices=gate.STATES, help_text="`not run`: not tested with the current settings and sample of the phase"
     )
     is_needed = serializers.BooleanField(
-        help_text="false for the active version of a phase that is older than the gate: the phase accepts submissions "
-        "in every state until another version is active"
+        help_text="whether the phase accepts submissions only when the gate is green; false for the active version of "
+        "a phase that was created before gates existed"
     )
     unfinished = serializers.CharField(help_text="the reason why the last run did not finish; otherwise empty")
     checks = CheckSerializer(many=True, help_text="the results of the last run")
@@ -118,7 +118,7 @@ class ApplyInput(StrictInput):
     )
     without_unscorable = StrictBoolean(
         default=False,
-        help_text="remove the submissions listed in `unscorable` from the leaderboards",
+        help_text="remove from the leaderboards the submissions listed in `unscorable`",
     )
     without_gate = StrictBoolean(default=False, help_text=WITHOUT_GATE)
     reveal = StrictBoolean(default=False, help_text=REVEAL)

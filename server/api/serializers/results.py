@@ -1,4 +1,4 @@
-"""Serializers of signed results. They only describe the responses, which are the exact bytes that were signed."""
+"""Serializers of signed results. They describe the request and the response, which is the exact signed bytes."""
 
 from typing import Any
 
@@ -8,9 +8,18 @@ from server.api.serializers.fields import Interval
 from server.submissions.feedback import SPLITS
 
 
+class ResultsQuery(serializers.Serializer[Any]):
+    preliminary = serializers.BooleanField(
+        default=False, help_text="also return results that are not final; they are marked as preliminary"
+    )
+
+
 class SigningKeySerializer(serializers.Serializer[Any]):
     algorithm = serializers.CharField(help_text="always `Ed25519` (RFC 8032)")
     public_key = serializers.CharField(help_text="64 hexadecimal digits")
+    earlier_keys = serializers.ListField(
+        child=serializers.CharField(), help_text="keys that signed earlier results, if the key was replaced"
+    )
 
 
 class ResultTruthSerializer(serializers.Serializer[Any]):
@@ -18,8 +27,8 @@ class ResultTruthSerializer(serializers.Serializer[Any]):
     sha256 = serializers.CharField()
     usage_hash = serializers.CharField(
         allow_null=True,
-        help_text="a hash with the secret salt of which images are public and private; null if unknown, or if the "
-        "ground truth has no salt",
+        help_text="a hash, keyed with the secret salt, of which images are public and private; null if unknown, or if "
+        "the ground truth has no salt",
     )
 
 
@@ -54,7 +63,12 @@ class ResultDocumentSerializer(serializers.Serializer[Any]):
     decimals = serializers.IntegerField(
         allow_null=True, help_text="scores are rounded to this number of decimals after ranking; null if exact"
     )
-    final = serializers.BooleanField(help_text="whether the phase was over")
+    final = serializers.BooleanField(
+        help_text="whether private scores were shown, nothing was queued or running, and no rescoring was open"
+    )
+    unfinished = serializers.ListField(
+        child=serializers.CharField(), help_text="why the results are preliminary; empty if they are final"
+    )
     exported_at = serializers.DateTimeField()
     leaderboards = ResultBoardSerializer(many=True)
 

@@ -1,4 +1,4 @@
-"""Serializers of submissions and reports."""
+"""Serializers for submissions and reports."""
 
 from datetime import datetime
 from typing import Any
@@ -20,7 +20,7 @@ from server.submissions.services.retention import removal_time
 
 
 class UploadInput(StrictInput):
-    """A submission to upload. An empty file is accepted here and rejected when it is scored."""
+    """A submission to be uploaded. An empty file is accepted here and rejected when it is scored."""
 
     file = serializers.FileField(allow_empty_file=True, help_text="the predictions file, plain or compressed with gzip")
     note = StrictText(required=False, allow_blank=True, default="", help_text="visible to your team only")
@@ -43,12 +43,16 @@ class PartialUploadSerializer(serializers.Serializer[Any]):
 
 class ChangeInput(StrictInput):
     final = StrictBoolean(
-        required=False, help_text="whether the submission is final, so that it counts for the private leaderboard"
+        required=False, help_text="whether the submission is final and therefore counts for the private leaderboard"
     )
     note = StrictText(required=False, allow_blank=True)
     method = StrictText(required=False, allow_blank=True, help_text="name of the method")
-    paper_url = StrictText(required=False, allow_blank=True, help_text="a web address, with https or http")
-    code_url = StrictText(required=False, allow_blank=True, help_text="a web address, with https or http")
+    paper_url = StrictText(
+        required=False, allow_blank=True, help_text="a web address that starts with https:// or http://"
+    )
+    code_url = StrictText(
+        required=False, allow_blank=True, help_text="a web address that starts with https:// or http://"
+    )
 
 
 class DefectSerializer(serializers.Serializer[Any]):
@@ -79,7 +83,7 @@ class ProblemsSerializer(serializers.Serializer[Any]):
 
 
 class SubmissionSerializer(serializers.Serializer[Any]):
-    # The serializer context must contain `access` (what the user may see) and `standings` (by submission).
+    # The serializer context must contain `access` (what the user may see) and `standings` (keyed by submission).
     id = serializers.UUIDField()
     challenge = serializers.SlugField(source="phase.challenge.slug")
     phase = serializers.SlugField(source="phase.slug")

@@ -1,4 +1,4 @@
-"""Serializers of teams: members, invitations, merges, and the public page."""
+"""Serializers for teams: members, invitations, merges, and the public page."""
 
 from typing import Any
 
@@ -57,17 +57,22 @@ class MergeSerializer(serializers.Serializer[Any]):
 class JointUseSerializer(serializers.Serializer[Any]):
     phase = serializers.CharField(source="title")
     submissions = serializers.IntegerField(help_text="of both teams together")
-    allowed = serializers.IntegerField(help_text="the submissions that one team could have made so far")
+    allowed = serializers.IntegerField(help_text="number of submissions that one team could have made so far")
     total = serializers.IntegerField(allow_null=True, help_text="the quota for the whole phase; null if there is none")
-    left = serializers.IntegerField(help_text="the most that the merged team could submit on the day of the merge")
+    left = serializers.IntegerField(
+        help_text="number of submissions that the merged team could still make on the day of the merge"
+    )
     finals = serializers.IntegerField(
-        help_text="final submissions of both teams; the captain who proposes the merge sees only their own"
+        help_text=(
+            "final submissions of both teams; the captain who proposes the merge sees only the number for their own "
+            "team"
+        )
     )
     finals_allowed = serializers.IntegerField()
 
 
 class MergePreviewSerializer(MergeSerializer):
-    """A proposal and what the merge would do now. If `reasons` is not empty, the merge is not allowed now."""
+    """A proposed merge, and what it would do now. If `reasons` is not empty, the merge is not allowed now."""
 
     members = serializers.IntegerField(help_text="of both teams")
     use = JointUseSerializer(many=True)
@@ -112,7 +117,7 @@ class AnswerInput(StrictInput):
 
 
 class LinkInput(StrictInput):
-    token = StrictText(help_text="the last part of the invitation's link")
+    token = StrictText(help_text="the last part of the invitation link")
     accept_rules = StrictBoolean(default=False, help_text="must be true if you have not joined")
 
 
@@ -146,7 +151,9 @@ class PublicTeamSerializer(serializers.Serializer[Any]):
     merged_into = serializers.IntegerField(
         source="merged_into_id", allow_null=True, help_text="id of the team into which this team was merged, or null"
     )
-    members = serializers.ListField(child=serializers.CharField(), help_text="usernames of members who agreed to it")
+    members = serializers.ListField(
+        child=serializers.CharField(), help_text="usernames of the members who agreed to be named publicly"
+    )
     members_not_named = serializers.IntegerField()
     method = serializers.CharField()
     paper_url = NullIfEmpty()

@@ -1,4 +1,4 @@
-"""Login by device code (RFC 8628), and the user and token of a request."""
+"""Login by device code (RFC 8628), and the authenticated user and token."""
 
 from typing import Any
 
@@ -89,7 +89,7 @@ def secret_response(**members: Any) -> Response:
 class Me(APIView):
     @extend_schema(operation_id="read_me", responses={200: MeSerializer, **refusals(*COUNTED)})
     def get(self, request: PersonRequest) -> Response:
-        """Return the user and the token of this request."""
+        """Return the user and the token that authenticate this request."""
         return Response(MeSerializer(request.user, context={"token": request.auth}).data)
 
 
@@ -98,7 +98,7 @@ class OwnToken(APIView):
 
     @extend_schema(operation_id="revoke_own_token", responses={204: None, **refusals("not_found", *COUNTED)})
     def delete(self, request: PersonRequest) -> Response:
-        """Revoke the token of this request."""
+        """Revoke the token that authenticates this request."""
         if not isinstance(request.auth, ApiToken):
             raise Refused("not_found", "This request has no token.")
         revoke_token(token=request.auth, by=request.user)

@@ -71,7 +71,7 @@ class ChallengeList(APIView):
         responses={201: ImportedSerializer, **refusals("no_space", *COUNTED, *WITH_A_BODY)},
     )
     def post(self, request: PersonRequest) -> Response:
-        """Import a bundle: create its challenge, or change the existing one. For organizers and staff.
+        """Import a bundle, which creates its challenge or changes the existing one. For organizers and staff.
 
         If there are errors, all of them are listed in `faults`, and nothing is imported.
         """

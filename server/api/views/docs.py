@@ -18,5 +18,5 @@ class Schema(SpectacularAPIView):
 
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
-    """Show every operation of the API with an example, as a page that needs no script."""
+    """Show every operation of the API with an example, on a page that works without JavaScript."""
     return render(request, "api/docs.html", {"sections": sections()})

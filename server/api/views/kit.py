@@ -21,8 +21,8 @@ class CheckKit(APIView):
     def get(self, request: Request, slug: str, phase: str) -> FileResponse:
         """Download the check kit. With it, `podium check --kit FILE` finds every defect that the server would find.
 
-        The kit has the image ids, the labels with their names, the parameters and the limits of files. The response
-        is 404 until the kit has been created.
+        The kit contains the image ids, the labels with their names, the parameters and the file limits. The response is
+        404 until the kit has been created.
         """
         found = phase_at(request, slug, phase)
         if not found.kit:
@@ -39,7 +39,7 @@ class Template(APIView):
         responses={(200, "*/*"): OpenApiTypes.BINARY, **refusals("not_found", *COUNTED)},
     )
     def get(self, request: Request, slug: str, phase: str) -> FileResponse:
-        """Download the template file of a phase, a submission without predictions."""
+        """Download the template file of a phase, which is a submission without predictions."""
         found = phase_at(request, slug, phase)
         if not found.sample_submission:
             raise Http404
@@ -55,7 +55,7 @@ class Candidates(APIView):
         responses={200: OpenApiTypes.OBJECT, **refusals("not_found", *COUNTED)},
     )
     def get(self, request: Request, slug: str, phase: str) -> FileResponse:
-        """Download the list of candidates, which a submission to the phase ranks."""
+        """Download the candidates that a submission to this phase has to rank."""
         found = phase_at(request, slug, phase)
         if not found.candidates:
             raise Http404

@@ -55,7 +55,8 @@ class Leaderboard(APIView):
         shown = board_seen(found, split=asked["split"], at=asked["at"], access=access, now=read.now)
         listing = listing_of(shown, query.selection(found.declared_track))
         team = read.membership.team if read.membership else None
-        address = (request.scheme, request.get_host(), request.get_full_path())  # links to other pages contain these
+        # part of the entity tag, because the response contains absolute links to other pages
+        address = (request.scheme, request.get_host(), request.get_full_path())
         wanted = (request.accepted_renderer.format, address, team and team.pk)
         tag = entity_tag(shown, listing.teams, *wanted)
         return not_modified(request, tag) or tagged(self.answer(request, listing, team, whole=asked["all"]), tag)
@@ -76,8 +77,9 @@ class Leaderboard(APIView):
 
 @lru_cache(maxsize=100)
 def parsed(query_string: bytes) -> BoardQuery:
-    """Return the parsed query string. Parsing takes longer than all other steps of a response without content
-    (304).
+    """Return the parsed query string, from a cache if possible.
+
+    Without the cache, parsing would take longer than all other steps of a 304 response.
     """
     query = BoardQuery(data=QueryDict(query_string))
     query.is_valid(raise_exception=True)
@@ -92,6 +94,7 @@ def described(shown: ShownBoard) -> dict[str, Any]:
         "signature": shown.signature,
         "at": time_text(shown.at),
         "reconstructed": shown.reconstructed,
+        "frozen": shown.is_frozen,
         "changes_since": since and time_text(since),
     }
 

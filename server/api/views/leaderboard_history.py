@@ -30,12 +30,12 @@ class LeaderboardHistory(APIView):
         responses={200: HistorySerializer, **refusals("not_found", *COUNTED)},
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponseBase:
-        """List the changes of score and rank of the first ten teams, or of one team."""
+        """List the changes in score and rank of the first ten teams, or of one team."""
         found = phase_at(request, slug, phase)
         query = HistoryQuery(data=request.query_params)
         query.is_valid(raise_exception=True)
         shown = board(found, split=query.validated_data["split"], viewer=request.user)
-        tag = entity_tag(shown, request.build_absolute_uri(), found.closing)
+        tag = entity_tag(shown, request.build_absolute_uri(), found.shown_from)
         return not_modified(request, tag) or tagged(answer(shown, query.validated_data["team"]), tag)
 
 

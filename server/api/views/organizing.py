@@ -79,7 +79,7 @@ class Truths(APIView):
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """Add a version of the ground truth.
 
-        It is checked immediately, but not used until a rescoring to it is applied.
+        It is checked immediately, but not used until a rescoring against it is applied.
         """
         found = organized_phase_at(request, slug, phase)
         admission.take_account_slot(request.user)
@@ -106,7 +106,7 @@ class Rescore(APIView):
 
     @extend_schema(operation_id="read_rescoring", responses={200: RescoringSerializer, **READING})
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Return the progress of the last rescoring, and its changes to the leaderboards."""
+        """Return the progress of the most recent rescoring, and the changes that it makes to the leaderboards."""
         return rescoring_response(latest(organized_phase_at(request, slug, phase)))
 
     @extend_schema(operation_id="rescore", request=RescoreInput, responses={200: RescoringSerializer, **APPLYING})
@@ -130,7 +130,7 @@ class Apply(APIView):
 
     @extend_schema(operation_id="apply_rescoring", request=ApplyInput, responses={200: RescoringSerializer, **APPLYING})
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Apply the current rescoring: all leaderboards change to the new scores at once."""
+        """Apply the current rescoring. All leaderboards change to the new scores at once."""
         found = organized_phase_at(request, slug, phase)
         given = validated(ApplyInput, request)
         explanation = {name: given.pop(name) for name in ("reason", "signed")}
@@ -167,7 +167,7 @@ class Export(APIView):
     )
     def post(self, request: PersonRequest, slug: str) -> FileResponse:
         """Download a challenge as a bundle. It contains the ground truth and the salts, so keep it secret."""
-        challenge = organized_challenge_at(request, slug)
+        challenge = organized_challenge_at(request, slug, archived=True)
         validated(NothingInput, request)
         return exporting.export_response(challenge=challenge, by=request.user)
 
@@ -182,7 +182,7 @@ class Changes(APIView):
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
         """List the changes to the ground truth of a phase, newest first.
 
-        Leaderboards before a change remain available by `at`.
+        Use the parameter `at` to read a leaderboard as it was before a change.
         """
         changes = change_log.applied(phase_at(request, slug, phase))
         return list_response(changes, request, lambda page: ChangeLogSerializer(page, many=True).data)

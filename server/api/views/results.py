@@ -1,6 +1,6 @@
 """The signed results of a phase, and the key that verifies them."""
 
-from django.http.response import HttpResponse
+from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.permissions import AllowAny
@@ -12,8 +12,9 @@ from rest_framework.views import APIView
 from server.api.lookup import read_phase_at
 from server.api.renderers import Csv
 from server.api.schema import COUNTED, refusals
-from server.api.serializers.results import SignedResultsSerializer, SigningKeySerializer
-from server.organize.services import results
+from server.api.serializers.results import ResultsQuery, SignedResultsSerializer, SigningKeySerializer
+from server.organize.services.results import download
+from server.organize.services.signing_keys import earlier_keys, public_key
 from server.submissions.feedback import score_access
 
 FORMAT = OpenApiParameter("format", enum=["json", "csv"], default="json", description="only `json` is signed")
@@ -25,23 +26,26 @@ class Results(APIView):
 
     @extend_schema(
         operation_id="read_results",
-        parameters=[FORMAT],
+        parameters=[ResultsQuery, FORMAT],
         responses={
             (200, "application/json"): SignedResultsSerializer,
             (200, "text/csv"): OpenApiTypes.STR,
-            **refusals("not_found", *COUNTED),
+            **refusals("not_found", "results_not_final", *COUNTED),
         },
     )
-    def get(self, request: Request, slug: str, phase: str) -> HttpResponse:
+    def get(self, request: Request, slug: str, phase: str) -> HttpResponseBase:
         """Download the results, signed by the server. They are closed until the phase is over, except to organizers.
 
-        `podium verify` checks the file. The bytes of the file are signed, so keep it unchanged.
+        Results that are not final are refused, unless `preliminary` is true. `podium verify` checks the file. The bytes
+        of the file are signed, so keep it unchanged.
         """
         found, read = read_phase_at(request, slug, phase)
         access = score_access(found, viewer=request.user, now=read.now, is_organizer=read.is_organizer)
         is_csv = request.accepted_renderer.format == Csv.format
-        respond = results.csv_response if is_csv else results.json_response
-        return respond(found, access=access, now=read.now)
+        query = ResultsQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        preliminary = query.validated_data["preliminary"]
+        return download(request, found, access=access, now=read.now, preliminary=preliminary, is_csv=is_csv)
 
 
 class SigningKey(APIView):
@@ -50,4 +54,4 @@ class SigningKey(APIView):
     @extend_schema(operation_id="read_signing_key", responses={200: SigningKeySerializer, **refusals(*COUNTED)})
     def get(self, request: Request) -> Response:
         """Read the public key with which `podium verify --key` checks the results of this server."""
-        return Response({"algorithm": "Ed25519", "public_key": results.public_key()})
+        return Response({"algorithm": "Ed25519", "public_key": public_key(), "earlier_keys": earlier_keys()})

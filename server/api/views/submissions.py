@@ -49,7 +49,10 @@ METHOD = ("method", "paper_url", "code_url")
 def serialized(
     submissions: Sequence[Submission], phase: Phase, *, access: ScoreAccess, now: datetime
 ) -> list[dict[str, Any]]:
-    """Return the data of a phase's submissions that the user may see. The leaderboard is read once for all of them."""
+    """Return the JSON data of submissions to a phase, limited to what the user may see.
+
+    The leaderboard is read once for all of them.
+    """
     context = {"access": access, "standings": standings(phase, submissions, now=now)}
     return list(SubmissionSerializer(submissions, many=True, context=context).data)
 
@@ -60,7 +63,7 @@ def serialized_one(submission_id: UUID, request: Request) -> dict[str, Any]:
 
 
 class OwnSubmissions(APIView):
-    # The quota limits uploads, so they are not throttled.
+    # Uploads are not throttled, because the quota limits them.
     throttle_classes = ()
     parser_classes = (MultiPartParser,)
     pagination_class = Pages
@@ -148,7 +151,7 @@ class Report(APIView):
 
     @extend_schema(operation_id="read_report", responses={200: ReportSerializer, **refusals("not_found")})
     def get(self, request: PersonRequest, submission_id: UUID) -> Response:
-        """Return all metrics by split and, if the organizers show them, the results per class."""
+        """Return all metrics for each split and, if the organizers show them, the results per class."""
         read = submission_at(request, submission_id)
         report = visible_report(read.submission, access=read.access)
         if report is None:

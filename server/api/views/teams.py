@@ -1,4 +1,4 @@
-"""The user's own team with its invitations and merges, and the public data of teams."""
+"""The user's own team, with its invitations and merges, and the public data of all teams."""
 
 from typing import Any
 
@@ -67,7 +67,10 @@ class OwnTeam(APIView):
         operation_id="change_team", request=TeamInput, responses={200: OwnTeamSerializer, **refusals(*CHANGES)}
     )
     def patch(self, request: PersonRequest, slug: str) -> Response:
-        """Change your team: its name, captain, and public page. Only `shown` can be changed by members."""
+        """Change your team: its name, captain, and public page.
+
+        Members who are not the captain can change only `shown`.
+        """
         challenge = challenge_at(request, slug)
         own, given = own_membership(request, challenge), validated(TeamInput, request)
         if "shown" in given:
@@ -90,7 +93,7 @@ def member_named(team: Team, username: str) -> Membership:
 class TeamMember(APIView):
     @extend_schema(operation_id="remove_member", responses={204: None, **refusals(*CHANGES)})
     def delete(self, request: PersonRequest, slug: str, username: str) -> Response:
-        """Leave your team, if the username is your own. As the captain, remove another member.
+        """Leave your team, if the username is yours. As the captain, remove another member.
 
         A person who leaves a team that has submitted can only return to that team.
         """
@@ -118,7 +121,7 @@ class Merges(APIView):
 class OneMerge(APIView):
     @extend_schema(operation_id="preview_merge", responses={200: MergePreviewSerializer, **refusals(*MEMBERS)})
     def get(self, request: PersonRequest, slug: str, merge_id: int) -> Response:
-        """Return a proposed merge of your team, and its effects on members, quota and final submissions."""
+        """Return a proposed merge that involves your team, and its effects on members, quota and final submissions."""
         own = own_membership(request, challenge_at(request, slug))
         found = proposal_at(own, merge_id)
         preview = merging.preview(found.team, found.other, for_other=own.is_captain and own.team == found.other)
@@ -130,7 +133,10 @@ class OneMerge(APIView):
         operation_id="decide_merge", request=ConfirmInput, responses={200: ClosedSerializer, **refusals(*CHANGES)}
     )
     def post(self, request: PersonRequest, slug: str, merge_id: int) -> Response:
-        """As the captain of the other team, confirm a merge permanently. As either captain, decline or withdraw it."""
+        """Confirm a merge permanently, as the captain of the other team.
+
+        Either captain can also decline or withdraw it.
+        """
         own = own_membership(request, challenge_at(request, slug))
         found, confirmed = proposal_at(own, merge_id), validated(ConfirmInput, request)["confirm"]
         if confirmed:

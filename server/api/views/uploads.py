@@ -27,7 +27,7 @@ from server.submissions.services.resumable import Readable
 
 
 def upload_at(request: PersonRequest, upload_id: UUID) -> tuple[PartialUpload, Phase]:
-    """Return one of the user's own uploads and its phase."""
+    """Return one of the user's uploads and its phase."""
     upload = partial_uploads.find(upload_id, user=request.user.pk)
     phase = Phase.objects.select_related("challenge").filter(pk=upload.phase).first() if upload else None
     if upload is None or phase is None:
@@ -90,7 +90,10 @@ class OneUpload(TusView):
         responses={200: PartialUploadSerializer, **refusals("not_found", "not_a_member", "awaiting_approval")},
     )
     def get(self, request: PersonRequest, upload_id: UUID) -> Response:
-        """Return how much of a file has arrived, and its submission once it is complete. HEAD returns the headers."""
+        """Return how much of a file has arrived, and its submission once it is complete.
+
+        HEAD returns only the headers.
+        """
         upload, phase = upload_at(request, upload_id)
         return Response(serialized(upload, request, phase), headers=tus.headers_of(upload))
 

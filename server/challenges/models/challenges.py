@@ -1,95 +1,20 @@
-"""Models for challenges, their phases and ground truths."""
+"""Models for the phases of challenges and their ground truths."""
 
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from django.conf import settings
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 from django.db.models.fields.files import FieldFile
 
+from evaluator.bundle.keys import REVEALS
 from evaluator.bundle.rules import LADDER_MAX
 from evaluator.catalog import TRACKS, Track
-from server.challenges.roles import Right
+from server.challenges.models.challenge import Challenge
 from server.challenges.truth_storage import truth_key, truth_storage
-from server.challenges.visibility import ChallengeQuerySet
 from server.clock import is_over
 
 LADDER_STANDARD_ERRORS = 2.0
-
-
-class Challenge(models.Model):
-    """A competition with its pages, rules, dates, teams, and one or more phases."""
-
-    class Visibility(models.TextChoices):
-        DRAFT = "draft", "draft: organizers only"
-        PUBLIC = "public", "public"
-        UNLISTED = "unlisted", "unlisted: anybody who knows the URL"
-        PRIVATE = "private", "private: members only"
-
-    class Registration(models.TextChoices):
-        OPEN = "open", "open"
-        APPROVAL = "approval", "approval: an organizer approves each member"
-
-    slug = models.SlugField(max_length=80, unique=True)
-    title = models.CharField(max_length=120)
-    summary = models.CharField(max_length=240, blank=True)
-    description = models.TextField(blank=True, help_text="Markdown")
-    rules = models.TextField(blank=True, help_text="Markdown")
-    data = models.TextField(blank=True, help_text="Markdown")
-    visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
-    opens_at = models.DateTimeField()
-    closes_at = models.DateTimeField(null=True, blank=True)
-    join_until = models.DateTimeField(null=True, blank=True)
-    registration = models.CharField(max_length=10, choices=Registration, default=Registration.OPEN)
-    allowed_domains = models.CharField(
-        max_length=1000,
-        blank=True,
-        help_text="Email domains, separated by spaces. Only people with a confirmed address at one of these domains "
-        "can join.",
-    )
-    team_max_size = models.PositiveSmallIntegerField(default=5)
-    merge_until = models.DateTimeField(null=True, blank=True)
-    contact = models.CharField(
-        max_length=200, blank=True, default="", db_default="", help_text="an email address or the URL of a page"
-    )
-    organizers = models.ManyToManyField(
-        settings.AUTH_USER_MODEL, through="challenges.Organizer", related_name="organized_challenges", blank=True
-    )
-    organizers_need_two_factor = models.BooleanField(
-        default=False,
-        db_default=False,
-        help_text="whether only organizers with two-factor authentication may act as organizers",
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    objects = ChallengeQuerySet.as_manager()
-
-    class Meta:
-        ordering = ("-opens_at", "slug")
-        constraints = (
-            models.CheckConstraint(
-                name="challenge_closes_after_it_opens", condition=Q(closes_at=None) | Q(closes_at__gt=F("opens_at"))
-            ),
-            models.CheckConstraint(name="challenge_team_holds_somebody", condition=Q(team_max_size__gte=1)),
-        )
-
-    def __str__(self) -> str:
-        return self.title
-
-    def has_closed(self, now: datetime) -> bool:
-        return is_over(self.closes_at, now)
-
-    def is_organized_by(self, user: Any, right: Right = Right.READ) -> bool:
-        """Return whether the person has this right as an organizer now."""
-        return Challenge.objects.organized_by(user, right).filter(pk=self.pk).exists()
-
-    def has_organizer(self, user: Any) -> bool:
-        """Return whether the person is an organizer or staff, even if the required two-factor authentication is
-        missing.
-        """
-        return user.is_staff or self.organizers.filter(pk=user.pk).exists()
 
 
 class Phase(models.Model):
@@ -99,6 +24,8 @@ class Phase(models.Model):
         EXACT = "exact", "exact"
         ROUNDED = "rounded", "rounded"
         LADDER = "ladder", "ladder: only clear improvements"
+
+    AT_CLOSE, MANUAL = REVEALS
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="phases")
     slug = models.SlugField(max_length=80)
@@ -112,8 +39,25 @@ class Phase(models.Model):
     salt = models.CharField(max_length=34, blank=True, default="", db_default="", editable=False)
     opens_at = models.DateTimeField(null=True, blank=True, help_text="empty: the same as the challenge")
     closes_at = models.DateTimeField(null=True, blank=True, help_text="empty: the same as the challenge")
-    # this date is stored for exports, but has no effect yet
-    freeze_at = models.DateTimeField(null=True, blank=True, editable=False)
+    reveal = models.CharField(
+        max_length=10, choices=[(name, name) for name in REVEALS], default=AT_CLOSE, db_default=AT_CLOSE
+    )
+    # Private scores are not shown before this time. With `manual`, they are not shown while it is null.
+    reveals_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # when an extension last moved the end for all teams
+    extended_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # the end of the last extension of a single team; see `Extension`
+    extended_until = models.DateTimeField(null=True, blank=True, editable=False)
+    freeze_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="from then until the phase is over, participants see the public leaderboard of this time",
+    )
+    paused_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # empty while submissions are paused
+    resumed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # the reason for the last pause, which participants can read
+    pause_reason = models.CharField(max_length=300, blank=True, default="", db_default="", editable=False)
     quota_per_day = models.PositiveIntegerField(default=5)
     quota_total = models.PositiveIntegerField(null=True, blank=True)
     attempts_per_day = models.PositiveIntegerField(default=20)
@@ -131,12 +75,12 @@ class Phase(models.Model):
         max_length=400, blank=True, help_text="signature of the scores that the leaderboards of this phase show"
     )
     sample_submission = models.FileField(upload_to="samples/", blank=True)
-    # the sha256 of the sample submission; empty for samples that are older than this field
+    # the sha256 of the sample submission; empty if the sample was stored before this field existed
     sample_sha256 = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     candidates = models.FileField(
         upload_to="samples/", blank=True, help_text="the list of candidates that submissions rank, if the track has one"
     )
-    # Phases that are older than the gate may accept submissions without it, until their ground truth is replaced.
+    # Phases older than the gate itself may accept submissions without it until their ground truth is replaced.
     gate_exempt = models.BooleanField(default=False, db_default=False, editable=False)
     revealed_at = models.DateTimeField(
         null=True,
@@ -188,23 +132,60 @@ class Phase(models.Model):
     def closing(self) -> datetime | None:
         return self.closes_at or self.challenge.closes_at
 
+    @property
+    def ending(self) -> datetime | None:
+        """The time at which the phase is over: its end or, if teams have extensions, the end of the last extension."""
+        return self.closing and max(self.closing, self.extended_until or self.closing)
+
     def has_opened(self, now: datetime) -> bool:
         return self.opening <= now
 
     def has_closed(self, now: datetime) -> bool:
+        """Return whether teams without an extension cannot submit any longer."""
         return is_over(self.closing, now)
+
+    def has_ended(self, now: datetime) -> bool:
+        """Return whether no team can submit any longer."""
+        return is_over(self.ending, now)
 
     def is_open(self, now: datetime) -> bool:
         return self.has_opened(now) and not self.has_closed(now)
 
     @property
+    def shown_from(self) -> datetime | None:
+        """The time from which participants can read the private scores, or None if nobody has decided on it."""
+        ending = self.ending
+        if ending is None or (self.reveal == self.MANUAL and self.reveals_at is None):
+            return None
+        return max(ending, self.reveals_at or ending)
+
+    def shows_private(self, now: datetime) -> bool:
+        """Return whether participants can read the private scores."""
+        return is_over(self.shown_from, now)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether organizers have paused submissions. Files that were submitted before are still scored."""
+        return self.paused_at is not None and self.resumed_at is None
+
+    @property
+    def pause_text(self) -> str:
+        """The sentences that tell participants that submissions are paused, or an empty string if they are not."""
+        text = f"Submissions are paused until the organizers resume them. Their reason: {self.pause_reason}"
+        return text if self.is_paused else ""
+
+    def is_frozen(self, now: datetime) -> bool:
+        """Return whether participants see the public leaderboard of `freeze_at` instead of the current one."""
+        return self.freeze_at is not None and self.freeze_at <= now and not self.shows_private(now)
+
+    @property
     def is_ladder(self) -> bool:
-        """Whether the phase uses ladder feedback: only scores that clearly improve on the team's best are shown."""
+        """Whether the phase uses ladder feedback, which shows only scores that clearly improve on the team's best."""
         return bool(self.feedback == self.Feedback.LADDER)
 
     def has_ladder(self, now: datetime) -> bool:
-        """Return whether ladder feedback currently hides scores. When the phase is over, all scores are shown."""
-        return self.is_ladder and not self.has_closed(now)
+        """Return whether ladder feedback currently hides scores. It ends when the private scores are shown."""
+        return self.is_ladder and not self.shows_private(now)
 
     @property
     def truth(self) -> "Truth | None":
@@ -212,11 +193,14 @@ class Phase(models.Model):
 
     @property
     def kit(self) -> FieldFile | None:
-        """The check kit of the active truth, or None if there is none yet."""
+        """The check kit for the active ground truth, or None if there is none yet."""
         return (self.truth and self.truth.kit) or None
 
     def download_name(self, ending: str) -> str:
-        """Return the download name of a file of this phase, given the end of the name, such as `kit.json`."""
+        """Return the download name for a file of this phase.
+
+        The argument is the end of the name, such as `kit.json`.
+        """
         return f"{self.challenge.slug}-{self.slug}-{ending}"
 
 
@@ -230,7 +214,7 @@ class Truth(models.Model):
     source = models.FileField(
         storage=truth_storage, upload_to=truth_key, help_text="the original truth folder, as a zip file"
     )
-    # `organize.services.kits` makes this file
+    # created by `organize.services.kits`
     kit = models.FileField(upload_to="kits/", blank=True, default="", db_default="")
     kit_made_with = models.JSONField(null=True, blank=True, editable=False)  # the settings that the kit contains
     active = models.BooleanField(default=False)
@@ -238,9 +222,10 @@ class Truth(models.Model):
         default=False, db_default=False, help_text="whether leaderboards have ever shown scores against this truth"
     )
     images = models.PositiveIntegerField(default=0)
-    # The `shaping_settings` at the time of preparation; null if unknown.
+    # The `shaping_settings` with which the ground truth was prepared, or null if unknown.
     prepared_with = models.JSONField(null=True, blank=True, editable=False)
-    # The result of `podium gate` and the settings that were tested; see `challenges.gate`. Null if it has not been run.
+    # The result of `podium gate` and the settings that were tested; see `challenges.gate`. Null if the gate has not
+    # been run.
     gate = models.JSONField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -257,5 +242,5 @@ class Truth(models.Model):
 
     @property
     def draws(self) -> Path:
-        """The folder of bootstrap draws for this truth. The folder is removed together with the truth."""
+        """The folder that contains the bootstrap draws for this ground truth. It is removed together with the truth."""
         return Path(self.prepared.path).with_suffix(".draws")

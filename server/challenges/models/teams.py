@@ -5,12 +5,16 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
 
-from server.challenges.models.challenges import Challenge
+from server.challenges.models.challenge import Challenge
+from server.challenges.models.challenges import Phase
 from server.challenges.search_names import SearchName
 
 
 class Team(models.Model):
-    """A team that submits. A person who joins alone is a team of one; a baseline is a team without members."""
+    """A team that submits files.
+
+    A person who joins alone forms a team of one. A baseline is a team without members.
+    """
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="teams")
     name = models.CharField(max_length=80)
@@ -23,6 +27,9 @@ class Team(models.Model):
         null=True, blank=True, help_text="when the team was disqualified; empty if it is not disqualified"
     )
     disqualification_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
+    disqualification_is_shown = models.BooleanField(
+        default=True, db_default=True, help_text="whether the team reads the reason"
+    )
     merged_into = models.ForeignKey(
         "self",
         null=True,
@@ -42,7 +49,7 @@ class Team(models.Model):
         indexes = (
             models.Index(
                 fields=("challenge", "is_baseline", "merged_into"), name="team_of_challenge"
-            ),  # This index is used to count teams.
+            ),  # used to count teams
             models.Index(fields=("challenge",), condition=Q(merged_into__isnull=False), name="merged_team"),
         )
         constraints = (
@@ -63,7 +70,10 @@ class Team(models.Model):
 
 
 class Membership(models.Model):
-    """A person in a team, with the time at which they accepted the rules. Each person has one team in a challenge."""
+    """A person's membership in a team, with the time at which the person accepted the rules.
+
+    A person can be in only one team per challenge.
+    """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="memberships")
@@ -84,7 +94,7 @@ class Membership(models.Model):
 
 
 class FormerMember(models.Model):
-    """A person who left a team that had submitted. In this challenge, the person can only return to that team."""
+    """A person who left a team that had submitted. In this challenge, the person cannot join any other team."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="former_members")
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="former_members")
@@ -100,8 +110,25 @@ class FormerMember(models.Model):
         return f"{self.user}, formerly in {self.team}"
 
 
+class Extension(models.Model):
+    """A later end of a phase for a single team. The private leaderboard opens when the last extension has ended."""
+
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="extensions")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="extensions")
+    until = models.DateTimeField()
+    reason = models.CharField(max_length=300)
+    granted_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("until",)
+        constraints = (models.UniqueConstraint(fields=("phase", "team"), name="one_extension_per_phase_and_team"),)
+
+    def __str__(self) -> str:
+        return f"{self.phase} until {self.until} for {self.team}"
+
+
 class JoinRequest(models.Model):
-    """A request to join a challenge whose organizers approve members. It is deleted when the person joins."""
+    """A request to join a challenge in which organizers approve members. It is deleted when the person joins."""
 
     class Status(models.TextChoices):
         WAITING = "waiting", "waiting for approval"

@@ -1,8 +1,8 @@
-"""Jobs that compare the entries of a leaderboard with each other: scheduling, claiming and recording.
+"""Schedules, claims and records comparisons, the jobs that compare the entries of a leaderboard with each other.
 
 The sweeper finds leaderboards that have changed and wakes a worker, which computes tie groups and rank intervals
-(`worker.comparisons`). So several changes within a few seconds cause only one comparison, and recording a score is not
-delayed.
+(`worker.comparisons`). Therefore several changes within a few seconds cause only one comparison, and recording a score
+is not delayed.
 """
 
 import logging
@@ -23,11 +23,11 @@ from server.submissions.services import leases
 log = logging.getLogger(__name__)
 
 COMPARE = "worker.compare"
-QUEUES[Comparison] = Queue(COMPARE, 6)  # higher priority than reruns, which may take hours after a rescoring
+QUEUES[Comparison] = Queue(COMPARE, 6)  # a higher priority than that of reruns, which may take hours after a rescoring
 
 # Leaderboards under ladder feedback are not compared, because ladder feedback hides small differences.
 KINDS = (Board.Kind.PUBLIC, Board.Kind.PRIVATE, Board.Kind.ALL)
-LATE = timedelta(minutes=1)  # after this time, a comparison gets the priority of submissions
+LATE = timedelta(minutes=1)  # after this time, a comparison gets the same priority as submissions
 # After a comparison, the same leaderboard is not compared again for PAUSE, or for PAUSES times as long as the
 # comparison took, whichever is longer.
 PAUSE, PAUSES = timedelta(seconds=20), 9
@@ -35,8 +35,7 @@ PAUSE, PAUSES = timedelta(seconds=20), 9
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result of a comparison: the entries whose stored values have changed, and whether all entries were
-    compared.
+    """The result of a comparison: the entries whose stored values have changed, and whether the comparison is complete.
 
     `day` is the day (UTC) on which it was computed.
     """
@@ -66,7 +65,7 @@ def wake() -> None:
 
 
 def add_missing() -> None:
-    """Create the comparison of each shown leaderboard that has entries."""
+    """Create a comparison for each shown leaderboard that has entries but no comparison yet."""
     shown = Board.objects.filter(signature=F("phase__signature"), kind__in=KINDS, listed__gt=0, comparison=None)
     Comparison.objects.bulk_create([Comparison(board=board) for board in shown], ignore_conflicts=True)
 
@@ -80,12 +79,13 @@ def claim_next() -> Comparison | None:
     """Claim the next comparison for this process, or return None if none is due. Only one process can claim it."""
     now = database_now()
     for one in in_turn(now):
-        if one.attempts >= settings.EVALUATION_ATTEMPTS:  # the worker died in every attempt
+        if one.attempts >= settings.EVALUATION_ATTEMPTS:  # a worker was killed in every attempt
             give_up(one, f"its worker stopped {one.attempts} times")
             continue
         lease, unclaimed = leases.new_lease(now), Comparison.objects.filter(pk=one.pk, lease_token=one.lease_token)
         if unclaimed.filter(attempts=one.attempts).update(**lease, attempts=one.attempts + 1):
-            # The phase must be read after the claim. If its settings change later, `forget` revokes the claim.
+            # The phase must be read after the claim, because `forget` revokes the claim only if settings change after
+            # it.
             claimed = Comparison.objects.select_related("board__phase").filter(pk=one.pk)
             return claimed.filter(lease_token=lease["lease_token"]).first()
     return None
@@ -93,10 +93,10 @@ def claim_next() -> Comparison | None:
 
 @transaction.atomic
 def record(comparison: Comparison, found: Found, *, seconds: float) -> bool:
-    """Store the result, and increment the leaderboard's version if stored values change.
+    """Store the result of a comparison, and increment the leaderboard's version if stored values change.
 
-    Return False and write nothing if the lease is lost. The comparison stays due if the leaderboard has changed in
-    the meantime, or if some entries have not been compared.
+    Return False and write nothing if the worker has lost its lease. The comparison stays due if the leaderboard has
+    changed in the meantime, or if some entries have not been compared.
     """
     pause = max(PAUSE, timedelta(seconds=PAUSES * seconds))
     ended = {"content": found.content, "enqueued_at": None, "not_before": database_now() + pause}
@@ -118,9 +118,9 @@ def record(comparison: Comparison, found: Found, *, seconds: float) -> bool:
 
 
 def fail(comparison: Comparison, *, sentence: str, final: bool) -> bool:
-    """End a failed attempt. Return False and write nothing if the lease is lost.
+    """End a failed attempt at a comparison. Return False and write nothing if the worker has lost its lease.
 
-    The comparison stays due if attempts are left and the failure is not `final`.
+    The comparison stays due if there are attempts left and the failure is not `final`.
     """
     if final or comparison.attempts >= settings.EVALUATION_ATTEMPTS:
         return give_up(comparison, sentence)
@@ -128,7 +128,10 @@ def fail(comparison: Comparison, *, sentence: str, final: bool) -> bool:
 
 
 def give_up(comparison: Comparison, sentence: str) -> bool:
-    """Give up and log an alarm. The leaderboard is not compared again until it changes or the day ends."""
+    """Give up on a comparison and log an alarm.
+
+    The leaderboard is not compared again until it changes or the day ends.
+    """
     compared = {"version": comparison.board.version, "day": midnight(database_now()).date()}
     given_up = leases.finish(comparison, **compared, attempts=0, enqueued_at=None, failure=sentence[:300])
     if given_up:
@@ -137,15 +140,15 @@ def give_up(comparison: Comparison, sentence: str) -> bool:
 
 
 def release(comparison: Comparison) -> bool:
-    """Give up the claim because this worker is being stopped. The attempt does not count."""
+    """Give up the claim on a comparison because this worker is being stopped. The attempt does not count."""
     return leases.finish(comparison, attempts=comparison.attempts - 1)
 
 
 @transaction.atomic
 def forget(phase: Phase) -> None:
-    """Remove the comparisons of a phase, so that they are computed again, for example when the decimals change.
+    """Delete the comparisons of a phase, so that they are computed again, for example after a change of decimals.
 
-    A worker that has already begun loses its lease.
+    A worker that has already begun a comparison loses its lease.
     """
     Comparison.objects.filter(board__phase=phase).update(version=0, content="", failure="", **leases.NO_LEASE)
     ComparedEntry.objects.filter(entry__board__phase=phase).delete()

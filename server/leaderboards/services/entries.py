@@ -1,5 +1,4 @@
-"""Updates the entries of leaderboards: computes those of the given teams, and writes a new version if they changed.
-
+"""Updates leaderboard entries: recomputes the entries of teams, and writes a new version of each entry that changed.
 
 `refresh` runs in the transaction of every change that can affect an entry. `rebuild` updates a whole phase.
 """
@@ -46,7 +45,7 @@ class Difference:
 def refresh(phase: Phase, teams: Iterable[int], signature: str | None = None) -> None:
     """Update the entries of the given teams to match their submissions, for one signature or for all.
 
-    The teams are locked, so that two workers that record scores for the same team run one after the other.
+    The teams are locked, so that two workers that record scores for the same team wait for each other.
     """
     keys = [*teams]
     lock_teams(keys)
@@ -54,9 +53,10 @@ def refresh(phase: Phase, teams: Iterable[int], signature: str | None = None) ->
 
 
 def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None = None) -> None:
-    """Update the entries of teams that the caller has locked in its transaction, like `refresh`."""
+    """Update the entries of teams as `refresh` does. The caller must have locked the teams in its transaction."""
     if changes := list(changes_of(phase, teams, signature)):
-        now = database_now()  # the old entries are valid until now, which may be seconds after the reading began
+        # old entries stay valid until this time, which may be seconds after their scores were read
+        now = database_now()
         for boards, found in changes:
             write(phase, found, boards, now=now)
 
@@ -64,7 +64,7 @@ def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None =
 def changes_of(
     phase: Phase, teams: Collection[int], signature: str | None
 ) -> Iterator[tuple[Mapping[str, int], list[Difference]]]:
-    """Lock the leaderboards of teams, and yield the differing entries for each signature, in batches of teams."""
+    """Lock the leaderboards of teams, and yield the entries that differ for each batch of teams and each signature."""
     for some in in_batches(teams):
         for one in [signature] if signature is not None else signatures_of(phase, some):
             boards = lock_boards(phase, signature=one)
@@ -81,7 +81,7 @@ def rebuild(phase: Phase) -> None:
 
 @transaction.atomic
 def recount(phase: Phase) -> None:
-    """Correct the stored numbers of entries of a phase's leaderboards."""
+    """Correct the stored numbers of entries on a phase's leaderboards."""
     for board in Board.objects.select_for_update(no_key=True).filter(phase=phase).order_by("pk"):
         present = Entry.objects.present().filter(board=board)
         board.listed, board.ranked = present.count(), present.filter(is_baseline=False).count()
@@ -94,13 +94,13 @@ def teams_of(phase: Phase) -> list[int]:
 
 
 def in_batches(teams: Collection[int]) -> Iterator[list[int]]:
-    """Yield the ids of teams in ascending order, in batches."""
+    """Yield batches of team ids in ascending order."""
     ordered = sorted(teams)
     return (ordered[start : start + TEAMS_AT_ONCE] for start in range(0, len(ordered), TEAMS_AT_ONCE))
 
 
 def signatures_of(phase: Phase, teams: Collection[int]) -> list[str]:
-    """Return every signature with a score or an entry of these teams."""
+    """Return every signature under which these teams have a score or an entry."""
     scored = Evaluation.objects.filter(submission__phase=phase, submission__team__in=teams)
     listed = Entry.objects.present().filter(board__phase=phase, team__in=teams)
     found = {*scored.values_list("signature", flat=True), *listed.values_list("board__signature", flat=True)}
@@ -127,7 +127,7 @@ def line_of(one: Candidate) -> Line:
 
 
 def write(phase: Phase, found: Collection[Difference], boards: Mapping[str, int], *, now: datetime) -> None:
-    """Write the entries that differ, and increase the versions of the locked leaderboards that show them."""
+    """Write the entries that differ, and increment the versions of the locked leaderboards that show them."""
     if changed := [one for one in found if one.is_new_version]:
         closed = [one.kept for one in changed if one.kept]
         # a new version must not begin before the previous one, even if the clock has been set back
@@ -146,7 +146,7 @@ def write(phase: Phase, found: Collection[Difference], boards: Mapping[str, int]
 
 
 def opened(one: Difference, boards: Mapping[str, int], now: datetime) -> Entry:
-    """Return a new version of an entry, valid from now on."""
+    """Return a new version of an entry that is valid from now on."""
     assert one.expected is not None
     kind, team = one.key
     line = one.expected._asdict()
@@ -154,7 +154,7 @@ def opened(one: Difference, boards: Mapping[str, int], now: datetime) -> Entry:
 
 
 def raise_all(found: Collection[Difference], boards: Mapping[str, int]) -> None:
-    """Increase the versions of leaderboards that have changed, and update how many entries they have."""
+    """Increment the versions of leaderboards that have changed, and update their numbers of entries."""
     changes: dict[tuple[int, int], list[int]] = {}
     for kind in {one.key[0] for one in found}:
         lines = [(one.expected, one.kept and one.kept.line) for one in found if one.key[0] == kind]
@@ -171,11 +171,11 @@ def is_ranked(line: Line | None) -> bool:
 
 @transaction.atomic
 def follow_team(team: Team) -> None:
-    """Update the leaderboards after a change of a team's name, or of whether it is a baseline or disqualified."""
+    """Update the leaderboards after a team was renamed, disqualified or reinstated, or became a baseline."""
     lock_teams([team.pk])
     listed = Entry.objects.filter(team=team).values("board")
     for phase in Phase.objects.filter(submissions__team=team).distinct():
         refresh(phase, [team.pk])
     boards = Board.objects.filter(pk__in=listed).select_for_update(no_key=True).order_by("pk")
-    # Current and earlier leaderboards show the team's name, so their versions change even if no entry does.
+    # Current and earlier leaderboards show the team's name, so their versions are incremented even if no entry changes.
     Board.objects.filter(pk__in=[board.pk for board in boards]).update(version=F("version") + 1)

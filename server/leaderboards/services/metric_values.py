@@ -1,5 +1,6 @@
-"""Stores the values of all metrics except the headline for current entries, so that leaderboards can be sorted by
-them.
+"""Stores the values of all metrics except the headline for current entries.
+
+They allow leaderboards to be sorted by any metric.
 """
 
 from collections.abc import Collection, Iterator
@@ -14,8 +15,8 @@ from server.leaderboards.scored_entries import SPLITS
 from server.sql import execute
 from server.submissions.models import Score
 
-# A single statement is used for speed, because it runs whenever a score is recorded. Undefined values are stored as a
-# number that sorts last.
+# A single statement is used for speed, because it runs whenever a score is recorded. Undefined values are stored as
+# minus infinity, which sorts last.
 INSERT = """
 INSERT INTO leaderboards_metricvalue (board_id, entry_id, metric, value)
 SELECT entry.board_id, entry.id, asked.metric, COALESCE(score.value, %%s)
@@ -43,7 +44,7 @@ def replace(phase: Phase, closed: Collection[int], opened: Collection[int]) -> N
 
 @transaction.atomic
 def rebuild(phase: Phase) -> None:
-    """Replace the stored values of all entries of a phase by the values of their evaluations."""
+    """Replace the stored values for all entries of a phase with the values from their evaluations."""
     list(Board.objects.select_for_update(no_key=True).filter(phase=phase).order_by("pk").values_list("pk"))
     MetricValue.objects.filter(board__phase=phase).delete()
     if metrics_of(phase):
@@ -57,7 +58,7 @@ def insert_missing(phase: Phase, which: str, entries: Collection[int]) -> None:
 
 
 def wrong_values(phase: Phase) -> Iterator[str]:
-    """Yield a sentence for each entry whose stored values differ from those of its evaluation."""
+    """Yield a sentence for each entry whose stored values differ from those in its evaluation."""
     for board in Board.objects.filter(phase=phase).order_by("pk"):
         for metric in metrics_of(phase):
             kept = MetricValue.objects.filter(entry=OuterRef("pk"), board=board, metric=metric).values("value")
@@ -75,4 +76,6 @@ def wrong_values(phase: Phase) -> Iterator[str]:
                 yield f"{phase} {board.kind} {one.team.name}: has {metric} {one.kept}; expected {one.expected}"
     values = MetricValue.objects.filter(board__phase=phase)
     left = values.exclude(entry__valid_until=None, metric__in=metrics_of(phase))
-    yield from (f"{phase}: a former entry still has a value of {one.metric}" for one in left)
+    yield from (
+        f"{phase}: an entry that is no longer on the leaderboard still has a value for {one.metric}" for one in left
+    )

@@ -1,4 +1,4 @@
-"""Records the terms of leaderboards over time: the signature of the scores that count, and the feedback."""
+"""Records changes in the terms of leaderboards: the signature of the scores that count, and the feedback settings."""
 
 from datetime import datetime
 
@@ -18,11 +18,10 @@ from server.leaderboards.services.entries import refresh_locked, teams_of
 def follow_phase(key: int) -> None:
     """Record the current terms of a phase if they have changed.
 
-    A changed number of final submissions is handled by `apply_finals`.
-
-    If the number of decimals has changed, the entries of the phase are compared again.
+    If the number of decimals has changed, the entries of the phase are compared again. A changed number of final
+    submissions is left to `apply_finals`.
     """
-    phase = Phase.objects.get(pk=key)  # the phase is read again, because the saved object may be outdated
+    phase = Phase.objects.get(pk=key)  # read again, because the saved object may be outdated
     last = terms_at(phase, None)
     append(phase, last, finals=last.finals if last else phase.finals)
     if last is not None and last.decimals != phase.feedback_decimals:
@@ -30,12 +29,13 @@ def follow_phase(key: int) -> None:
 
 
 def append(phase: Phase, last: BoardTerms | None, *, finals: int) -> None:
-    """Append the current terms of a phase if they differ from the last recorded ones."""
+    """Append the current terms of a phase if they differ from those recorded last."""
     values = {
         "signature": phase.signature,
         "finals": finals,
         "ladder": phase.is_ladder,
         "decimals": phase.feedback_decimals,
+        "freeze_at": phase.freeze_at,
     }
     if last is None or any(getattr(last, name) != value for name, value in values.items()):
         now = database_now()
@@ -46,8 +46,8 @@ def append(phase: Phase, last: BoardTerms | None, *, finals: int) -> None:
 def apply_finals() -> None:
     """Update the entries of phases whose number of final submissions has changed.
 
-    The sweeper calls this, because it reads all scores of a phase. Until then, entries are computed with the previous
-    number.
+    The sweeper calls this instead of the request that makes the change, because all scores of the phase are read. Until
+    then, entries are computed with the previous number.
     """
     last = BoardTerms.objects.filter(phase=OuterRef("pk")).order_by("-since", "-pk").values("finals")[:1]
     changed = Phase.objects.annotate(applied=Subquery(last)).exclude(applied=F("finals")).order_by("pk")

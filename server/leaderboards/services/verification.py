@@ -1,4 +1,4 @@
-"""Compares the stored entries of leaderboards with entries that are recomputed from the submissions."""
+"""Compares the stored leaderboard entries with entries recomputed from the submissions."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ from server.leaderboards.services.entries import Difference, differences, in_bat
 def verify(phase: Phase) -> Iterator[str]:
     """Yield a sentence for each wrong entry, and for each leaderboard with a wrong number of entries.
 
-    Teams are locked in batches, so that no change is in progress. Nothing is written.
+    Teams are locked in batches, so that no change is in progress while they are compared. Nothing is written.
     """
     for batch in in_batches(teams_of(phase)):
         with transaction.atomic():
@@ -43,7 +43,7 @@ def sentence(one: Difference) -> str:
 def miscounted(phase: Phase) -> Iterator[str]:
     """Yield the leaderboards whose numbers of entries are wrong.
 
-    One statement reads both the stored numbers and the entries, so they belong to the same moment.
+    A single SQL statement reads both the stored numbers and the entries, so that they show the same moment.
     """
     present = Q(entries__valid_until=None, entries__isnull=False)
     boards = Board.objects.filter(phase=phase).annotate(

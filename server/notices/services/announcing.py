@@ -21,8 +21,11 @@ def refuse_others(challenge: Challenge, by: Any) -> None:
 
 
 @transaction.atomic
-def announce(*, challenge: Challenge, by: Any, title: str, text: str) -> Announcement:
-    """Publish an announcement. Everybody who takes part gets a notice at the next sweep."""
+def announce(*, challenge: Challenge, by: Any, title: str, text: str, with_mail: bool = True) -> Announcement:
+    """Publish an announcement. Everybody who takes part gets a notice at the next sweep.
+
+    Without `with_mail`, nobody gets an email, not even people who want emails about announcements.
+    """
     refuse_others(challenge, by)
     try:
         title = one_line(title, TITLE_CHARACTERS)
@@ -31,7 +34,12 @@ def announce(*, challenge: Challenge, by: Any, title: str, text: str) -> Announc
     if not 1 <= len(text) <= TEXT_CHARACTERS:
         raise Refused("invalid", f"The text must have 1 to {TEXT_CHARACTERS} characters.")
     found = Announcement.objects.create(
-        challenge=challenge, title=title, text=text, announced_at=database_now(), announced_by=by
+        challenge=challenge,
+        title=title,
+        text=text,
+        with_mail=with_mail,
+        announced_at=database_now(),
+        announced_by=by,
     )
     audit.record(actor=by, action="challenge.announced", subject=f"challenge {challenge.slug}", detail={"id": found.pk})
     return found

@@ -1,7 +1,7 @@
-"""Creates notices for events since the last sweep, so that recording a score does not have to write them.
+"""Creates notices for events since the last run of the sweeper, so that recording a score does not have to write them.
 
-Each event has a key and is stored once, in the same transaction as its notices. So each person gets only one notice
-about an event, even if several sweepers run or one of them is killed.
+Each event has a key and is stored once, in the same transaction as its notices. Therefore each person gets only one
+notice about an event, even if several sweepers run or one of them is killed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,8 +18,8 @@ from server.notices.models import Event, MailChoice, Notice, Progress
 from server.notices.services import top_three
 from server.notices.services.events import Found, found_between
 
-# A transaction that is committed late contains an earlier time. So each sweep also searches this period before the
-# previous sweep again, and skips events that are already stored.
+# A transaction may commit an event later than the event's own time. Therefore each run of the sweeper also searches the
+# period of this length before the previous run again, and skips events that are already stored.
 OVERLAP = timedelta(minutes=5)
 SAVED_EVERY = timedelta(minutes=1)
 KEPT = timedelta(days=180)
@@ -38,13 +38,16 @@ def derive() -> int:
 
 
 def known_until(now: datetime) -> datetime:
-    """Return the time up to which events have been found. The first call returns `now`: older events get no notices."""
+    """Return the time up to which events have been found.
+
+    The first call returns `now`, so that older events get no notices.
+    """
     found, _ = Progress.objects.get_or_create(pk=1, defaults={"until": now})
     return found.until
 
 
 def without_known(found: Iterable[Found]) -> list[Found]:
-    """Return the events that are not stored yet."""
+    """Return those of the events that are not stored yet."""
     events = {(one.kind.value, one.key): one for one in found}
     known: set[tuple[str, str]] = set()
     keys = [key for _, key in events]
@@ -56,7 +59,7 @@ def without_known(found: Iterable[Found]) -> list[Found]:
 
 @transaction.atomic
 def write(new: list[Found], boards: list[int], now: datetime) -> int:
-    """Write events with their notices. Only one sweeper writes at a time."""
+    """Write events with their notices. A lock ensures that only one sweeper writes at a time."""
     Progress.objects.select_for_update().get(pk=1)
     overtaken = [
         one for board in top_three.changed_boards() if board.pk in boards for one in top_three.look_at(board, now)
@@ -70,8 +73,9 @@ def write(new: list[Found], boards: list[int], now: datetime) -> int:
 
 
 def tell(found: Found, now: datetime) -> None:
-    """Store an event, and a notice for each recipient. Recipients who want emails about this kind of event also get
-    an email.
+    """Store an event and a notice for each recipient.
+
+    Recipients who want emails about this kind of event are also sent an email.
     """
     people = readers(found)
     if not people:
@@ -84,7 +88,8 @@ def tell(found: Found, now: datetime) -> None:
         path=found.path,
         happened_at=now,
     )
-    mailed = set(MailChoice.objects.filter(kind=found.kind, user__in=people).values_list("user", flat=True))
+    choices = MailChoice.objects.filter(kind=found.kind, user__in=people)
+    mailed = set(choices.values_list("user", flat=True)) if found.with_mail else set()
     Notice.objects.bulk_create(
         [Notice(event=event, user_id=pk, mail_at=now if pk in mailed else None) for pk in people],
         batch_size=ROWS_AT_ONCE,
@@ -94,7 +99,7 @@ def tell(found: Found, now: datetime) -> None:
 
 
 def readers(found: Found) -> list[int]:
-    """Return the ids of the recipients who may read the challenge."""
+    """Return the ids of those recipients who may read the challenge."""
     people = User.objects.filter(found.recipients, is_active=True).order_by("pk").distinct()
     private = Challenge.objects.filter(pk=found.challenge, visibility=Challenge.Visibility.PRIVATE).exists()
     if private:

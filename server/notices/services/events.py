@@ -1,4 +1,4 @@
-"""Finds the events about which people are notified, with one function for each source. It writes nothing."""
+"""Finds the events about which people are notified, with one function per source. Nothing is written here."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,14 +8,15 @@ from django.db.models import Q
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
-from server.challenges.models import Membership, Organizer, Phase, Team
+from server.challenges.models import Extension, Membership, Organizer, Phase, RoleOffer, Team
+from server.challenges.roles import Role
 from server.clock import utc_text
 from server.notices.models import Announcement, Kind
-from server.organize.models import Rescoring
-from server.submissions.models import Status, Submission
+from server.organize.models import Publication, Rescoring
+from server.submissions.models import QuotaGrant, Status, Submission
 from server.teams.models import Invitation, MergeProposal
 
-SLOW = timedelta(minutes=2)  # if scoring was faster, the person probably still has the page of the submission open
+SLOW = timedelta(minutes=2)  # if scoring took less time, the person probably still has the submission's page open
 WARNING = timedelta(hours=24)
 FILE_NAME_CHARACTERS = 80
 ENDINGS = {
@@ -27,7 +28,7 @@ ENDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An event with its recipients: the members of a team, all members of a challenge, or one person."""
+    """An event with its recipients, who are the members of a team, all members of a challenge, or one person."""
 
     kind: Kind
     key: str
@@ -35,21 +36,26 @@ class Found:
     text: str
     path: str
     recipients: Q
+    with_mail: bool = True  # whether an email is sent to recipients who want emails about this kind of event
 
 
 def found_between(since: datetime, now: datetime) -> Iterator[Found]:
-    """Yield the events in an interval of time, including events that are already stored."""
+    """Yield the events in a time interval, including events that are already stored."""
     yield from ended(since)
     yield from announced(since)
-    yield from closing(now)
+    yield from of_phases(since, now)
+    yield from team_extended(since)
+    yield from granted(since)
     yield from rescored(since)
     yield from invited(since, now)
     yield from merges(since, now)
     yield from given_roles(since)
+    yield from offered_roles(since)
+    yield from unpublished(since)
 
 
 def ended(since: datetime) -> Iterator[Found]:
-    """Yield an event for each submission that ended, unless it was scored quickly or cancelled."""
+    """Yield an event for each submission whose scoring ended, unless it was scored quickly or cancelled."""
     rows = Submission.objects.filter(finished_at__gt=since, status__in=ENDINGS, team__is_baseline=False)
     names = ("pk", "status", "file_name", "received_at", "finished_at", "team", "phase__challenge")
     for pk, status, name, received, finished, team, challenge in rows.values_list(*names):
@@ -75,28 +81,85 @@ def announced(since: datetime) -> Iterator[Found]:
             text=f"{one.challenge.title}: {one.title}",
             path=reverse("announcements", args=[one.challenge.slug]) + f"#a{one.pk}",
             recipients=Q(memberships__challenge=one.challenge_id),
+            with_mail=one.with_mail,
         )
 
 
-def closing(now: datetime) -> Iterator[Found]:
-    """Yield an event for each open phase that closes within `WARNING`, and another one if its end has changed."""
+def of_phases(since: datetime, now: datetime) -> Iterator[Found]:
+    """Yield the events of phases that close soon, or whose submissions were paused, resumed or extended."""
     phases = Phase.objects.alias(end=Coalesce("closes_at", "challenge__closes_at"))
-    for phase in phases.filter(end__gt=now, end__lte=now + WARNING).select_related("challenge"):
-        end = phase.closing
-        if end is None or not phase.has_opened(now):
-            continue
-        yield Found(
-            kind=Kind.DEADLINE,
-            key=f"{phase.pk} {end:%Y%m%d%H%M%S}",
-            challenge=phase.challenge_id,
-            text=f"{name_of(phase)} closes at {utc_text(end)}. You can submit and choose final submissions until then.",
-            path=page_of(phase, "submissions"),
-            recipients=Q(
-                memberships__in=Membership.objects.filter(
-                    challenge=phase.challenge_id, team__disqualified_at=None
-                ).order_by()
-            ),
-        )
+    closes_soon = Q(end__gt=now, end__lte=now + WARNING)
+    was_changed = Q(paused_at__gt=since) | Q(resumed_at__gt=since) | Q(extended_at__gt=since)
+    for phase in phases.filter(closes_soon | was_changed).select_related("challenge"):
+        yield from closing(phase, now)
+        yield from paused(phase, since)
+        yield from extended(phase, since)
+
+
+def closing(phase: Phase, now: datetime) -> Iterator[Found]:
+    """Yield an event if a phase is open and closes within `WARNING`, and another one if its closing time changes."""
+    end = phase.closing
+    if end is None or not phase.has_opened(now) or not now < end <= now + WARNING:
+        return
+    yield Found(
+        kind=Kind.DEADLINE,
+        key=f"{phase.pk} {end:%Y%m%d%H%M%S}",
+        challenge=phase.challenge_id,
+        text=f"{name_of(phase)} closes at {utc_text(end)}. You can submit and choose final submissions until then.",
+        path=page_of(phase, "submissions"),
+        recipients=Q(
+            memberships__in=Membership.objects.filter(
+                challenge=phase.challenge_id, team__disqualified_at=None
+            ).order_by()
+        ),
+    )
+
+
+def paused(phase: Phase, since: datetime) -> Iterator[Found]:
+    """Yield an event if the submissions of a phase were paused, or if they were resumed."""
+    at = phase.resumed_at or phase.paused_at
+    if at is not None and at > since:
+        verb = "accepts submissions again" if phase.resumed_at else "accepts no submissions for now"
+        yield changed(phase, f"pause {at}", f"{name_of(phase)} {verb}.", everybody(phase))
+
+
+def extended(phase: Phase, since: datetime) -> Iterator[Found]:
+    """Yield an event if an extension has moved the end of a phase."""
+    end = phase.closing
+    if end is not None and phase.extended_at is not None and phase.extended_at > since:
+        text = f"{name_of(phase)} now closes at {utc_text(end)}."
+        yield changed(phase, f"end {end}", text, everybody(phase))
+
+
+def everybody(phase: Phase) -> Q:
+    return Q(memberships__challenge=phase.challenge_id)
+
+
+def team_extended(since: datetime) -> Iterator[Found]:
+    """Yield an event for each extension for a single team."""
+    for one in Extension.objects.filter(granted_at__gt=since).select_related("phase__challenge"):
+        text = f"{name_of(one.phase)} now closes at {utc_text(one.until)} for your team."
+        yield changed(one.phase, f"extension {one.pk} {one.until}", text, Q(memberships__team=one.team_id))
+
+
+def granted(since: datetime) -> Iterator[Found]:
+    """Yield an event for each grant of more submissions to a team."""
+    for one in QuotaGrant.objects.filter(granted_at__gt=since).select_related("phase__challenge"):
+        when = f"on {one.day} (UTC)" if one.day else "in total"
+        text = f"Your team may make {one.amount} more submissions to {name_of(one.phase).rstrip(',')} {when}."
+        yield changed(one.phase, f"grant {one.pk}", text, Q(memberships__team=one.team_id))
+
+
+def changed(phase: Phase, key: str, text: str, recipients: Q) -> Found:
+    """Return an event which tells that organizers have changed when or how often people can submit to a phase."""
+    return Found(
+        kind=Kind.CHANGED,
+        key=f"{phase.pk} {key}",
+        challenge=phase.challenge_id,
+        text=text,
+        path=page_of(phase, "submit"),
+        recipients=recipients,
+    )
 
 
 def rescored(since: datetime) -> Iterator[Found]:
@@ -123,7 +186,7 @@ def invited(since: datetime, now: datetime) -> Iterator[Found]:
             kind=Kind.INVITED,
             key=str(one.pk),
             challenge=one.team.challenge_id,
-            text=f"A team of {one.team.challenge.title} invites you to join it.",
+            text=f"A team in {one.team.challenge.title} invites you to join it.",
             path=reverse("team_invitation", args=[one.team.challenge.slug, one.pk]),
             recipients=Q(pk=one.user_id),
         )
@@ -137,7 +200,7 @@ def merges(since: datetime, now: datetime) -> Iterator[Found]:
 
 
 def given_roles(since: datetime) -> Iterator[Found]:
-    """Yield an event for each role of an organizer that another person gave."""
+    """Yield an event for each organizer role that another person assigned."""
     for one in Organizer.objects.filter(given_at__gt=since).select_related("challenge"):
         yield Found(
             kind=Kind.ORGANIZES,
@@ -146,6 +209,32 @@ def given_roles(since: datetime) -> Iterator[Found]:
             text=f"You are now {one.role} of {one.challenge.title}: you help to organize it.",
             path=reverse("organizers", args=[one.challenge.slug]),
             recipients=Q(pk=one.user_id),
+        )
+
+
+def offered_roles(since: datetime) -> Iterator[Found]:
+    """Yield an event for each role of an organizer that is offered to a participant."""
+    for one in RoleOffer.objects.filter(offered_at__gt=since).select_related("challenge"):
+        yield Found(
+            kind=Kind.ORGANIZES,
+            key=f"offer {one.pk} {one.offered_at:%Y%m%d%H%M%S%f}",
+            challenge=one.challenge_id,
+            text=f"You can become {one.role} of {one.challenge.title}. Your team would be taken off its leaderboards.",
+            path=reverse("role_offer", args=[one.challenge.slug]),
+            recipients=Q(pk=one.user_id),
+        )
+
+
+def unpublished(since: datetime) -> Iterator[Found]:
+    """Yield an event for each draft that could not be published at the scheduled time."""
+    for one in Publication.objects.filter(failed_at__gt=since).select_related("challenge"):
+        yield Found(
+            kind=Kind.SCHEDULE,
+            key=f"{one.pk} {one.failed_at:%Y%m%d%H%M%S%f}",
+            challenge=one.challenge_id,
+            text=f"{one.challenge.title} was not published as scheduled. {one.failure}",
+            path=reverse("organize", args=[one.challenge.slug]),
+            recipients=Q(organizer_roles__challenge=one.challenge_id, organizer_roles__role=Role.OWNER),
         )
 
 

@@ -2,8 +2,8 @@
 
 The database records which emails are due; messages in the queue `mail` only wake this process. An email is claimed for
 `LEASE`, sent, and then marked as sent. If the process is killed between the last two steps, the email is sent again
-when the lease ends, with the same Message-ID, so that email programs can show it once. In all other cases it is sent
-once.
+when the lease ends. It then has the same Message-ID, so that email programs can show it once. In all other cases, it is
+sent only once.
 """
 
 import logging
@@ -34,7 +34,7 @@ LEASE = timedelta(minutes=5)
 ATTEMPTS = 6
 FIRST_DELAY = timedelta(minutes=1)
 EXPIRES = timedelta(days=2)  # emails that cannot be sent within this time are dropped
-AT_ONCE = 500  # the maximum number of emails that one task sends
+AT_ONCE = 500  # maximum number of emails that one task sends
 SUBJECT_CHARACTERS = 120
 SALT = "notices.unsubscribe"
 
@@ -65,7 +65,7 @@ def deliver_due() -> int:
 
 
 def claim_next() -> Notice | None:
-    """Claim the next email that is due for `LEASE`. Return its notice, or None if no email is due."""
+    """Claim the next due email for the duration `LEASE`. Return its notice, or None if no email is due."""
     now = database_now()
     due = Notice.objects.mail_due(now).values_list("pk", "mail_at")
     while (found := due.first()) is not None:
@@ -96,9 +96,9 @@ def deliver(notice: Notice, connection: BaseEmailBackend) -> bool:
 
 
 def wanted_at(notice: Notice, now: datetime) -> str:
-    """Return the address for an email.
+    """Return the address to which to send the email for a notice.
 
-    It is empty if the notice is too old, or if the person no longer wants or cannot get emails.
+    The address is empty if the notice is too old, or if the person no longer wants or cannot get emails.
     """
     if now - notice.event.happened_at > EXPIRES or not notice.user.is_active:
         return ""
@@ -140,7 +140,7 @@ def message_for(notice: Notice, address: str, connection: BaseEmailBackend) -> E
 
 
 def header_text(text: str) -> str:
-    r"""Return a text as one line without hidden characters, shortened, for use in an email header.
+    r"""Return a string on one line for use in an email header, shortened and without hidden characters.
 
     >>> header_text("a\r\nBcc: x@example.org")
     'a Bcc: x@example.org'
@@ -150,12 +150,12 @@ def header_text(text: str) -> str:
 
 
 def unsubscribe_token(user: User, kind: Kind) -> str:
-    """Return a token that only allows turning off these emails for this person. It does not expire."""
+    """Return a token that only permits turning off this kind of email for this person. It does not expire."""
     return signing.dumps([user.pk, kind.value], salt=SALT)
 
 
 def unsubscribe(token: str) -> Kind | None:
-    """Turn off the kind of emails that a token contains, and return it. Return None if the token is not valid."""
+    """Turn off the kind of email named in a token, and return this kind. Return None if the token is not valid."""
     kind = kind_of(token)
     if kind is not None:
         pk, _ = signing.loads(token, salt=SALT)
@@ -164,7 +164,7 @@ def unsubscribe(token: str) -> Kind | None:
 
 
 def kind_of(token: str) -> Kind | None:
-    """Return the kind of emails that a token contains, or None if the token is not valid."""
+    """Return the kind of email named in a token, or None if the token is not valid."""
     try:
         _, kind = signing.loads(token, salt=SALT)
         return Kind(kind)

@@ -1,7 +1,7 @@
 """Finds teams that are no longer among the first three of a public leaderboard.
 
-Phases with ladder feedback are left out, because a notice would reveal a change that the ladder hides. Only public
-leaderboards of open phases count, so a notice reveals nothing that the leaderboard does not show.
+Phases with ladder feedback are left out, because a notice would reveal a change that ladder feedback hides. Only public
+leaderboards of open phases that are not frozen count, so a notice reveals nothing that the leaderboard does not show.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ FIRST = 3
 
 
 def changed_boards() -> list[Board]:
-    """Return the visible public leaderboards that have changed since the last check."""
+    """Return the visible public leaderboards that have changed since they were last checked."""
     shown = Board.objects.filter(kind=Board.Kind.PUBLIC, signature=F("phase__signature"))
     exact = shown.exclude(phase__feedback=Phase.Feedback.LADDER)
     new = Q(top_three=None) | ~Q(top_three__version=F("version"))
@@ -28,15 +28,15 @@ def changed_boards() -> list[Board]:
 
 
 def look_at(board: Board, now: datetime) -> Iterator[Found]:
-    """Yield an event for each team that is no longer among the first three, and store the teams that are now.
+    """Yield an event for each team that is no longer among the first three, and store the teams that are now there.
 
-    A team without an entry, for example a disqualified one, gets no notice. The caller is in a transaction.
+    A team without an entry, for example a disqualified one, gets no notice. Call this in a transaction.
     """
     first, known = first_teams(board), TopThree.objects.filter(board=board).first()
     before = set() if known is None else set(known.teams.values_list("pk", flat=True))
     stored, _ = TopThree.objects.update_or_create(board=board, defaults={"version": board.version})
     stored.teams.set(first)
-    if not board.phase.is_open(now):
+    if not board.phase.is_open(now) or board.phase.is_frozen(now):
         return
     lost = Entry.objects.present().filter(board=board, team__in=before - first).values_list("team", flat=True)
     for team in sorted(lost):

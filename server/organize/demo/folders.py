@@ -46,7 +46,7 @@ def submissions_folder(story: Story) -> Path:
 def make(story: Story) -> None:
     """Synthesize the ground truth and the submissions, and write challenge.yaml and its text files.
 
-    The bundle gets its final name only when it is complete.
+    The bundle is renamed to its final name only when it is complete.
     """
     if bundle_folder(story).exists():
         return
@@ -73,9 +73,10 @@ def make(story: Story) -> None:
 
 
 def fixed_salt(story: Story) -> str:
-    """Return a fixed content for `salt.txt`, so that every run of the demo has the same split and the same ranks.
+    """Return constant content for `salt.txt`, so that every run of the demo has the same split and the same ranks.
 
-    The salt of a real phase must be random. Nothing in the demo is secret: its truth is synthesized from a known seed.
+    The salt of a real phase must be random. Nothing in the demo is secret, because its ground truth is synthesized from
+    a known seed.
     """
     return sha256(story.slug.encode()).hexdigest()[:32] + "\n"
 
@@ -99,7 +100,7 @@ def dates(now: datetime) -> dict[str, str]:
 
 
 def classes(truth: Path) -> str:
-    """Return the class list in Markdown, as a tree if the truth has a hierarchy."""
+    """Return the class list in Markdown, as a tree if the ground truth has a hierarchy."""
     names = names_by_label(truth / "classes.csv")
     hierarchy = truth / "hierarchy.json"
     if not hierarchy.exists():

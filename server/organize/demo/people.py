@@ -1,4 +1,4 @@
-"""Creates the accounts and teams of the demo. Three accounts can log in; the others only submit."""
+"""Creates the accounts and teams of the demo. Three accounts can log in. The others only submit files."""
 
 import secrets
 
@@ -13,7 +13,7 @@ from server.organize.demo.story import PEOPLE, STORIES, Entrant
 def password() -> str:
     """Return the password of the demo accounts.
 
-    It is created once, in a file that only the owner of the folder can read.
+    It is generated once and stored in a file that only the owner of the folder can read.
     """
     path = demo_folder() / "password"
     if not path.exists():
@@ -24,7 +24,7 @@ def password() -> str:
 
 
 def accounts() -> dict[str, User]:
-    """Return every account of the demo by username. Accounts that only submit have no password."""
+    """Return all demo accounts, keyed by username. Accounts that only submit have no password."""
     names = [*PEOPLE, *(name for story in STORIES for entrant in story.entrants for name in entrant.members)]
     known = {user.username: user for user in User.objects.filter(username__in=names)}
     for name in names:
@@ -38,7 +38,7 @@ def account(name: str) -> User:
 
 
 def team(entrant: Entrant, challenge: Challenge, people: dict[str, User]) -> Team:
-    """Return the entrant's team, after adding the members who have not joined yet."""
+    """Return the entrant's team. Members who have not joined yet are added."""
     captain, *others = (people[name] for name in entrant.members)
     joined = join(user=captain, challenge=challenge, accept_rules=True, team_name=entrant.team).team
     for member in others:

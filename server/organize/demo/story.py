@@ -1,5 +1,6 @@
-"""Defines the teams of the demo and the quality of their files. Random numbers are seeded, so every demo is the
-same.
+"""Defines the teams in the demo and the quality of their files.
+
+Random numbers are seeded, so that every demo is the same.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One challenge of the demo. Its texts are in `texts/<name>`."""
+    """One demo challenge. Its texts are in `texts/<name>`."""
 
     name: str
     slug: str
@@ -30,14 +31,14 @@ class Story:
 
     @property
     def qualities(self) -> list[float]:
-        """The qualities of all submission files that the demo needs, including that of the baseline."""
+        """The distinct qualities of all submission files that the demo needs, including the baseline."""
         return sorted({STARTER_QUALITY, *(quality for entrant in self.entrants for quality in entrant.qualities)})
 
 
 ORGANIZER = "organizer"
 PEOPLE = (ORGANIZER, "participant", "teammate")
 
-# What to try in each role, and the page on which it begins.
+# For each role: the username, what to try, and the page on which to begin.
 ROLES = (
     (ORGANIZER, "watch a challenge, edit it, or create another one:", "/organize/"),
     ("participant", "submit a file, and compare it with earlier ones:", "/challenges/demo-detection/submit"),

@@ -1,4 +1,4 @@
-"""Submits the demo's files in rounds, as teams would. Each file is submitted once."""
+"""Submits the demo's files in rounds, as if the teams took turns. Each file is submitted once."""
 
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -17,7 +17,7 @@ from server.submissions.services import intake
 
 
 def open_challenges(report: Callable[[str], None]) -> list[Challenge]:
-    """Import the demo's bundles. Challenges that exist are not changed, nor is what was edited in them."""
+    """Import the demo's bundles. Existing challenges are not changed, so edits to them are kept."""
     organizer = people.accounts()[ORGANIZER]
     challenges = []
     for story in STORIES:
@@ -33,12 +33,12 @@ def opened(story: Story, organizer: User, report: Callable[[str], None]) -> Chal
     except InvalidBundle as error:
         if {problem.code for problem in error.problems} != {"would_undo_edit"}:
             raise
-        report(f"{story.slug}: is kept as it was edited on the site")
+        report(f"{story.slug}: kept as it was edited on the site")
         return Challenge.objects.get(slug=story.slug)
 
 
 def submit_all() -> None:
-    """Submit every file of the teams that has not been submitted yet."""
+    """Submit the teams' files that have not been submitted yet."""
     accounts = people.accounts()
     for story in STORIES:
         phase = Phase.objects.get(challenge__slug=story.slug, slug="main")
@@ -49,9 +49,7 @@ def submit_all() -> None:
 
 
 def rounds(story: Story) -> Iterator[tuple[int, Entrant, Path, str]]:
-    """Yield the files in the order of submission: first the first file of every team, next the second file of every
-    team …
-    """
+    """Yield the files in the order of submission: every team's first file, then every team's second file, and so on."""
     for entrant in story.entrants:
         if entrant.submits_broken_file:
             yield 0, entrant, folders.broken_file(story), "Contains errors, to show how defects are reported"
@@ -68,5 +66,5 @@ def submit_once(path: Path, *, phase: Phase, team: Team, user: User, note: str) 
 
 
 def submissions() -> SubmissionQuerySet:
-    """Return every submission to the demo's challenges."""
+    """Return all submissions to the demo's challenges."""
     return Submission.objects.filter(phase__challenge__slug__in=[story.slug for story in STORIES])

@@ -1,1 +1,1 @@
-"""Services for organizers: import bundles, add truths, rescore phases."""
+"""Services for organizers: import bundles, add ground truths, rescore phases."""

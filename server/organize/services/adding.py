@@ -1,4 +1,7 @@
-"""Creates challenges and phases from forms. The checks are those of an import, and a new phase comes with its truth."""
+"""Creates challenges and phases from forms.
+
+The same checks apply as for an import. A new phase includes its ground truth.
+"""
 
 import shutil
 from collections.abc import Callable, Mapping
@@ -36,7 +39,10 @@ NOT_CLONED = ("opens_at", "closes_at", "freeze_at", "baselines")
 
 @transaction.atomic
 def create_challenge(*, by: User, slug: str, title: str, summary: str = "", contact: str = "") -> Challenge:
-    """Create a challenge without phases as a draft, which only its organizers see. The person becomes its owner."""
+    """Create a challenge without phases.
+
+    It is a draft, which only its organizers can see. The person becomes its owner.
+    """
     require_may_import(by)
     if Challenge.objects.filter(slug=slug).exists():
         raise Refused("invalid", f"Short name: another challenge has the short name {slug}.")
@@ -58,10 +64,10 @@ def add_phase(
     sample: Path | None = None,
     warn: Callable[[Problem], None] = ignore,
 ) -> Phase:
-    """Add a phase with these values, by their keys in challenge.yaml, and with a ground truth (a zip file).
+    """Add a phase with a ground truth (a zip file). `values` has the keys that challenge.yaml uses.
 
-    The truth is prepared and its gate is run. Raises InvalidBundle with every error, named by its key. `warn` is called
-    with each warning, such as a red check of the gate.
+    The truth is prepared and its gate is run. Raises InvalidBundle with every error, each with the key to which it
+    belongs. `warn` is called with each warning, for example if a check of the gate is red.
     """
     refuse_without(Right.EDIT, by=by, challenge=challenge)
     with TemporaryDirectory(prefix="phase-", dir=settings.FILE_UPLOAD_TEMP_DIR) as name:
@@ -90,14 +96,14 @@ def add_phase(
 
 
 def clone_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> Phase:
-    """Add a phase with the settings, the ground truth, the split and the sample of another one.
+    """Add a copy of a phase, with the same settings, ground truth, split and sample submission.
 
     `values` replaces the short name, the title and the dates. Baselines and submissions are not copied.
     """
     refuse_without(Right.EDIT, by=by, challenge=phase.challenge)
     source = exported(phase)
     kept = {name: value for name, value in phase_values(source).items() if name not in NOT_CLONED}
-    assert phase.truth is not None  # `exported` refuses a phase without a truth
+    assert phase.truth is not None  # `exported` refuses phases without a ground truth
     sample = Path(phase.sample_submission.path) if phase.sample_submission else None
     return add_phase(
         challenge=phase.challenge,
@@ -111,7 +117,7 @@ def clone_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> Phase:
 def write_bundle(
     folder: Path, challenge: Challenge, values: Mapping[str, Any], truth: Path, sample: Path | None
 ) -> None:
-    """Write the bundle of a challenge that only has this phase."""
+    """Write a bundle for a challenge whose only phase has these values and this ground truth."""
     home = folder / "phases" / "new"
     home.mkdir(parents=True)
     with bundles.opened(truth) as opened:
@@ -128,12 +134,12 @@ def write_bundle(
     if sample:
         shutil.copy(sample, home / f"sample_submission{sample.suffix}")
     slug = str(values.get("slug", ""))
-    if slug and slug == Path(slug).name:  # any other slug is reported as an error
+    if slug and slug == Path(slug).name:  # other slugs are reported as errors later
         home.rename(home.with_name(slug))
 
 
 def new_phase(challenge: Challenge, slug: str, by: User, mistakes: Mistakes) -> Phase:
-    """Lock the challenge and return an unsaved phase. Raises InvalidBundle if another phase has the short name."""
+    """Lock the challenge and return an unsaved phase. Raises InvalidBundle if another phase has the same short name."""
     locked = lock_organized(challenge.pk, by=by, right=Right.EDIT)
     if locked.phases.filter(slug=slug).exists():
         mistakes.add("duplicate_phase", f"{slug} is the short name of another phase", key=f"{FIRST}slug")
@@ -142,7 +148,7 @@ def new_phase(challenge: Challenge, slug: str, by: User, mistakes: Mistakes) -> 
 
 
 def of_form(problem: Problem) -> Problem:
-    """Return a problem without the position in challenge.yaml, which the person has not written."""
+    """Return a problem without its position in challenge.yaml, because the person used a form instead of that file."""
     if problem.file != SHEET:
         return problem
     return replace(problem, line=None, file=None, column=(problem.column or "").removeprefix(FIRST) or None)

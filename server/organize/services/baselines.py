@@ -1,4 +1,4 @@
-"""Creates baselines: teams without members, whose files are submitted and scored like all others."""
+"""Creates baselines: teams without members, whose files are submitted and scored like those of any team."""
 
 from collections.abc import Iterator
 
@@ -14,10 +14,10 @@ from server.submissions.services import intake
 
 
 def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> list[str]:
-    """Create or rename the teams of baselines. A name that belongs to a participants' team is reported as an error.
+    """Create or rename the teams of baselines. A name that a team of participants already has is reported as an error.
 
-    A new name with a known file renames the baseline. A known name with a new file submits the file for the same team.
-    A new name with a new file adds a baseline, and the earlier baseline remains on the leaderboard.
+    A new name with a known file renames the baseline. A known name with a new file keeps the baseline, and the file is
+    submitted for it. A new name with a new file adds a baseline, and the earlier baseline remains on the leaderboard.
     """
     teams = {team.name.casefold(): team for team in challenge.teams.all()}
     phases = {phase.slug: phase for phase in challenge.phases.all()}
@@ -52,8 +52,9 @@ def names_of(declared: BundlePhase) -> set[str]:
 
 
 def former_team(baseline: Baseline, *, phase: Phase, names: set[str]) -> Team | None:
-    """Return the baseline team that has submitted the file of `baseline` to the phase, unless its name is in
-    `names`.
+    """Return the baseline team that has already submitted this baseline's file to the phase under a different name.
+
+    Teams whose names are in `names` are ignored.
     """
     same = phase.submissions.filter(team__is_baseline=True, sha256=sha256_of(baseline.file)).select_related("team")
     return next((one.team for one in same.order_by("received_at") if one.team.name.casefold() not in names), None)
@@ -72,7 +73,7 @@ def left_over(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
 
 
 def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
-    """Submit the new baselines and yield a message for each of them. Raises Refused at the first refusal."""
+    """Submit the new baselines and yield a message for each of them. Raises Refused if one of them is refused."""
     teams = {team.name.casefold(): team for team in challenge.teams.filter(is_baseline=True)}
     phases = {phase.slug: phase for phase in challenge.phases.all()}
     for declared in bundle.phases:
@@ -87,7 +88,7 @@ def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
 
 
 def submit(baseline: Baseline, *, team: Team, phase: Phase) -> bool:
-    """Submit one file. Return False if the same file has already been queued or scored."""
+    """Submit a baseline's file. Return False if the same file has already been queued or scored."""
     earlier = phase.submissions.filter(team=team, sha256=sha256_of(baseline.file))
     if earlier.exclude(status__in=(Status.FAILED, Status.CANCELLED)).exists():
         return False

@@ -42,7 +42,7 @@ def may_import(user: Any) -> bool:
 
 @compiled_query
 def importers(*, user: int) -> QuerySet[User, tuple[int]]:
-    """Return the key of a person who edits a challenge or may add challenges in the admin."""
+    """Return the primary key of a person who may import bundles, as owner or editor of a challenge or by permission."""
     add = Permission.objects.filter(content_type__app_label="challenges", codename="add_challenge").order_by()
     granted = Exists(add.filter(user=user)) | Exists(add.filter(group__user=user)) | Q(is_superuser=True)
     organizes = Exists(Organizer.objects.filter(user=user, role__in=ROLES_WITH[Right.EDIT]))
@@ -59,7 +59,7 @@ def require_may_import(user: Any) -> None:
 
 
 def import_upload(*, path: Path, name: str, by: User, strict: bool = False, consent: Consent = NO_CONSENT) -> Imported:
-    """Import an uploaded zip file. `name` is its name on the person's computer. The person becomes an organizer.
+    """Import an uploaded zip file. `name` is the file's name on the person's computer. The person becomes an organizer.
 
     Raises InvalidBundle with every error, and Refused if the person may not import bundles.
     """

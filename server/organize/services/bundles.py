@@ -1,4 +1,4 @@
-"""Opens and reads bundles within the limits of the settings.
+"""Opens and reads bundles within the limits set in the settings.
 
 The implementation is in the package `evaluator.bundle`.
 """
@@ -28,10 +28,13 @@ def opened(path: Path) -> AbstractContextManager[Path]:
 
 
 def read(folder: Path) -> Bundle:
-    """Read an unpacked bundle. Raises InvalidBundle with all errors, except those in ground truths and submissions."""
+    """Read an unpacked bundle. Raises InvalidBundle with all errors.
+
+    Ground truths and submissions are not checked.
+    """
     return bundle.read(folder, limits())
 
 
 def read_with_mistakes(folder: Path, mistakes: Mistakes) -> Bundle:
-    """Read an unpacked bundle, and add its errors and warnings to `mistakes`."""
+    """Read an unpacked bundle, adding its errors and warnings to `mistakes`."""
     return bundle.read_with_mistakes(folder, mistakes, limits())

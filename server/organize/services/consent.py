@@ -1,4 +1,4 @@
-"""Refuses imports that, without consent, end or remove a phase, reveal scores or undo edits made on the server."""
+"""Refuses imports that end or remove a phase, reveal scores, or undo edits made on the server without consent."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from evaluator.bundle.mistakes import Mistakes
 from evaluator.texts import counted
 from server.audit.models import Entry
 from server.challenges.models import Challenge, Phase, Team
-from server.challenges.term_changes import Terms, consequences, date_text, refusals, terms_of
+from server.challenges.term_changes import Terms, consequences, date_text, delay_reveals, refusals, terms_of
 from server.clock import database_now
 from server.organize.services import truths
 from server.organize.services.preparing import Prepared
@@ -20,7 +20,11 @@ ALLOW = "If this is intended, import the bundle with --reveal"
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """Permissions: `reveal` to end or remove phases and show more scores, `force` to undo edits made on the server."""
+    """Which changes an import may make.
+
+    `reveal` allows it to end or remove phases and to show more scores. `force` allows it to undo edits made on the
+    server.
+    """
 
     reveal: bool = False
     force: bool = False
@@ -31,7 +35,7 @@ NO_CONSENT = Consent()
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A field that was edited on the server since the last import. `row` holds the edited value."""
+    """A field that was edited on the server since the last import. `row` is the database row with the edited value."""
 
     subject: str
     row: Challenge | Phase | Team
@@ -47,7 +51,7 @@ class ChallengeState:
 
 
 def read_state(slug: str) -> ChallengeState:
-    """Read the current state of a challenge and lock it for the caller's transaction."""
+    """Read the current state of a challenge, and lock the challenge for the caller's transaction."""
     challenge = Challenge.objects.select_for_update(no_key=True).filter(slug=slug).first()
     if challenge is None:
         return ChallengeState()
@@ -56,7 +60,10 @@ def read_state(slug: str) -> ChallengeState:
 
 
 def edits(challenge: Challenge, phases: list[Phase]) -> Iterator[Edit]:
-    """Yield each field that was edited since the last import according to the audit log, and those of added rows."""
+    """Yield each field that was edited, or that belongs to a row that was added, since the last import.
+
+    This information comes from the audit log.
+    """
     imports = Entry.objects.filter(action="challenge.imported", subject=f"challenge {challenge.slug}")
     last = imports.order_by("-number").values_list("number", flat=True).first() or 0
     later = Entry.objects.filter(number__gt=last)
@@ -77,7 +84,7 @@ def edits(challenge: Challenge, phases: list[Phase]) -> Iterator[Edit]:
 
 
 def check_consent(challenge: Challenge, before: ChallengeState, consent: Consent, mistakes: Mistakes) -> None:
-    """Raise an exception if an import does more than the consent allows. Call this before the import is committed."""
+    """Raise an exception if an import makes changes that the consent does not allow. Call this before the commit."""
     now, after = database_now(), terms_of(challenge)
     for sentence in refusals(before.terms, after, now):
         mistakes.add("revealed", sentence)
@@ -88,6 +95,7 @@ def check_consent(challenge: Challenge, before: ChallengeState, consent: Consent
         for sentence in dict.fromkeys(undone(before)):
             mistakes.add("would_undo_edit", f"{sentence}. Change the bundle, or import it with --force")
     mistakes.stop_if_any()
+    delay_reveals(before.terms, challenge, now)
 
 
 def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, mistakes: Mistakes) -> None:
@@ -99,7 +107,7 @@ def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, 
     now = database_now()
     for phase in phases if not consent.reveal else ():
         active, new = phase.truth, prepared[phase.slug]
-        if active is None or active.sha256 == new.sha256 or not phase.is_open(now):
+        if active is None or active.sha256 == new.sha256 or not has_secrets(phase, now):
             continue
         try:
             count = truths.newly_public(active, new.compiled)
@@ -109,6 +117,11 @@ def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, 
             if count:
                 sentence = f"phase {phase.slug}: {counted(count, 'private image')} would become public"
                 mistakes.add("would_reveal", f"{sentence}. {ALLOW}")
+
+
+def has_secrets(phase: Phase, now: datetime) -> bool:
+    """Return whether participants may have seen public scores of a phase, and cannot see the private ones yet."""
+    return phase.has_opened(now) and not phase.shows_private(now)
 
 
 def undone(before: ChallengeState) -> Iterator[str]:

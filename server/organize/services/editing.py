@@ -1,4 +1,4 @@
-"""Edits a challenge or a phase as its form says, with an audit entry. A later import finds the edit by this entry."""
+"""Saves a challenge or phase that was edited in a form, with an audit entry by which an import recognizes the edit."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -12,15 +12,17 @@ from server.challenges.forms import ConfirmedForm
 from server.challenges.models import Challenge, Phase
 from server.challenges.roles import Right, refuse_without
 from server.challenges.services import lock_organized
+from server.challenges.term_changes import delay_reveals
+from server.clock import database_now
 
 Form = TypeVar("Form", bound=ConfirmedForm)
 
 
 @transaction.atomic
 def edit_challenge(*, challenge: Challenge, by: User, values: Mapping[str, Any]) -> EditChallengeForm:
-    """Save the values of a form. If the form that is returned has errors, nothing was saved.
+    """Save the values of a form and return the form. If the returned form has errors, nothing was saved.
 
-    An edit that ends a phase or shows more scores needs the short name of the challenge as confirmation, and an owner.
+    Only an owner may end a phase or show more scores, and must confirm it with the short name of the challenge.
     """
     locked = lock_organized(challenge.pk, by=by, right=Right.EDIT)
     form = EditChallengeForm(values, instance=locked)
@@ -29,7 +31,10 @@ def edit_challenge(*, challenge: Challenge, by: User, values: Mapping[str, Any])
 
 @transaction.atomic
 def edit_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> EditPhaseForm:
-    """Save the values of a form, as :func:`edit_challenge` does. The confirmation is the short name of the phase."""
+    """Save the values of a form, as :func:`edit_challenge` does.
+
+    The short name of the phase is used for confirmation.
+    """
     challenge = lock_organized(phase.challenge_id, by=by, right=Right.EDIT)
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     form = EditPhaseForm(values, instance=locked)
@@ -45,6 +50,7 @@ def save(form: Form, *, by: User, challenge: Challenge) -> Form:
     if not names:
         return form
     row.save(update_fields=names)
+    delay_reveals(form.terms_before, challenge, database_now())
     kind = row._meta.model_name
     values = {name: [audit.readable(form.initial.get(name)), audit.readable(form.cleaned_data[name])] for name in names}
     audit.record(

@@ -1,7 +1,7 @@
 """Exports a challenge as a bundle: a zip file from which another server can import the challenge.
 
-Importing an exported bundle on an empty server and exporting it again gives the same bytes, unless a phase has no salt:
-the import then draws one.
+Importing an exported bundle into an empty server and exporting it again produces an identical file, unless a phase has
+no salt. In this case, the import generates one.
 """
 
 import shutil
@@ -38,7 +38,7 @@ CHUNK_BYTES = 2**20
 
 @dataclass(frozen=True, slots=True)
 class ExportedPhase:
-    """A phase with its files: the names in the zip file of its ground truth, and its baselines by file name."""
+    """A phase with its files: the file names in its ground truth's zip file, and its baselines keyed by file name."""
 
     phase: Phase
     truth: list[str]
@@ -66,7 +66,7 @@ def export_challenge(*, challenge: Challenge, by: User | None, target: IO[bytes]
 
 
 def export_response(*, challenge: Challenge, by: User) -> FileResponse:
-    """Return a response that downloads the bundle of a challenge, and that nobody may cache."""
+    """Return a response that downloads the bundle of a challenge. Nobody may cache it."""
     target = TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115 - the response closes it
     try:
         export_challenge(challenge=challenge, by=by, target=target)
@@ -81,7 +81,7 @@ def export_response(*, challenge: Challenge, by: User) -> FileResponse:
 
 
 def exported(phase: Phase) -> ExportedPhase:
-    """Return a phase with its files. Raises Refused if it has no truth."""
+    """Return a phase with its files. Raises Refused if the phase has no ground truth."""
     truth = phase.truth
     if truth is None:
         raise Refused("invalid", f"Phase {phase.slug} has no ground truth, so this challenge cannot be exported.")
@@ -91,7 +91,7 @@ def exported(phase: Phase) -> ExportedPhase:
 
 
 def baselines_of(phase: Phase) -> dict[str, Submission]:
-    """Return the latest usable submission of each baseline, by its file name in the bundle, sorted by name."""
+    """Return the latest usable submission of each baseline, keyed by its file name in the bundle and sorted by name."""
     left_out = (Status.REJECTED, Status.FAILED, Status.CANCELLED)
     usable = phase.submissions.filter(team__is_baseline=True).exclude(status__in=left_out).select_related("team")
     latest = {submission.team.name: submission for submission in usable.order_by("received_at")}
@@ -103,7 +103,7 @@ def baselines_of(phase: Phase) -> dict[str, Submission]:
 
 
 def write_phase(archive: ZipFile, one: ExportedPhase) -> None:
-    """Write the truth, the sample and the baselines of a phase."""
+    """Write the ground truth, the sample submission and the baselines of a phase."""
     folder, truth = f"phases/{one.phase.slug}", one.phase.truth
     assert truth is not None
     with truth.source.open("rb") as source, ZipFile(source) as files:
@@ -119,7 +119,7 @@ def write_phase(archive: ZipFile, one: ExportedPhase) -> None:
 
 
 def write_file(archive: ZipFile, name: str, source: IO[bytes]) -> None:
-    """Add a file without a date, so that equal challenges give equal bytes."""
+    """Add a file without a date, so that equal challenges produce identical zip files."""
     entry = ZipInfo(name)
     entry.compress_type = ZIP_DEFLATED
     with archive.open(entry, "w", force_zip64=True) as copy:
@@ -127,7 +127,7 @@ def write_file(archive: ZipFile, name: str, source: IO[bytes]) -> None:
 
 
 def sheet_text(challenge: Challenge, phases: list[ExportedPhase]) -> str:
-    """Return the content of challenge.yaml, with every value that is set."""
+    """Return the content of challenge.yaml, which includes every value that is set."""
     values = {
         "slug": challenge.slug,
         "title": challenge.title,
@@ -146,7 +146,7 @@ def sheet_text(challenge: Challenge, phases: list[ExportedPhase]) -> str:
 
 
 def phase_values(one: ExportedPhase) -> dict[str, Any]:
-    """Return the values of a phase by their keys in challenge.yaml."""
+    """Return the values of a phase, keyed as in challenge.yaml."""
     phase = one.phase
     is_split = phase.public_share < 1 and not any(name in one.truth for name in USAGES)
     return {
@@ -158,6 +158,7 @@ def phase_values(one: ExportedPhase) -> dict[str, Any]:
         "opens_at": phase.opens_at,
         "closes_at": phase.closes_at,
         "freeze_at": phase.freeze_at,
+        "reveal": phase.reveal,
         "quota": {
             "per_day": phase.quota_per_day,
             "total": phase.quota_total,
@@ -186,7 +187,7 @@ def changed_parameters(phase: Phase) -> Iterator[tuple[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """Return values for YAML: dates as text in UTC, and mappings without empty values."""
+    """Convert values for YAML: dates become strings in UTC, and empty values are removed from mappings."""
     if isinstance(value, Mapping):
         converted = {name: plain(one) for name, one in value.items()}
         return {name: one for name, one in converted.items() if one not in (None, "", {}, [])}

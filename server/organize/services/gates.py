@@ -1,9 +1,8 @@
-"""Runs the gates of ground truths in child processes, and stores their results with the truth versions."""
+"""Runs the gates of ground truths in child processes, and stores each result with its version of the ground truth."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from subprocess import TimeoutExpired
 from typing import Any
 
 from django.conf import settings
@@ -28,15 +27,15 @@ CHANGED = (
 def run(
     tested: Tested, tested_settings: Mapping[str, Any], *, progress: Callable[[str], None] | None = None
 ) -> dict[str, Any]:
-    """Return the result of the gate with the tested settings.
+    """Run the gate and return its result, together with the settings that were tested.
 
-    If the gate took too long, the result has only the reason, `unfinished`. If the prepared truth is unreadable, it is
-    empty. `progress` is called with the result of each check as text, as soon as the check is complete.
+    If the gate took too long, the result only contains the reason, `unfinished`. If the prepared ground truth is
+    unreadable, the result is empty. `progress` is called with a line of text whenever a check is complete.
     """
     answer = partial(podium.answer_with_progress, progress) if progress else podium.answer
     try:
         found = run_gate(tested, answer, *kits.limit_options())
-    except TimeoutExpired:
+    except podium.TookTooLong:
         return {"unfinished": f"it took longer than {settings.GATE_WALL_SECONDS} s (GATE_WALL_SECONDS)"}
     return {**found, "settings": tested_settings} if found else {}
 
@@ -48,10 +47,10 @@ def sample_of(phase: Phase) -> Path | None:
 
 
 def is_settled(phase: Phase | None, sha256: str, tested_settings: Mapping[str, Any]) -> bool:
-    """Return whether the gate of a truth need not be run again.
+    """Return whether the gate of a ground truth does not have to be run again.
 
-    That is so if it is green and nothing that it tests has changed, or if the truth is exempt. Thus an upgrade of the
-    evaluator cannot close a running phase.
+    This is the case if the gate is green and nothing that it tests has changed, or if the truth is exempt. Therefore an
+    upgrade of the evaluator cannot close a running phase.
     """
     truth = phase.truths.filter(sha256=sha256).first() if phase else None
     if phase is None or truth is None:
@@ -61,13 +60,16 @@ def is_settled(phase: Phase | None, sha256: str, tested_settings: Mapping[str, A
 
 
 def run_again(truth: Truth, *, by: User | None) -> None:
-    """Run the gate of a stored truth with the current settings and sample of its phase, and store the result.
+    """Run the gate of a stored ground truth with its phase's current settings and sample, and store the result.
 
-    Raises Refused if the truth, the settings or the sample have changed in the meantime.
+    Raises Refused if the truth, the settings or the sample change in the meantime.
     """
     phase = Phase.objects.get(pk=truth.phase_id)
     tested = Tested(phase.track, phase.parameters, Path(truth.prepared.path), sample_of(phase))
-    gate = run(tested, current_settings(phase))
+    try:
+        gate = run(tested, current_settings(phase))
+    except podium.Stopped as stopped:
+        raise Refused("invalid", f"The gate of version {truth.version} {stopped.problems[0].message}.") from stopped
     with transaction.atomic():
         store(truth, gate)
         detail = {"version": truth.version, "green": gate.get("green", False)}
@@ -75,19 +77,19 @@ def run_again(truth: Truth, *, by: User | None) -> None:
 
 
 def ensure(truth: Truth, *, by: User | None) -> None:
-    """Run the gate of a truth if its phase needs it, and it has not been run with the current settings and sample."""
+    """Run the gate of a ground truth if its phase needs it and it has not tested the current settings and sample."""
     phase = Phase.objects.get(pk=truth.phase_id)
     if not (is_exempt(truth, phase) or is_current(truth, phase)):
         run_again(truth, by=by)
 
 
 def store(truth: Truth, gate: dict[str, Any] | None) -> None:
-    """Store a result, in the caller's transaction. If the gate took too long, a green result is kept.
+    """Store the result of a ground truth's gate, in the caller's transaction.
 
-    None means that the gate was not run, because the stored result remains valid.
+    If the gate took too long, a green result is kept. If `gate` is None, the gate was not run, because the stored
+    result remains valid.
 
-    Raises Refused if the truth, its prepared file, or the settings or the sample of the phase have changed in the
-    meantime.
+    Raises Refused if the truth, its prepared file, or the settings or sample of the phase have changed in the meantime.
     """
     if gate is None:
         return
@@ -103,9 +105,9 @@ def store(truth: Truth, gate: dict[str, Any] | None) -> None:
 
 
 def refuse_closing(phase: Phase, truth: Truth) -> None:
-    """Raise Refused if a phase that has not ended would accept no submissions with this truth because of its gate."""
+    """Raise Refused if this ground truth's gate would keep a phase from accepting submissions before it has ended."""
     gate = gate_of(truth, phase)
-    if gate.is_needed and gate.state != GREEN and not phase.has_closed(database_now()):
+    if gate.is_needed and gate.state != GREEN and not phase.has_ended(database_now()):
         raise Refused(
             "gate_not_green",
             f"The gate of version {truth.version} is not green ({gate.state}), so the phase would accept no "

@@ -1,4 +1,7 @@
-"""Imports a bundle as a challenge: prepares truths, writes all rows in one transaction, then submits baselines."""
+"""Imports a bundle as a challenge.
+
+Ground truths are prepared first, then all rows are written in one transaction, then baselines are submitted.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +21,7 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.feedback_leakage import PER_CLASS
 from server.challenges.models import Challenge, Phase
-from server.challenges.roles import Right, refuse_without
+from server.challenges.roles import ARCHIVED, Right, refuse_without
 from server.challenges.services import competing
 from server.clock import database_now
 from server.organize import podium
@@ -58,15 +61,14 @@ def import_bundle(
 ) -> Challenge:
     """Create or change the challenge of a bundle (a folder or zip file). Importing it again changes nothing.
 
-    `by` becomes an organizer; the caller checks that they may. `report` is called with one sentence for each change,
-    `warn` with each warning. With `strict`, warnings are errors. `consent` allows changes that are refused otherwise.
-    With `own_only`, the bundle of a challenge that `by` does not organize is an error, `by` must be an editor of an
-    existing challenge, and only an owner may give the consent `reveal`. `progress` is called with the result of each
-    check of a gate.
+    `by` becomes an organizer; the caller must check that this is allowed. `report` is called with one sentence for each
+    change, and `warn` with each warning. With `strict`, warnings are treated as errors. `consent` allows changes that
+    are refused otherwise. With `own_only`, only its editors and owners may change an existing challenge, and only an
+    owner may give the consent `reveal`. `progress` is called with the result of each gate check.
 
-    Raises InvalidBundle with every error, and changes nothing in this case. Raises Refused if a baseline could not be
-    submitted, for example because the disk is full; the challenge is imported, and a second import submits the
-    baseline.
+    Raises InvalidBundle with every error, in which case nothing is changed. Raises Refused if a baseline could not be
+    submitted, for example because the disk is full. In this case, the challenge has been imported, and importing the
+    bundle again submits the baseline.
     """
     with (
         bundles.opened(path) as folder,
@@ -89,7 +91,7 @@ def import_bundle(
         check_images(bundle.slug, prepared, consent, mistakes)
         with transaction.atomic(), NewFiles() as files:
             before = read_state(bundle.slug)
-            if own_only:  # this is checked again, because another import may have created the challenge in the meantime
+            if own_only:  # checked again, because another import may have created the challenge in the meantime
                 refuse_foreign(bundle.slug, by, consent)
             challenge, changes, notes = write(bundle, prepared, mistakes, files=files, by=by)
             check_consent(challenge, before, consent, mistakes)
@@ -98,17 +100,17 @@ def import_bundle(
         try:
             for sentence in baselines.submit_all(challenge, bundle):
                 changes.append(sentence)
-        finally:  # these are reported even if a baseline is refused, because the challenge has already been imported
+        finally:  # report changes even if a baseline is refused, because the challenge has already been imported
             for sentence in (changes or ["nothing changed"]) + notes:
                 report(sentence)
     return challenge
 
 
 def refuse_foreign(slug: str, by: User | None, consent: Consent) -> None:
-    """Raise InvalidBundle if a challenge that this person does not organize has the slug, and Refused if the person's
-    role does not allow the import.
+    """Raise an exception if this person may not change the existing challenge with this slug.
 
-    No other errors are reported in this case, because they could reveal details of that challenge.
+    The exception is InvalidBundle if the person does not organize the challenge, and Refused if the person's role does
+    not allow the import. No other errors are reported, because they could reveal details of the challenge.
     """
     found = Challenge.objects.filter(slug=slug).first()
     if found is None:
@@ -124,7 +126,7 @@ def refuse_foreign(slug: str, by: User | None, consent: Consent) -> None:
 def write(
     bundle: Bundle, prepared: dict[str, Prepared], mistakes: Mistakes, *, files: NewFiles, by: User | None
 ) -> tuple[Challenge, list[str], list[str]]:
-    """Write all rows, in the caller's transaction. Return the challenge, messages about changes, and other messages."""
+    """Write all rows, in the caller's transaction. Return the challenge, messages about changes, and other notes."""
     challenge, changes = write_challenge(bundle, mistakes)
     known = {phase.slug: phase for phase in challenge.phases.select_for_update(no_key=True)}
     for position, declared in enumerate(bundle.phases):
@@ -162,9 +164,11 @@ def write(
 def write_challenge(bundle: Bundle, mistakes: Mistakes) -> tuple[Challenge, list[str]]:
     found = Challenge.objects.select_for_update(no_key=True).filter(slug=bundle.slug).first()
     challenge = found or Challenge(slug=bundle.slug, opens_at=database_now())
+    if challenge.archived_at is not None:
+        mistakes.add("archived", ARCHIVED, line=1, key="slug")
     fields = {name: getattr(bundle, name) for name in FIELDS}
     names = assign(challenge, {**fields, "opens_at": bundle.opens_at or challenge.opens_at})
-    report_opening(bundle, challenge.opens_at, mistakes)  # a challenge without opens_at opens now
+    report_opening(bundle, challenge.opens_at, mistakes)  # a challenge without opens_at opens immediately
     mistakes.stop_if_any()
     if found is None or names:
         challenge.save()

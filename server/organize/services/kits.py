@@ -1,7 +1,7 @@
-"""Check kits. With the kit of an active ground truth, participants can find every defect of a submission.
+"""Check kits, with which participants can find every defect in a submission before they submit it.
 
-An import makes a kit together with the truth. If a truth has no kit, or if the settings in its kit have changed, the
-sweeper wakes a worker to make a new kit.
+An import creates the kit together with the ground truth. If a truth has no kit, or if the settings in its kit have
+changed, the sweeper wakes a worker to create a new kit.
 """
 
 from dataclasses import asdict
@@ -22,8 +22,8 @@ from server.submissions.signals import swept
 MAKE_KIT = "worker.make_kit"
 QUEUES[Truth] = Queue(MAKE_KIT, 3)
 NAME = "kit.json"
-# version of the kit format, raised when the same truth and settings give a different kit; in version 2, labels are
-# sorted
+# version of the kit format, incremented when the same ground truth and settings produce a different kit; version 2
+# sorts the labels
 REVISION = 2
 
 
@@ -41,13 +41,13 @@ def limit_options() -> list[str]:
 
 
 def is_outdated(truth: Truth) -> bool:
-    """Return whether the kit of a truth is missing or outdated."""
+    """Return whether a ground truth has no kit or an outdated one."""
     return bool(truth.kit_made_with != kit_settings(truth.phase))
 
 
 @receiver(swept)
 def wake(**signal: Any) -> None:
-    """Queue a message to a worker if an active truth needs a kit and no such message is queued."""
+    """Queue a message to a worker if an active ground truth needs a kit and no such message is queued."""
     active = Truth.objects.filter(active=True).select_related("phase").order_by("pk")
     outdated = next(filter(is_outdated, active), None)
     if outdated is not None and queue.waiting(Truth) == 0:
@@ -56,7 +56,7 @@ def wake(**signal: Any) -> None:
 
 @transaction.atomic
 def store(truth: Truth, made: Path | None, made_with: dict[str, Any]) -> None:
-    """Store the kit of a truth. If `made` is None, record that no kit can be made with these settings."""
+    """Store the kit of a ground truth. If `made` is None, record that no kit can be created with these settings."""
     locked = Truth.objects.select_for_update(no_key=True).get(pk=truth.pk)
     old = str(locked.kit.name)
     locked.kit_made_with = made_with

@@ -1,4 +1,4 @@
-"""Figures of a running phase for its organizers: the queue, failures, and submissions a day."""
+"""Figures about a running phase for its organizers: the queue, failures, and submissions per day."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -17,7 +17,10 @@ DAYS = 30
 
 @dataclass(frozen=True, slots=True)
 class QueueFigures:
-    """The submissions of a phase that are not finished. `oldest` is when the first of those in the queue arrived."""
+    """The submissions to a phase that are not finished.
+
+    `oldest` is the time when the oldest one in the queue arrived.
+    """
 
     queued: int
     running: int
@@ -26,7 +29,7 @@ class QueueFigures:
 
 @dataclass(frozen=True, slots=True)
 class FailureCount:
-    """The number of failed submissions with the same code and fault."""
+    """The number of submissions that failed with the same code and fault."""
 
     code: str
     fault: str
@@ -43,7 +46,7 @@ class FailureCount:
 
 @dataclass(frozen=True, slots=True)
 class DayCount:
-    """The number of submissions that were received on a day (UTC), and how many of them failed."""
+    """The number of submissions received on a day (UTC), and the number of those that failed."""
 
     day: date
     received: int
@@ -52,7 +55,7 @@ class DayCount:
 
 @dataclass(frozen=True, slots=True)
 class LiveFigures:
-    """What an organizer watches in a phase. `without_interval` counts scores whose interval is missing."""
+    """Figures by which organizers monitor a phase. `without_interval` counts scores whose interval is missing."""
 
     queue: QueueFigures
     failures: list[FailureCount]
@@ -79,14 +82,14 @@ def queue_of(phase: Phase) -> QueueFigures:
 
 
 def failures_of(phase: Phase) -> list[FailureCount]:
-    """Return the failed submissions by code and fault, the most frequent first."""
+    """Return the failed submissions grouped by code and fault, the most frequent first."""
     failed = Submission.objects.filter(phase=phase, status=Status.FAILED).order_by()
     counted = failed.values_list("failure_code", "fault").annotate(count=Count("pk"))
     return [FailureCount(*row) for row in counted.order_by("-count", "failure_code", "fault")]
 
 
 def days_of(phase: Phase, *, now: datetime) -> list[DayCount]:
-    """Return the numbers of the last DAYS days, today last. Days without submissions are included."""
+    """Return the counts for the last DAYS days, ending with today. Days without submissions are included."""
     first = midnight(now) - timedelta(days=DAYS - 1)
     received = Submission.objects.filter(phase=phase, received_at__gte=first).order_by()
     numbers = {"received": Count("pk"), "failed": Count("pk", filter=Q(status=Status.FAILED))}

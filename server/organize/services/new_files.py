@@ -1,4 +1,4 @@
-"""Removes newly stored files if the transaction that writes rows for them fails."""
+"""Removes newly stored files if the transaction that refers to them fails."""
 
 import os
 from pathlib import Path
@@ -10,17 +10,17 @@ from django.db.models.fields.files import FieldFile
 
 
 class Movable(File):
-    """A complete file in a workspace. Storage on the same disk moves it instead of copying it."""
+    """A complete file in a workspace. If the storage is on the same disk, the file is moved instead of copied."""
 
     def temporary_file_path(self) -> str:
         return str(self.name)
 
 
 class NewFiles:
-    """Removes the files that were stored in its block if the block fails. Use it inside the transaction.
+    """A context manager that removes the files stored in its block if the block fails. Use it inside the transaction.
 
-    After the block, files are kept even if the commit fails: it may be unknown whether a commit succeeded, and no row
-    may refer to a missing file. The sweeper handles files without a row.
+    After the block, files are kept even if the commit seems to fail, because it may have succeeded, and no row may
+    refer to a missing file. The sweeper moves files to which no row refers to quarantine.
     """
 
     def __init__(self) -> None:
@@ -38,6 +38,6 @@ class NewFiles:
 
     def store(self, field: FieldFile, path: Path, *, name: str) -> None:
         with path.open("rb") as file:
-            os.fsync(file.fileno())  # the file must be on disk before the rows that refer to it
+            os.fsync(file.fileno())  # the file must reach the disk before the rows that refer to it
             field.save(name, Movable(file, str(path)), save=False)
         self._stored.append(field)

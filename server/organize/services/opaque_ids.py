@@ -1,4 +1,4 @@
-"""Gives new ids to the captions of a retrieval bundle, because the old ids may reveal the image of each caption."""
+"""Gives new ids to the captions of a retrieval bundle, because the original ids may reveal each caption's image."""
 
 import csv
 import gzip
@@ -24,14 +24,14 @@ HEADER = ("CaptionID", "Original")
 
 
 def write_opaque_ids(folder: Path) -> list[str]:
-    """Give new ids to the captions of every retrieval phase of an unpacked bundle. Return one message for each phase.
+    """Give new ids to the captions in every retrieval phase of an unpacked bundle. Return one message for each phase.
 
-    The original gallery is kept next to the truth folder as `gallery.original.json`, and the pairs of old and new ids
-    as `caption_ids.csv`. Both files must be kept secret. A second call does not replace the new ids. Raises
-    InvalidBundle, with nothing written, if the bundle is invalid.
+    The original gallery is kept next to the truth folder as `gallery.original.json`, and a table of old and new ids as
+    `caption_ids.csv`. Both files must be kept secret. A second call does not replace the new ids. Raises InvalidBundle,
+    with nothing written, if the bundle is invalid.
     """
     with (
-        bundles.opened(folder) as copy,  # `opened` refuses links, so that no file outside the bundle can be overwritten
+        bundles.opened(folder) as copy,  # refuses symbolic links, so that no file outside the bundle can be overwritten
         TemporaryDirectory(prefix="ids-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
         phases = retrieval_phases(copy)
@@ -55,7 +55,7 @@ def write(phase: BundlePhase) -> str:
         return f"phase {phase.slug}: the captions already have new ids"
     for caption in captions:
         caption["caption_id"] = new_ids.get(caption["caption_id"], caption["caption_id"])
-    captions.sort(key=lambda caption: caption["caption_id"])  # the ids are random, so this order reveals nothing
+    captions.sort(key=lambda caption: caption["caption_id"])  # this order reveals nothing, because the ids are random
     renamed = json.dumps({**gallery, "captions": captions}, indent=0, ensure_ascii=False)
     write_whole(
         {
@@ -78,7 +78,7 @@ def read_gallery(truth: Path) -> bytes:
 
 
 def as_object(entry: Any) -> dict[str, Any]:
-    """Return a caption as an object. The gallery may contain it as a string `image#n` with the id of the image."""
+    """Return a caption as an object. The gallery may contain it as a string `image#n` that begins with the image id."""
     if isinstance(entry, str):
         return {"caption_id": entry, "image_id": entry.rpartition("#")[0]}
     return {"image_id": entry["caption_id"].rpartition("#")[0], **entry}
@@ -132,7 +132,7 @@ def mapping_text(new_ids: Mapping[str, str]) -> str:
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
-    """Write these files to the bundle. If the disk is full, none of them is written."""
+    """Write all of these files to the bundle, or none of them if the disk is full."""
     partials = {path: path.with_name(f".{path.name}.{secrets.token_hex(8)}") for path in contents}
     try:
         for path, partial in partials.items():

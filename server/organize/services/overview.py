@@ -1,4 +1,4 @@
-"""Reads the overview for organizers: all their challenges, with the state, submissions and next date of each phase."""
+"""Reads the overview for an organizer: their challenges, with the state, submissions and next date of each phase."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,16 +15,17 @@ from server.submissions.models import Status, Submission
 
 
 class PhaseState(StrEnum):
-    """Whether a phase accepts submissions, by its dates."""
+    """Whether a phase accepts submissions, according to its dates and to whether organizers have paused submissions."""
 
     UPCOMING = "opens later"
     OPEN = "open"
+    PAUSED = "paused"
     CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True)
 class NextDate:
-    """A date of a phase that has not passed, and what happens on that date."""
+    """An upcoming date of a phase, and what happens on that date."""
 
     text: str
     moment: datetime
@@ -32,9 +33,9 @@ class NextDate:
 
 @dataclass(frozen=True, slots=True)
 class OrganizedPhase:
-    """A phase with the numbers of its submissions. `today` counts those received since midnight (UTC).
+    """A phase with its submission counts. `today` counts submissions received since midnight (UTC).
 
-    `is_closed_by_gate` is true if the phase has not ended, and accepts no submissions on any date.
+    `is_closed_by_gate` is true if the phase has not ended but its gate keeps it from accepting submissions.
     """
 
     phase: Phase
@@ -48,7 +49,7 @@ class OrganizedPhase:
 
 @dataclass(frozen=True, slots=True)
 class OrganizedChallenge:
-    """A challenge with the number of its teams, without baselines and merged teams."""
+    """A challenge with its number of teams. Baselines and merged teams are not counted."""
 
     challenge: Challenge
     teams: int
@@ -62,7 +63,7 @@ def organized_challenges(user: Any) -> QuerySet[Challenge]:
 
 
 def locked_challenges(user: Any) -> QuerySet[Challenge]:
-    """Return the challenges whose organizers need two-factor authentication, which this organizer has not turned on."""
+    """Return the challenges in which this organizer cannot act until they turn on two-factor authentication."""
     own = Challenge.objects.filter(organizers=user.pk)
     return own.exclude(pk__in=Challenge.objects.organized_by(user).order_by().values("pk"))
 
@@ -79,7 +80,7 @@ def with_phases(challenges: Sequence[Challenge], *, now: datetime) -> list[Organ
 
 
 def described(phases: QuerySet[Phase], challenges: dict[int, Challenge], *, now: datetime) -> list[OrganizedPhase]:
-    """Return phases with the numbers of their submissions. `challenges` has the challenge of each phase."""
+    """Return phases with their submission counts. `challenges` contains the challenge of each phase."""
     submissions = Submission.objects.filter(phase__in=phases.order_by().values("pk")).order_by()
     unfinished = submissions.filter(status__in=(Status.QUEUED, Status.RUNNING))
     waiting = dict(unfinished.values_list("phase").annotate(Count("pk")))
@@ -99,17 +100,20 @@ def described(phases: QuerySet[Phase], challenges: dict[int, Challenge], *, now:
 def state_of(phase: Phase, now: datetime) -> PhaseState:
     if not phase.has_opened(now):
         return PhaseState.UPCOMING
-    return PhaseState.CLOSED if phase.has_closed(now) else PhaseState.OPEN
+    if phase.has_closed(now):
+        return PhaseState.CLOSED
+    return PhaseState.PAUSED if phase.is_paused else PhaseState.OPEN
 
 
 def next_date(phase: Phase, now: datetime) -> NextDate | None:
-    """Return the next date of a phase or its challenge, or None if all have passed."""
+    """Return the next date of a phase or its challenge, or None if all dates have passed."""
     challenge = phase.challenge
     dates = (
         ("opens", phase.opening),
         ("registration ends", challenge.join_until),
         ("merging of teams ends", challenge.merge_until),
         ("closes", phase.closing),
+        ("last extension ends", phase.extended_until),
     )
     coming = [NextDate(text, moment) for text, moment in dates if moment is not None and moment > now]
     return min(coming, key=lambda one: one.moment, default=None)

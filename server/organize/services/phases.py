@@ -1,4 +1,4 @@
-"""Writes the rows of a phase. Once teams have submitted, nothing that affects scores can be changed."""
+"""Writes the database rows of a phase. Once teams have submitted, nothing that affects scores can be changed."""
 
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ FIELDS = (
     "opens_at",
     "closes_at",
     "freeze_at",
+    "reveal",
     "quota_per_day",
     "quota_total",
     "attempts_per_day",
@@ -38,7 +39,7 @@ FIELDS = (
 
 
 def assign(row: Any, fields: dict[str, Any]) -> list[str]:
-    """Set the fields of a row. Return the names of those that changed."""
+    """Set the fields of a model instance. Return the names of the fields that changed."""
     names = [name for name, value in fields.items() if getattr(row, name) != value]
     for name in names:
         setattr(row, name, fields[name])
@@ -48,7 +49,7 @@ def assign(row: Any, fields: dict[str, Any]) -> list[str]:
 def write_phase(
     phase: Phase, declared: BundlePhase, *, position: int, prepared: Prepared, files: NewFiles, mistakes: Mistakes
 ) -> list[str]:
-    """Create or change one phase with its truth and sample. Return one message for each change."""
+    """Create or change one phase with its ground truth and sample submission. Return one message for each change."""
     is_new = phase.pk is None
     if is_new:
         phase.salt = declared.salt
@@ -86,7 +87,7 @@ def write_phase(
 def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> list[str]:
     """Return the names of the changed fields that affect scores.
 
-    For a new phase, these are all fields that affect scores.
+    For a new phase, all fields that affect scores are returned.
     """
     truth = phase.truth if phase.pk else None
     if truth is None:
@@ -113,8 +114,9 @@ def has_entries(phase: Phase) -> bool:
 
 
 def replace_truth(phase: Phase, prepared: Prepared, files: NewFiles) -> str:
-    """Make the prepared truth the active version, and remove baseline submissions that were scored against the
-    previous version.
+    """Make a prepared ground truth the active version of a phase.
+
+    Submissions of baselines that were scored against the previous version are removed.
     """
     clear(phase)
     truth = keep(phase, prepared, files)
@@ -126,7 +128,7 @@ def clear(phase: Phase) -> None:
     """Remove the submissions to a phase, with all rows that refer to them.
 
     The submissions are locked first, so that the deletion waits for a worker that is recording a score, and includes
-    that score. A score that is written after Django has collected the related rows would abort the import.
+    this score. Otherwise a score that is written after Django has collected the related rows would abort the import.
     """
     teams = {*phase.submissions.order_by().values_list("team", flat=True)}
     lock_teams(teams)
@@ -136,7 +138,7 @@ def clear(phase: Phase) -> None:
 
 
 def remove(phase: Phase) -> str:
-    """Remove a phase with its baselines and files. Return a message."""
+    """Remove a phase with its baselines and files. Return a message about the removal."""
     fields = [field for truth in phase.truths.all() for field in (truth.prepared, truth.source, truth.kit)]
     for field in filter(None, [*fields, phase.sample_submission, phase.candidates]):
         transaction.on_commit(partial(field.storage.delete, str(field.name)))
@@ -146,13 +148,15 @@ def remove(phase: Phase) -> str:
 
 
 def replace_downloads(phase: Phase, prepared: Prepared, files: NewFiles) -> list[str]:
-    """Replace the sample and the candidates. Return the names of the fields whose content has changed.
+    """Replace the sample submission and the list of candidates that participants can download.
 
-    The digest of the sample is stored as well, because the result of a gate is valid for one sample only.
+    Return the names of the fields whose content has changed.
+
+    The sha256 of the sample is stored as well, because a gate result is valid for one sample only.
     """
     names = replace_file(phase, "sample_submission", prepared.sample, files)
     digest = assign(phase, {"sample_sha256": sha256_of(prepared.sample)})
-    names = names or digest  # a sample that is older than this field gets its digest
+    names = names or digest  # sets the sha256 of a sample that was stored before this field existed
     return names + (replace_file(phase, "candidates", prepared.candidates, files) if prepared.candidates else [])
 
 

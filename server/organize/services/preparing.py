@@ -21,7 +21,7 @@ from server.organize.services import gates, kits, statistics
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A prepared truth. Its files are in a workspace and may be moved out of it.
+    """A prepared ground truth. Its files are in a workspace and may be moved out of it.
 
     `gate` is None if the gate was not run, because the stored result remains valid.
     """
@@ -41,7 +41,7 @@ class Prepared:
 
     @property
     def gate_text(self) -> str:
-        """A text with the checks of the gate that are not green, or with the reason why the gate has no result."""
+        """The names of the gate checks that are not green, or the reason why the gate has no result, as text."""
         found = self.gate or {}
         if "unfinished" in found:
             return f"gate: {unfinished_text(found)}"
@@ -50,9 +50,7 @@ class Prepared:
 
     @property
     def ceiling_text(self) -> str:
-        """A sentence with the best possible score on each split, and the number of objects that no prediction can
-        match.
-        """
+        """A sentence with the best possible score on each split, and how many objects no prediction can match."""
         parts = [
             f"{name} {'undefined' if one['score'] is None else format(one['score'], '.5f')}"
             + (f" ({counted(one['unreachable'], 'object')} cannot be matched)" if one["unreachable"] else "")
@@ -62,7 +60,7 @@ class Prepared:
 
 
 def prepare(phase: TruthSource, workspace: Path) -> Prepared:
-    """Check and compile a truth, and make its kit. Raises InvalidBundle with its faults."""
+    """Check and compile a ground truth, and create its check kit. Raises InvalidBundle with its faults."""
     source, kit = workspace / f"{phase.slug}.zip", workspace / f"{phase.slug}.kit.json"
     described = workspace / f"{phase.slug}.statistics.json"
     options = ["--kit", str(kit), "--statistics", str(described), *kits.limit_options()]
@@ -91,11 +89,11 @@ def prepare_and_test(
     sample_sha256: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Prepared:
-    """Prepare a truth, and run its gate unless the result that is stored with the phase remains valid.
+    """Prepare a ground truth, and run its gate unless the gate result stored with the phase remains valid.
 
-    The warnings include the checks that are not green. `sample_sha256` is the digest of the sample that the phase
-    keeps, if the truth has none of its own. `progress` is called with the result of each check as text. Raises
-    InvalidBundle with the faults of the truth.
+    The warnings include the gate checks that are not green. `sample_sha256` identifies the sample that the phase keeps
+    if the truth includes no sample. `progress` is called with the result of each check as text. Raises InvalidBundle
+    with the faults of the truth.
     """
     prepared = prepare(source, workspace)
     digest = sha256_of(prepared.sample) if sample_sha256 is None else sample_sha256
@@ -108,14 +106,16 @@ def prepare_and_test(
 
 
 def warnings_of(gate: dict[str, Any], source: TruthSource) -> list[Problem]:
-    """Return a warning for each check that is not green, or one that the gate has no result."""
+    """Return a warning for each gate check that is not green, or one warning if the gate has no result."""
     if "unfinished" in gate:
         return [Problem("gate_unfinished", unfinished_text(gate), file=truths.locate(None, source))]
     return gate_warnings(gate, source)
 
 
 def unfinished_text(gate: dict[str, Any]) -> str:
-    return f"not run, because {gate['unfinished']}; the phase accepts no submissions until manage.py gate has run it"
+    return (
+        f"not run, because {gate['unfinished']}; the phase accepts no submissions until you run it with manage.py gate"
+    )
 
 
 def sha256_of(path: Path) -> str:
@@ -125,12 +125,12 @@ def sha256_of(path: Path) -> str:
 
 
 def pack(phase: TruthSource, added: list[Path], target: Path) -> None:
-    """Zip the truth folder with the added files. Folders with equal content give equal bytes."""
+    """Zip the truth folder with the added files. Folders with the same content produce identical archives."""
     files = {path.relative_to(phase.truth).as_posix(): path for path in phase.truth.rglob("*") if path.is_file()}
     files |= {path.name: path for path in added}
     with ZipFile(target, "w", ZIP_DEFLATED) as archive:
         for name in sorted(files):
-            entry = ZipInfo(name)  # the entry has no date, so that equal files give equal bytes
+            entry = ZipInfo(name)  # the entry has no date, so that equal files produce identical archives
             entry.compress_type = ZIP_DEFLATED
             with files[name].open("rb") as source, archive.open(entry, "w", force_zip64=True) as copy:
                 shutil.copyfileobj(source, copy, 2**20)

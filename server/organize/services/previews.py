@@ -1,4 +1,4 @@
-"""The preview of a rescoring: every entry of a leaderboard with its rank and score before and after."""
+"""Previews a rescoring: every entry on a leaderboard with its rank and score before and after."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +11,7 @@ MISSING: tuple[str, int | None, float | None] = ("", None, None)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An entry before and after a rescoring. A rank is None for a baseline, or if the team has no entry."""
+    """An entry before and after a rescoring. A rank is None for a baseline and for a team without an entry."""
 
     team: str
     rank_before: int | None
@@ -36,7 +36,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Preview:
-    """A leaderboard before and after a rescoring. The two lists of entries are sorted separately."""
+    """A leaderboard before and after a rescoring. Each list of entries is in its own rank order."""
 
     split: str
     before: list[Change]
@@ -44,18 +44,18 @@ class Preview:
 
     @cached_property
     def rank_changes(self) -> list[Change]:
-        """The entries whose rank changes, in the new order, followed by the entries that disappear."""
+        """The entries whose ranks change, in the new order, followed by the entries that disappear."""
         lost = [one for one in self.before if one.score_after is None]
         return [one for one in [*self.after, *lost] if one.is_rank_change]
 
     @cached_property
     def score_changes(self) -> int:
-        """The number of entries that keep their rank but have another score."""
+        """The number of entries that keep their rank but have a different score."""
         return sum(not one.is_rank_change and one.score_before != one.score_after for one in self.after)
 
 
 def preview(rescoring: Rescoring, *, split: str) -> Preview:
-    """Return a leaderboard before and after a rescoring. Once the rescoring has been applied, both are equal."""
+    """Return a leaderboard before and after a rescoring. Both are equal once the rescoring has been applied."""
     phase = rescoring.phase
     before, after = (all_ranks(phase, split=split, signature=one) for one in (phase.signature, rescoring.signature))
     changes = {}

@@ -1,29 +1,91 @@
-"""Publishes a draft, takes it back, and deletes a challenge that nobody has joined."""
+"""Publishes a draft now or later, takes it back, and deletes a challenge that nobody has joined."""
+
+from datetime import datetime
 
 from django.db import transaction
+from django.dispatch import receiver
 
 from server.accounts.models import User
 from server.audit import services as audit
+from server.challenges.gate import may_open
 from server.challenges.models import Challenge
 from server.challenges.roles import Right
 from server.challenges.services import lock_organized
+from server.clock import database_now, time_text
 from server.errors import Refused
+from server.organize.models import Publication
 from server.organize.services.phases import remove
+from server.submissions.signals import swept
 
 
 @transaction.atomic
-def publish(*, challenge: Challenge, by: User, visibility: str) -> Challenge:
-    """Show a draft to participants. Raises Refused without a contact address or a phase."""
+def publish(*, challenge: Challenge, by: User | None, visibility: str) -> Challenge:
+    """Show a draft to participants. Raises Refused without a contact address, a phase, or a green gate."""
+    locked = lock_draft(challenge, by, visibility)
+    if not locked.contact:
+        raise Refused("invalid", "Contact: enter an address first, so that participants can ask questions.")
+    phases = list(locked.phases.prefetch_related("truths"))
+    if not phases:
+        raise Refused("invalid", "Add a phase first.")
+    for phase in phases:
+        if not may_open(phase):
+            raise Refused("gate_not_green", f"The gate of phase {phase.slug} is not green. Fix its ground truth first.")
+    Publication.objects.filter(challenge=locked).delete()
+    return change_visibility(locked, by, visibility)
+
+
+def lock_draft(challenge: Challenge, by: User | None, visibility: str) -> Challenge:
+    """Lock a draft. Raises Refused if it is published, or if the visibility cannot be that of a published challenge."""
     locked = lock_organized(challenge.pk, by=by, right=Right.EDIT)
     if locked.visibility != Challenge.Visibility.DRAFT:
         raise Refused("invalid", "This challenge is already published.")
     if visibility not in Challenge.Visibility.values or visibility == Challenge.Visibility.DRAFT:
         raise Refused("invalid", "Visibility: choose public, unlisted or private.")
-    if not locked.contact:
-        raise Refused("invalid", "Contact: enter an address first, so that participants can ask questions.")
-    if not locked.phases.exists():
-        raise Refused("invalid", "Add a phase first.")
-    return change_visibility(locked, by, visibility)
+    return locked
+
+
+@transaction.atomic
+def schedule(*, challenge: Challenge, by: User, visibility: str, at: datetime) -> Publication:
+    """Publish a draft at a later time, by the sweeper. A new time replaces the previous one."""
+    locked = lock_draft(challenge, by, visibility)
+    if at <= database_now():
+        raise Refused("invalid", "Time: choose a time in the future, or publish the challenge now.")
+    values = {"at": at, "visibility": visibility, "failed_at": None, "failure": ""}
+    found, _ = Publication.objects.update_or_create(challenge=locked, defaults=values)
+    detail = {"at": time_text(at), "visibility": visibility}
+    audit.record(actor=by, action="publication.scheduled", subject=f"challenge {locked.slug}", detail=detail)
+    return found
+
+
+@transaction.atomic
+def unschedule(*, challenge: Challenge, by: User) -> None:
+    """Cancel the scheduled publication of a draft, if there is one."""
+    locked = lock_organized(challenge.pk, by=by, right=Right.EDIT)
+    if Publication.objects.filter(challenge=locked).delete()[0]:
+        audit.record(actor=by, action="publication.cancelled", subject=f"challenge {locked.slug}")
+
+
+@receiver(swept)
+def publish_due(**signal: object) -> None:
+    """Publish the drafts whose time has come."""
+    due = Publication.objects.filter(at__lte=database_now(), failed_at=None)
+    for one in due.select_related("challenge"):
+        publish_scheduled(one.challenge)
+
+
+@transaction.atomic
+def publish_scheduled(challenge: Challenge) -> None:
+    """Publish a draft by its schedule. If it is refused, store the reason, of which its owners are notified."""
+    locked = lock_organized(challenge.pk, by=None, right=Right.READ)
+    found = Publication.objects.filter(challenge=locked, failed_at=None).first()
+    if found is None:  # another sweeper was faster
+        return
+    try:
+        publish(challenge=locked, by=None, visibility=found.visibility)
+    except Refused as refusal:
+        found.failed_at, found.failure = database_now(), refusal.detail
+        found.save(update_fields=["failed_at", "failure"])
+        audit.record(actor=None, action="publication.failed", subject=f"challenge {locked.slug}")
 
 
 @transaction.atomic
@@ -47,7 +109,7 @@ def delete(*, challenge: Challenge, by: User, name: str) -> None:
     for phase in locked.phases.all():
         remove(phase)
     pk = locked.pk
-    locked.teams.all().delete()  # only baselines are left
+    locked.teams.all().delete()  # the only teams are baselines
     locked.delete()
     audit.record(actor=by, action="challenge.deleted", subject=f"challenge {pk}", detail={"slug": challenge.slug})
 
@@ -58,7 +120,7 @@ def refuse_joined(challenge: Challenge) -> None:
         raise Refused("change_refused", "Somebody has joined or asked to join. Close the challenge instead.")
 
 
-def change_visibility(challenge: Challenge, by: User, visibility: str) -> Challenge:
+def change_visibility(challenge: Challenge, by: User | None, visibility: str) -> Challenge:
     """Store the visibility. An import finds the change by its audit entry, like every edit."""
     detail = {"fields": ["visibility"], "values": {"visibility": [challenge.visibility, visibility]}}
     challenge.visibility = visibility

@@ -1,4 +1,4 @@
-"""Queues the failed submissions of a phase again, for organizers."""
+"""Requeues failed submissions to a phase, for organizers."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,13 @@ from server.organize.services.submission_table import SubmissionFilter
 from server.submissions.models import Status, Submission
 from server.submissions.services import recovery
 
-MOST_AT_ONCE = 500  # Each submission takes a transaction, and a request must not take long.
+MOST_AT_ONCE = 500  # limits the duration of a request, because each submission needs its own transaction
 MOST_LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Requeued:
-    """How many submissions were queued again, of how many that match, and why others were not."""
+    """How many of the matching submissions were queued again, and why others were refused."""
 
     queued: int
     matching: int
@@ -29,12 +29,15 @@ class Requeued:
 
 
 def failed(phase: Phase, chosen: SubmissionFilter) -> QuerySet[Submission]:
-    """Return the failed submissions that match a filter and whose file is still stored."""
+    """Return the failed submissions that match a filter and whose files are still stored."""
     return chosen.submissions(phase).filter(status=Status.FAILED).exclude(file="")
 
 
 def requeue_failed(*, phase: Phase, chosen: SubmissionFilter, by: User) -> Requeued:
-    """Queue the failed submissions that match again, oldest first, at most MOST_AT_ONCE. Each is in the audit log."""
+    """Requeue the failed submissions that match a filter, oldest first, up to MOST_AT_ONCE.
+
+    Each of them is recorded in the audit log.
+    """
     matching = failed(phase, chosen)
     found = matching.select_related("phase__challenge", "team").order_by("received_at")
     count, queued, refusals = matching.count(), 0, list[str]()

@@ -1,9 +1,9 @@
 """Rescores phases: scores all submissions again without changing the leaderboards, then switches all of them at once.
 
 The remaining work is stored as `Rerun` rows, so a rescoring continues after any crash. Submissions that arrive during a
-rescoring are scored as usual. Their reruns are queued whenever somebody requests the state of the rescoring. The switch
-does not wait for these reruns, because a busy phase always has some. After the switch, their submissions are missing
-from the leaderboards until they have a new score, usually for a few seconds.
+rescoring are scored as usual. Reruns for them are queued whenever somebody requests the state of the rescoring. The
+switch does not wait for these reruns, because in a busy phase there are always some. After the switch, these
+submissions are missing from the leaderboards until they have a new score, usually for a few seconds.
 """
 
 from django.conf import settings
@@ -15,7 +15,7 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.locks import lock_teams
 from server.challenges.models import Phase, Truth
-from server.challenges.roles import Right, refuse_without
+from server.challenges.roles import Right, refuse_archived, refuse_without
 from server.challenges.shaping import signature_of
 from server.clock import database_now
 from server.errors import Refused
@@ -30,14 +30,15 @@ from server.submissions.signals import announce
 def start(
     *, phase: Phase, by: User | None, truth: Truth | None = None, reveal: bool = False, retry: bool = False
 ) -> Rescoring:
-    """Rescore against a version of the truth, with the current version of the evaluator.
+    """Start a rescoring against a version of the ground truth, with the current version of the evaluator.
 
     An open rescoring of the same kind continues; any other open rescoring is discarded. Without `truth`,
     :func:`default_truth` chooses the version. If the settings of the phase have changed since the truth was prepared,
-    it is prepared again; its gate is run again if the settings or the sample have changed. Raises Refused if the truth
+    it is prepared again. If the settings or the sample have changed, its gate is run again. Raises Refused if the truth
     cannot be prepared, or if private images would become public without `reveal`. With `retry`, reruns that have used
     up their attempts or have unreadable files are tried again.
     """
+    refuse_archived(phase.challenge)
     if reveal:
         refuse_without(Right.OWN, by=by, challenge=phase.challenge)
     truth = truth or default_truth(phase, open_rescoring(phase))
@@ -50,7 +51,7 @@ def start(
 
 @transaction.atomic
 def begin(*, phase: Phase, by: User | None, truth: Truth, retry: bool = False) -> Rescoring:
-    """Create the rescoring and queue its reruns, or continue the open one."""
+    """Create the rescoring and queue its reruns, or continue the open rescoring."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     begun = open_rescoring(locked)
     signature = signature_of(locked, truth.sha256)
@@ -76,10 +77,10 @@ def open_rescoring(phase: Phase) -> Rescoring | None:
 
 
 def default_truth(phase: Phase, begun: Rescoring | None) -> Truth:
-    """Return the truth that a rescoring uses by default.
+    """Return the version of the ground truth that a rescoring uses by default.
 
-    This is the newest version if it was never active, otherwise the version of the open rescoring, otherwise the active
-    version. So a version that was replaced only becomes active again if it is given explicitly.
+    This is the newest version if it has never been active, otherwise the version of the open rescoring, otherwise the
+    active version. Therefore a version that was replaced becomes active again only if it is given explicitly.
     """
     newest = phase.truths.order_by("-version").first()
     if newest is None:
@@ -91,7 +92,7 @@ def default_truth(phase: Phase, begun: Rescoring | None) -> Truth:
 
 
 def version_of(phase: Phase, version: int) -> Truth:
-    """Return a version of the phase's truth. Raises Refused if there is no such version."""
+    """Return a version of the phase's ground truth. Raises Refused if there is no such version."""
     found = phase.truths.filter(version=version).first()
     if found is None:
         versions = ", ".join(f"{one.version}{' (active)' if one.active else ''}" for one in phase.truths.all())
@@ -109,20 +110,21 @@ def discard(*, phase: Phase, by: User | None) -> None:
     if begun is None:
         raise Refused(
             "not_found",
-            "There is no rescoring to discard. To undo an applied rescoring, rescore to the previous truth version.",
+            "There is no rescoring to discard. To undo an applied rescoring, rescore with the previous version of the "
+            "ground truth.",
         )
     remove(begun, by=by)
 
 
 def remove(begun: Rescoring, *, by: User | None) -> None:
-    """Remove a rescoring, its reruns, and the scores that it created. The caller has locked the phase.
+    """Remove a rescoring, its reruns, and the scores that it created. The caller must have locked the phase.
 
-    Scores of earlier rescorings against the same truth and scores that leaderboards show are kept. If the truth is
-    active, submissions that are waiting for their intervals or for their first score keep their reruns.
+    Scores that leaderboards show and scores from earlier rescorings against the same ground truth are kept. If the
+    truth is active, submissions that are waiting for their intervals or for their first score keep their reruns.
     """
     if begun.signature != begun.phase.signature:
         teams = {*evaluations_of(begun).values_list("submission__team", flat=True)}
-        lock_teams(teams)  # teams are locked before submissions and reruns, in the same order as in workers
+        lock_teams(teams)  # lock teams before submissions and reruns, in the same order as workers do
         queued = Rerun.objects.filter(submission__phase=begun.phase_id, truth=begun.truth_id)
         requested = without_score(begun).exclude(stage=BOOTSTRAPPING)
         (queued.scoring().filter(submission__in=requested) if begun.truth.active else queued).delete()
@@ -136,9 +138,9 @@ def remove(begun: Rescoring, *, by: User | None) -> None:
 def added_evaluations(begun: Rescoring) -> QuerySet[Evaluation]:
     """Return the evaluations that a rescoring created.
 
-    After an upgrade, evaluations of new uploads have the same signature as the rescoring. The result therefore
-    leaves out: the first evaluation of each submission, the first one against the active truth and, under ladder
-    feedback, evaluations whose scores are shown for another evaluation that is kept.
+    After an upgrade, evaluations of new uploads have the same signature as the rescoring. They are recognized as the
+    first evaluation of a submission, or its first evaluation against the active ground truth, and left out. Under
+    ladder feedback, evaluations whose scores are shown for a remaining evaluation are also left out.
     """
     earlier = Evaluation.objects.filter(submission=OuterRef("submission"), pk__lt=OuterRef("pk"))
     if begun.truth.active:
@@ -156,7 +158,7 @@ def lock(rescoring: Rescoring) -> tuple[Phase, Rescoring]:
         raise Refused(
             "rescoring_outdated",
             "The settings of the phase or the version of the evaluator have changed since this rescoring began, so its "
-            "scores no longer belong to this phase. Discard it and start another one.",
+            "scores are no longer valid for this phase. Discard it and start another one.",
         )
     return phase, found
 
@@ -172,13 +174,13 @@ def reload(rescoring: Rescoring) -> Rescoring:
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
     """Queue a rerun for every submission that has neither a new score nor a rerun."""
-    lock(rescoring)  # raises Refused if the rescoring was discarded; its reruns would never be removed
+    lock(rescoring)  # raises Refused if the rescoring was discarded, because reruns added to it would never be removed
     queued = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.request(without_score(rescoring).exclude(Exists(queued)).order_by("received_at"), truth=rescoring.truth)
 
 
 def without_score(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return scored submissions of the phase that have no score from this rescoring."""
+    """Return scored submissions to the phase that have no score from this rescoring."""
     done = evaluations_of(rescoring).filter(submission=OuterRef("pk"))
     return Submission.objects.filter(phase=rescoring.phase_id, status=Status.SCORED).exclude(Exists(done))
 
@@ -191,7 +193,7 @@ def evaluations_of(rescoring: Rescoring) -> QuerySet[Evaluation]:
 
 
 def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return submissions without intervals, because the active truth changed before their intervals were computed."""
+    """Return submissions whose intervals were not computed because the active ground truth changed first."""
     if not (settings.INTERVAL_REPLICATES and rescoring.phase.declared_track.intervals):
         return Submission.objects.none()
     incomplete = evaluations_of(rescoring).filter(submission=OuterRef("pk")).exclude(scores__low__isnull=False)
@@ -200,14 +202,14 @@ def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
 
 
 def unscorable(rescoring: Rescoring) -> RerunQuerySet:
-    """Return reruns that were given up or have unreadable files. The leaderboards would lose their submissions."""
+    """Return reruns that were given up or have unreadable files. If applied, leaderboards lose their submissions."""
     blocked = Rerun.objects.scoring().blocked()
     blocked = blocked.filter(truth=rescoring.truth_id, submission__in=without_score(rescoring))
     return blocked.select_related("submission__team").order_by("submission__received_at")
 
 
 def retry_unscorable(rescoring: Rescoring) -> None:
-    """Queue again the reruns that have used up their attempts or have unreadable files. Others would fail again."""
+    """Requeue reruns that used up their attempts or have unreadable files. All others would fail again."""
     retried = unscorable(rescoring).exclude(failure__gt="", attempts__lt=settings.EVALUATION_ATTEMPTS)
     reruns.try_now(retried)
 
@@ -228,9 +230,9 @@ def apply(
 ) -> Rescoring:
     """Switch the leaderboards to the new scores.
 
-    If scores are missing, queue their reruns and raise Refused. Also raise Refused if the phase would accept no
-    submissions, because the gate of the truth is not green, without `without_gate`, and if private images would become
-    public without `reveal`.
+    If scores are missing, queue reruns for them and raise Refused. Without `without_gate`, also raise Refused if the
+    phase would accept no submissions because the gate of the ground truth is not green. Without `reveal`, also raise
+    Refused if private images would become public.
     """
     if reveal:
         refuse_without(Right.OWN, by=by, challenge=rescoring.phase.challenge)
@@ -253,8 +255,10 @@ def apply(
 
 
 def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> int:
-    """Return the number of submissions that will disappear. Raises Refused while a submission is waiting for a
-    score.
+    """Return the number of submissions that will disappear from the leaderboards.
+
+    Raises Refused while submissions are waiting for a score or, unless `without_unscorable` is set, if any would
+    disappear.
     """
     if unfinished := count_left(rescoring):
         sentence = f"{counted(unfinished, 'submission')} must still be scored. Try again."
@@ -271,9 +275,9 @@ def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> int:
 
 
 def switch(phase: Phase, rescoring: Rescoring) -> None:
-    """Set the truth and signature of the phase to those of the rescoring. The caller has locked the phase.
+    """Set the phase's ground truth and signature to those of the rescoring. The caller must have locked the phase.
 
-    A worker that is recording a score waits for that lock, and then notices that its score is based on the old truth.
+    A worker that is recording a score waits for this lock, and then finds that its score is based on the old truth.
     Reruns with unreadable files are tried again. If one succeeds, its submission returns to the leaderboards.
     """
     scored = phase.submissions.filter(status=Status.SCORED)

@@ -1,95 +1,146 @@
-"""Results of a phase: what its leaderboards show and what the scores were computed from, signed by this server.
+"""Results of a phase, signed by this server: what its leaderboards show, and what the scores were computed from.
 
 `podium verify` checks the signed file without a server.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 
-from django.conf import settings
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 
 from evaluator import signing
 from evaluator.results import FORMAT
+from evaluator.texts import counted
+from server.accounts.models import User
+from server.audit import services as audit
 from server.challenges.models import Phase, Truth
 from server.clock import time_text
 from server.errors import Refused
 from server.leaderboards.export import csv_text, harmless, number_cells
 from server.leaderboards.queries import BoardRow, ShownBoard, board_seen, has_private
-from server.organize.services import statistics
+from server.leaderboards.validators import content_key, entity_tag, not_modified, tagged
+from server.organize.models import Rescoring
+from server.organize.services import signing_keys, statistics
 from server.submissions.feedback import ScoreAccess
-from server.submissions.models import Submission
+from server.submissions.models import Evaluation, Rerun, Status, Submission
 
 NOT_YET = "The results can be downloaded when the phase is over and its private scores are shown."
 NO_TRUTH = "This phase has no ground truth yet, so it has no results."
+PRELIMINARY = "To download them as they are now, use the link to preliminary results, or --preliminary in commands."
 
 
-def public_key() -> str:
-    """Return the public key of this server, with which everybody can verify its results."""
-    return signing.public_key(private_key())
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The results of a phase as one person may see them. `unfinished` says why they are not final; final if empty."""
+
+    phase: Phase
+    truth: Truth
+    access: ScoreAccess
+    now: datetime
+    boards: list[ShownBoard]
+    unfinished: list[str]
+
+    @property
+    def is_final(self) -> bool:
+        return not self.unfinished
+
+    def tag(self, *parts: object) -> str:
+        """Return the entity tag of a download. It does not change if only the time of the export is another one."""
+        first, *others = self.boards
+        described = self.document() | {"exported_at": "", "leaderboards": []}
+        return entity_tag(first, [content_key(one) for one in others], described, signing_keys.public_key(), *parts)
+
+    def content(self, *, is_csv: bool, by: User | None) -> bytes:
+        """Return the signed document, or its entries as CSV. The export of exact scores is recorded in the audit log.
+
+        Raises Refused if the key of this server was replaced.
+        """
+        described = self.document()
+        for one, board in zip(described["leaderboards"], self.boards, strict=True):
+            one["entries"] = list(entries(board))
+        written = as_csv(described).encode() if is_csv else signing.sign(described, signing_keys.trusted_key())
+        if self.access.exact_ends:  # only organizers and the operator have this access
+            detail = {"format": "csv" if is_csv else "json", "final": self.is_final}
+            audit.record(actor=by, action="results.exported", subject=f"phase {self.phase}", detail=detail)
+        return written
+
+    def document(self) -> dict[str, Any]:
+        """Return the document that is signed, without its entries."""
+        phase, track = self.phase, self.phase.declared_track
+        usage_hash = statistics.of(self.truth).get("usage_hash")
+        return {
+            "format": FORMAT,
+            "challenge": phase.challenge.slug,
+            "phase": phase.slug,
+            "track": track.name,
+            "parameters": track.resolve(phase.parameters),
+            "public_share": phase.public_share,
+            "headline": track.headline,
+            "signature": phase.signature,
+            "evaluator_version": phase.signature.rpartition("evaluator:")[2],
+            "truth": {"version": self.truth.version, "sha256": self.truth.sha256, "usage_hash": usage_hash},
+            "decimals": self.access.decimals,
+            "final": self.is_final,
+            "unfinished": self.unfinished,
+            "exported_at": time_text(self.now),
+            "leaderboards": [{"split": board.split, "entries": []} for board in self.boards],
+        }
 
 
-def private_key() -> bytes:
-    return sha256(f"results {settings.SIGNING_KEY.strip()}".encode()).digest()
-
-
-def json_response(phase: Phase, *, access: ScoreAccess, now: datetime) -> HttpResponse:
-    """Return the response that downloads the signed results. Raises Refused if the viewer may not read them yet."""
-    content = signing.sign(document(phase, access=access, now=now), private_key())
-    return _download(phase, content, "application/json", "json")
-
-
-def csv_response(phase: Phase, *, access: ScoreAccess, now: datetime) -> HttpResponse:
-    """Return the response that downloads the entries as CSV. Raises Refused if the viewer may not read them yet."""
-    return _download(phase, as_csv(document(phase, access=access, now=now)), "text/csv; charset=utf-8", "csv")
-
-
-def _download(phase: Phase, content: bytes | str, content_type: str, ending: str) -> HttpResponse:
-    name = phase.download_name(f"results.{ending}")
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"}
-    return HttpResponse(content, content_type=content_type, headers=headers)
-
-
-def document(phase: Phase, *, access: ScoreAccess, now: datetime) -> dict[str, Any]:
+def export(phase: Phase, *, access: ScoreAccess, now: datetime, preliminary: bool) -> Export:
     """Return the results of a phase as the viewer may see them.
 
     Organizers can always read them. Others can read them when the private leaderboard is open to them. Raises Refused
-    before that, and if the phase has no truth.
+    before that, if the phase has no truth, and if the results are not final and not requested as preliminary.
     """
     if "private" not in access.splits:
         raise Refused("forbidden", NOT_YET)
-    truth = scored_truth(phase)
+    truth, unfinished = scored_truth(phase), list(unfinished_work(phase, now))
+    if unfinished and not preliminary:
+        raise Refused("results_not_final", f"The results are not final: {'; '.join(unfinished)}. {PRELIMINARY}")
     splits = ("public", "private") if has_private(phase) else ("public",)
-    track = phase.declared_track
-    return {
-        "format": FORMAT,
-        "challenge": phase.challenge.slug,
-        "phase": phase.slug,
-        "track": track.name,
-        "parameters": track.resolve(phase.parameters),
-        "public_share": phase.public_share,
-        "headline": track.headline,
-        "signature": phase.signature,
-        "evaluator_version": phase.signature.rpartition("evaluator:")[2],
-        "truth": {
-            "version": truth.version,
-            "sha256": truth.sha256,
-            "usage_hash": statistics.of(truth).get("usage_hash"),
-        },
-        "decimals": access.decimals,
-        "final": phase.has_closed(now),
-        "exported_at": time_text(now),
-        "leaderboards": [
-            {"split": split, "entries": list(entries(board_seen(phase, split=split, access=access, now=now)))}
-            for split in splits
-        ],
-    }
+    boards = [board_seen(phase, split=split, access=access, now=now) for split in splits]
+    return Export(phase, truth, access, now, boards, unfinished)
+
+
+def unfinished_work(phase: Phase, now: datetime) -> Iterator[str]:
+    """Yield a phrase for each reason why the results of a phase may still change."""
+    if not phase.shows_private(now):
+        yield "the private scores are not shown yet"
+    waiting = Submission.objects.filter(phase=phase, status__in=(Status.QUEUED, Status.RUNNING)).count()
+    if waiting:
+        yield f"{counted(waiting, 'submission')} queued or running"
+    again = Rerun.objects.scoring().pending().filter(submission__phase=phase, truth__active=True).count()
+    if again:
+        yield f"{counted(again, 'submission')} being scored again"
+    if Rescoring.objects.filter(phase=phase, applied_at=None).exists():
+        yield "a rescoring is open"
+
+
+def download(
+    request: HttpRequest, phase: Phase, *, access: ScoreAccess, now: datetime, preliminary: bool, is_csv: bool
+) -> HttpResponseBase:
+    """Return the response that downloads the results, or 304 if the client has them. Raises Refused as `export`."""
+    ready = export(phase, access=access, now=now, preliminary=preliminary)
+    tag = ready.tag(is_csv)
+    return not_modified(request, tag) or tagged(file_response(ready, is_csv=is_csv, by=request.user), tag)
+
+
+def file_response(ready: Export, *, is_csv: bool, by: Any) -> HttpResponse:
+    kind = "results" if ready.is_final else "preliminary-results"
+    name = ready.phase.download_name(f"{kind}.{'csv' if is_csv else 'json'}")
+    return HttpResponse(
+        ready.content(is_csv=is_csv, by=by),
+        content_type="text/csv; charset=utf-8" if is_csv else "application/json",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
 
 
 def scored_truth(phase: Phase) -> Truth:
-    """Return the truth that the signature of the phase names. Raises Refused if there is none."""
+    """Return the ground truth that is named in the phase's signature. Raises Refused if it does not exist."""
     words = phase.signature.split("|")
     found = next((one for one in phase.truths.all() if f"truth:{one.sha256[:12]}" in words), None)
     if found is None:
@@ -98,12 +149,12 @@ def scored_truth(phase: Phase) -> Truth:
 
 
 def entries(board: ShownBoard) -> Iterator[dict[str, Any]]:
-    """Yield the entries of a leaderboard in its order."""
+    """Yield the entries of a leaderboard in rank order."""
     for rows in board.chunks():
-        files = Submission.objects.filter(pk__in=[row.submission_id for row in rows if row.submission_id])
-        hashes = dict(files.order_by().values_list("pk", "sha256"))
+        scored = Evaluation.objects.filter(pk__in=[row.evaluation_id for row in rows if row.evaluation_id])
+        hashes = dict(scored.order_by().values_list("pk", "submission__sha256"))
         for row in rows:
-            yield entry(row, hashes.get(row.submission_id) if row.submission_id else None)
+            yield entry(row, hashes.get(row.evaluation_id) if row.evaluation_id else None)
 
 
 def entry(row: BoardRow, submission_sha256: str | None) -> dict[str, Any]:
@@ -121,7 +172,7 @@ def entry(row: BoardRow, submission_sha256: str | None) -> dict[str, Any]:
 
 
 def as_csv(results: dict[str, Any]) -> str:
-    """Return the entries of all leaderboards as CSV, with all digits and without cells that a spreadsheet executes."""
+    """Return the entries of all leaderboards as CSV, with every digit and no cell that a spreadsheet would execute."""
     boards = results["leaderboards"]
     metrics = sorted({name for board in boards for one in board["entries"] for name in one["scores"]})
     header = ["split", "rank", "team", "score", "low", "high", *metrics, *LAST_COLUMNS]

@@ -1,8 +1,8 @@
-"""Chooses the salt of a phase, which the first import creates and all versions of the truth use.
+"""Chooses the salt of a phase. The first import sets it, and all versions of the ground truth use it.
 
-A phase's salt never changes. A different salt would move images between public and private, and scores on two different
-splits of the same images reveal more than scores on one split. A phase that was imported before salts existed never
-gets a salt.
+A phase's salt never changes. A different salt would move images between the public and the private split, and scores on
+two different splits of the same images reveal more than scores on one. A phase that was imported before salts were
+introduced never gets one.
 """
 
 from evaluator import salt
@@ -25,13 +25,16 @@ def salted(bundle: Bundle, mistakes: Mistakes) -> Bundle:
 
 
 def refuse_other(phases: list[tuple[str, str, str]]) -> None:
-    """Raise InvalidBundle if salts differ; see `other_salts`."""
+    """Raise InvalidBundle if the salt of a truth folder differs from that of its phase; see `other_salts`."""
     if problems := other_salts(phases):
         raise InvalidBundle(problems)
 
 
 def other_salts(phases: list[tuple[str, str, str]]) -> list[Problem]:
-    """Return an error for each salt that differs. `phases` has (slug, salt of the folder, salt of the phase)."""
+    """Return an error for each phase whose truth folder has a different salt.
+
+    `phases` contains tuples (slug, salt of the folder, salt of the phase).
+    """
     return [
         Problem("truth_bad_value", message, line=1, file=f"phases/{slug}/truth/{salt.NAME}")
         for slug, own, kept in phases

@@ -1,5 +1,6 @@
-"""Stores the statistics of ground truths and their ceilings, which the child process that prepares a ground truth
-writes.
+"""Stores the statistics of ground truths.
+
+They include the best possible score. The child process that prepares a ground truth computes them.
 """
 
 import json
@@ -11,23 +12,23 @@ from server.organize.models import TruthStatistics
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return the statistics that `podium prepare --statistics` wrote."""
+    """Return the statistics that `podium prepare --statistics` has written."""
     content: dict[str, Any] = json.loads(path.read_text())
     return content
 
 
 def store(truth: Truth, content: dict[str, Any]) -> None:
-    """Store the statistics of a truth, replacing earlier ones."""
+    """Store the statistics of a ground truth, replacing any earlier ones."""
     TruthStatistics.objects.update_or_create(truth=truth, defaults={"content": content})
 
 
 def complete(truth: Truth, content: dict[str, Any]) -> None:
-    """Store the statistics of a truth that has none, because an earlier version of Podium prepared it."""
+    """Store statistics for a ground truth that has none because it was prepared by an earlier version of Podium."""
     if not TruthStatistics.objects.filter(truth=truth).exists():
         store(truth, content)
 
 
 def of(truth: Truth) -> dict[str, Any]:
-    """Return the statistics of a truth, or an empty dict if they have not been computed."""
+    """Return the statistics of a ground truth, or an empty dict if they have not been computed."""
     found = TruthStatistics.objects.filter(truth=truth).first()
     return found.content if found else {}

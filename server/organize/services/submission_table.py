@@ -1,4 +1,4 @@
-"""The submissions of all teams of a phase for its organizers: filters, order, and pages."""
+"""The table in which organizers see the submissions of all teams: filters, order, and pages."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -31,9 +31,9 @@ SORTS = {
 
 @dataclass(frozen=True, slots=True)
 class SubmissionFilter:
-    """The submissions that a query string selects, and their order. Empty fields select all submissions.
+    """Selects and orders submissions by the fields of a query string. An empty field selects all submissions.
 
-    `team` and `user` are parts of names. `q` is a part of a file name, the id of a submission, or the beginning of a
+    `team` and `user` match parts of names. `q` matches a part of a file name, a submission id, or the beginning of a
     SHA-256. `since` and `until` are days (UTC), both included. `sort` is a key of SORTS, with "-" for descending order.
     """
 
@@ -53,7 +53,7 @@ class SubmissionFilter:
         return replace(self, sort=NEWEST_FIRST) != SubmissionFilter()
 
     def query(self, **changes: Any) -> str:
-        """Return the query string of this filter with some fields changed, without the question mark."""
+        """Return this filter as a query string without the question mark, with some fields changed."""
         given = asdict(self) | changes
         values = {name: "yes" if value is True else value for name, value in given.items() if value}
         return urlencode({name: value for name, value in values.items() if value != NEWEST_FIRST})
@@ -74,14 +74,14 @@ class SubmissionFilter:
             yield Q(received_at__lte=datetime.combine(self.until, time.max, UTC))
 
     def submissions(self, phase: Phase) -> QuerySet[Submission]:
-        """Return the submissions of the phase that match, without an order."""
+        """Return the submissions to the phase that match, in no particular order."""
         found = Submission.objects.filter(*self.conditions(), phase=phase).order_by()
         if self.without_interval:
             found = found.filter(pk__in=recovery.without_interval().filter(phase=phase).order_by().values("pk"))
         return found
 
     def keys(self, phase: Phase) -> QuerySet[Any, UUID]:
-        """Return the ids of the submissions that match, in the chosen order. Missing values are last."""
+        """Return the ids of the submissions that match, in the chosen order. Missing values come last."""
         found, name = self.submissions(phase), self.sort.removeprefix("-")
         if name == "score":
             found = found.annotate(score=Subquery(public_scores(phase)))
@@ -91,9 +91,9 @@ class SubmissionFilter:
 
 
 def submission_filter(parameters: Mapping[str, str]) -> SubmissionFilter:
-    """Return the filter of a query string.
+    """Return the filter described by a query string.
 
-    Raises Refused for unknown parameters and values, because a filter without them would select more submissions.
+    Raises Refused for unknown parameters and values, because ignoring them would select more submissions than intended.
     """
     if unknown := sorted({*parameters} - {*SubmissionFilter.__slots__, "page"}):
         raise no_filter(unknown[0], "This filter does not exist.")
@@ -125,7 +125,7 @@ def one_of(parameters: Mapping[str, str], name: str, values: Iterable[str]) -> s
 def text(parameters: Mapping[str, str], name: str) -> str:
     given = parameters.get(name, "")
     if "\0" in given or len(given) > TEXT_CHARACTERS:
-        raise no_filter(name, f"The text has more than {TEXT_CHARACTERS} characters, or a character that no name has.")
+        raise no_filter(name, f"The text has more than {TEXT_CHARACTERS} characters, or contains a NUL character.")
     return " ".join(given.split())
 
 
@@ -145,13 +145,16 @@ def ids_in(text: str) -> list[UUID]:
 
 
 def public_scores(phase: Phase) -> QuerySet[Score, Any]:
-    """Return the public headline score of the submission of an outer query, as the leaderboard shows it."""
+    """Return a subquery for the public headline score of a submission, as the leaderboard shows it."""
     scores = Score.objects.filter(evaluation__submission=OuterRef("pk"), evaluation__signature=phase.signature)
     return scores.filter(split="public", metric=phase.declared_track.headline).order_by().values("value")[:1]
 
 
 def read(phase: Phase, keys: list[UUID]) -> list[Submission]:
-    """Return submissions with team, user and scores, in the order of their ids. Removed submissions are left out."""
+    """Return the submissions with these ids, in this order, with their teams, users and scores.
+
+    Submissions that have been removed are left out.
+    """
     rows = Submission.objects.select_related("team", "user").defer("problems", "note").in_bulk(keys)
     found = [rows[key] for key in keys if key in rows]
     for one in found:
@@ -161,7 +164,7 @@ def read(phase: Phase, keys: list[UUID]) -> list[Submission]:
 
 
 def chunks(phase: Phase, chosen: SubmissionFilter) -> Iterator[list[Submission]]:
-    """Yield all submissions that match, in chunks. The selection is made once, before the first chunk."""
+    """Yield all submissions that match, in chunks. They are selected once, before the first chunk."""
     keys = list(chosen.keys(phase))
     for start in range(0, len(keys), ROWS_AT_ONCE):
         yield read(phase, keys[start : start + ROWS_AT_ONCE])

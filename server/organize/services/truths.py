@@ -1,5 +1,6 @@
-"""Manages the versions of a phase's ground truth. New versions are prepared when they are added; a rescoring
-activates them.
+"""Manages the versions of a phase's ground truth.
+
+A new version is prepared when it is added, and becomes active through a rescoring.
 """
 
 import json
@@ -28,7 +29,7 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.gate import current_settings
 from server.challenges.models import Phase, Truth
-from server.challenges.roles import Right, refuse_without
+from server.challenges.roles import Right, refuse_archived, refuse_without
 from server.challenges.shaping import is_outdated, shaping_settings
 from server.clock import database_now
 from server.errors import Refused, full_disk
@@ -41,7 +42,7 @@ from server.submissions.models import Score
 
 @dataclass(frozen=True, slots=True)
 class TruthFolder:
-    """A truth folder without a bundle, with the current settings of its phase."""
+    """A truth folder that is not part of a bundle, with the current settings of its phase."""
 
     slug: str
     track: str
@@ -70,11 +71,13 @@ class TruthFolder:
 def add(
     *, phase: Phase, path: Path, by: User | None, warn: Callable[[Problem], None] = ignore, reveal: bool = False
 ) -> Truth:
-    """Store a truth folder, or a zip file of one, as the phase's newest version.
+    """Store a truth folder, or a zip file of one, as the newest version of the phase's ground truth.
 
-    A known truth keeps its version number. `warn` is called with every warning. Raises InvalidBundle with every fault,
-    and Refused if private images would become public without `reveal`, which only owners may set.
+    A ground truth that is already stored keeps its version number. `warn` is called with every warning. Raises
+    InvalidBundle with every fault, and Refused if private images would become public without `reveal`, which only
+    owners may set.
     """
+    refuse_archived(phase.challenge)
     if reveal:
         refuse_without(Right.OWN, by=by, challenge=phase.challenge)
     with (
@@ -86,7 +89,7 @@ def add(
         prepared = prepare_and_test(source, Path(workspace), phase=phase, sample_sha256=phase.sample_sha256)
         for warning in prepared.warnings:
             warn(warning)
-        # If the truth is already stored, the rescoring performs this check.
+        # If the ground truth is already stored, the check is made when it is used for a rescoring.
         known = phase.truths.filter(sha256=prepared.sha256).exists()
         if not (known or reveal):
             refuse_newly_public(phase, prepared.compiled)
@@ -95,7 +98,10 @@ def add(
 
 
 def write(phase: Phase, prepared: Prepared, files: NewFiles, *, by: User | None) -> Truth:
-    """Write the truth's row, in the caller's transaction. Outdated files of an existing version are replaced."""
+    """Write the database row of a ground truth, in the caller's transaction.
+
+    Outdated files of an existing version are replaced.
+    """
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     if current_settings(locked) != current_settings(phase):
         raise Refused("invalid", "The settings of the phase have changed in the meantime. Add the ground truth again.")
@@ -114,7 +120,7 @@ def write(phase: Phase, prepared: Prepared, files: NewFiles, *, by: User | None)
 
 
 def refuse_lost_secrets(phase: Phase, prepared: Prepared) -> None:
-    """Raise Refused if a truth has no private images although the active truth has."""
+    """Raise Refused if a ground truth has no private images although the active one has some."""
     private = Score.objects.filter(evaluation__submission__phase=phase, split="private")
     if not prepared.private and private.exists():
         raise Refused(
@@ -123,7 +129,7 @@ def refuse_lost_secrets(phase: Phase, prepared: Prepared) -> None:
 
 
 def keep(phase: Phase, prepared: Prepared, files: NewFiles) -> Truth:
-    """Store the files of a truth in the version with the same sha256, or in a new version if there is none.
+    """Store the files of a ground truth in the version with the same sha256, or in a new version if there is none.
 
     The files of an existing version are replaced, because they may have been prepared with other parameters.
     """
@@ -148,9 +154,9 @@ def keep(phase: Phase, prepared: Prepared, files: NewFiles) -> Truth:
 
 
 def activate(truth: Truth) -> None:
-    """Make a version the active one of its phase. The caller has locked the phase.
+    """Make a version of the ground truth the active one of its phase. The caller must have locked the phase.
 
-    Another version must pass the gate, even if the previous one was exempt from it.
+    If the version changes, the new one must pass the gate, even if the previous one was exempt from it.
     """
     versions = Truth.objects.filter(phase=truth.phase_id)
     if not versions.filter(pk=truth.pk, active=True).exists():
@@ -161,9 +167,9 @@ def activate(truth: Truth) -> None:
 
 
 def refuse_newly_public(phase: Phase, later: Truth | Path) -> None:
-    """Raise Refused if a truth would make scores on private images public before the phase ends."""
+    """Raise Refused if a ground truth would make scores on private images public before the phase ends."""
     active = phase.truths.filter(active=True).first()
-    if active is None or active == later or phase.has_closed(database_now()):
+    if active is None or active == later or phase.shows_private(database_now()):
         return
     try:
         count = newly_public(active, later)
@@ -180,9 +186,10 @@ def refuse_newly_public(phase: Phase, later: Truth | Path) -> None:
 
 
 def newly_public(active: Truth, later: Truth | Path) -> int:
-    """Return how many images are private in the active truth but public in `later` (a version or a prepared file).
+    """Return how many images are private in the active ground truth but public in `later`.
 
-    If the prepared file of a version is unreadable, it is prepared again. Raises Unrestorable if that is not possible.
+    `later` is a version or a prepared file. If the prepared file of a version is unreadable, the version is prepared
+    again. Raises Unrestorable if that is not possible.
     """
     path = later if isinstance(later, Path) else Path(later.prepared.path)
     words = ("reveals", active.prepared.path, str(path), "--json")
@@ -195,11 +202,14 @@ def newly_public(active: Truth, later: Truth | Path) -> int:
 
 
 class Unrestorable(Exception):
-    """Raised if the stored source of a truth cannot be read or no longer compiles to the same truth."""
+    """Raised if the stored source of a ground truth cannot be read or no longer compiles to the same result."""
 
 
 def bring_up_to_date(truth: Truth) -> None:
-    """Prepare a version again if the settings of its phase have changed. Raises Refused if that is not possible."""
+    """Prepare a version of the ground truth again if the settings of its phase have changed.
+
+    Raises Refused if that is not possible.
+    """
     if not is_outdated(truth, Phase.objects.get(pk=truth.phase_id)):
         return
     try:
@@ -213,16 +223,16 @@ def bring_up_to_date(truth: Truth) -> None:
 
 
 def prepare_again(truth: Truth) -> None:
-    """Replace the prepared file of a truth by one made from its stored source with the phase's current settings.
+    """Replace the prepared file of a ground truth with one made from its stored source with the current settings.
 
-    Several processes can do this at the same time. Raises Unrestorable, or OSError if the disk is full; the prepared
-    file is then unchanged.
+    Several processes can do this at the same time. Raises Unrestorable, or OSError if the disk is full. In both cases,
+    the prepared file is unchanged.
     """
     target, phase = Path(truth.prepared.path), Phase.objects.get(pk=truth.phase_id)
     with TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace:
         folder = Path(workspace) / "source"
         try:
-            with ZipFile(truth.source.path) as archive:  # written by `pack`, so it is complete and includes the salt
+            with ZipFile(truth.source.path) as archive:  # complete and includes the salt, because `pack` wrote it
                 archive.extractall(folder)
             prepared = prepare(TruthFolder.of(phase, folder), Path(workspace))
         except (OSError, EOFError, BadZipFile, zlib.error, InvalidBundle) as error:
@@ -238,7 +248,7 @@ def prepare_again(truth: Truth) -> None:
 
 
 def replace_file(target: Path, source: Path) -> None:
-    """Replace a file atomically by a copy of another file that only the owner can read."""
+    """Replace a file atomically with a copy of another file. Only the owner can read the copy."""
     partial = target.with_name(f"{token_hex(16)}{target.suffix}")
     try:
         partial.touch(mode=0o600)
@@ -247,4 +257,4 @@ def replace_file(target: Path, source: Path) -> None:
             os.fsync(file.fileno())
         partial.replace(target)
     finally:
-        partial.unlink(missing_ok=True)  # if the disk is full, the partial file still exists
+        partial.unlink(missing_ok=True)  # the partial file still exists if the disk was full

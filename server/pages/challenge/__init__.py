@@ -1,1 +1,1 @@
-"""Provides parts of a challenge's pages: tabs, main button, file format, commands, and links between splits."""
+"""Parts of a challenge's pages: tabs, main button, file format, commands, and links between splits."""

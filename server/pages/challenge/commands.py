@@ -1,4 +1,4 @@
-"""The commands that pages offer for copying: they install the `podium` program and submit a file to a phase."""
+"""Commands that pages offer for copying. They install the `podium` program and submit a file to a phase."""
 
 from django.conf import settings
 from django.urls import reverse
@@ -38,5 +38,5 @@ def upload_command(phase: Phase, *, joins: bool) -> str:
 
 
 def file_name(phase: Phase) -> str:
-    """Return the name of the predictions file in the commands."""
+    """Return the name that the commands use for the predictions file."""
     return f"predictions.{phase.declared_track.form.suffix}"

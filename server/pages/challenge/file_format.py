@@ -16,9 +16,9 @@ DescriptionList = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """The file format of a phase, for the data page.
+    """The file format of a phase, as shown on the data page.
 
-    `parameters` has triples (parameter, value, whether the phase sets it).
+    `parameters` contains triples (parameter, value, whether the phase sets it).
     """
 
     track: Track
@@ -50,7 +50,7 @@ def file_format(phase: Phase) -> FileFormat:
 
 
 def command_line_value(parameter: Parameter, value: Any) -> str:
-    """Return a parameter's value in the form in which it is written after `--set NAME=` on the command line."""
+    """Return a parameter's value as it is written after `--set NAME=` on the command line."""
     if isinstance(value, bool):
         return str(value).lower()
     return parameter.written(value)
@@ -78,12 +78,12 @@ def limit_list(of_file: Limits, *, form: Form, upload_bytes: int, scoring_second
 
 
 def submission_terms(phase: Phase) -> DescriptionList:
-    """Return the limits on the number of submissions and the precision of the feedback, as pairs (name, text)."""
+    """Return the limits on the number of submissions and the precision of feedback, as pairs (name, text)."""
     in_total = "" if phase.quota_total is None else f", {intcomma(phase.quota_total)} in total"
     return [
         (
             "Submissions",
-            f"{phase.quota_per_day} a day (UTC) for each team{in_total}; {phase.attempts_per_day} attempts a day, "
+            f"{phase.quota_per_day} per team and day (UTC){in_total}; {phase.attempts_per_day} attempts per day, "
             "including rejected files",
         ),
         ("Feedback", feedback_leakage.feedback_text(phase)),

@@ -7,9 +7,9 @@ from evaluator.catalog import Column, Form
 
 
 def file_layout(form: Form) -> str:
-    """Return a file format as JSON: its kind, and the header and tokens of each CSV layout or the start of a JSON file.
+    """Return a file format as JSON: its kind, and its CSV layouts or the first character of a JSON file.
 
-    `numbers` names the columns or tokens that contain numbers.
+    A CSV layout consists of the header and the tokens. `numbers` names the columns or tokens that contain numbers.
     """
     if form.kind != "table":
         return json.dumps({"kind": form.kind, "start": form.example.strip()[:1]})

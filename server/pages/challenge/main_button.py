@@ -1,4 +1,4 @@
-"""The main button of a challenge's overview: the next step for the viewer."""
+"""The main button on a challenge's overview page, which leads to the viewer's next step."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from server.challenges.gate import may_open
+from server.clock import is_over
 from server.pages.challenge_context import ChallengeContext, JoinState
 
 NO_PHASE = "This challenge has no phase yet. You can submit when the organizers open one."
@@ -46,23 +47,26 @@ def main_button(current: ChallengeContext, user: Any) -> MainButton:
 
 
 def member_button(current: ChallengeContext) -> MainButton:
-    """Return the button for members, which depends on whether the phase is open."""
+    """Return the button for members. It depends on whether the phase is open."""
     phase = current.phase
     if phase is None:
         return MainButton("", "", NO_PHASE)
     if not phase.has_opened(current.now):
         return MainButton("Read the data page", current.url("challenge_data"), "Submissions are not open yet.")
-    if phase.has_closed(current.now):
-        return MainButton("See the final leaderboard", current.url("leaderboard"), "Submissions are closed.")
+    if is_over(current.closing, current.now):
+        final = "final " if phase.shows_private(current.now) else ""
+        return MainButton(f"See the {final}leaderboard", current.url("leaderboard"), "Submissions are closed.")
     if not may_open(phase):
         return MainButton("Read the data page", current.url("challenge_data"), NOT_READY)
+    if phase.is_paused:
+        return MainButton("See your submissions", current.url("submissions"), "Submissions are paused.")
     return MainButton("Submit a file", current.url("submit"), f"You take part as {current.required_team().name}.")
 
 
 def join_button(current: ChallengeContext, user: Any) -> MainButton:
-    """Return the button for people who may join. While a phase is open, they join by submitting a file."""
+    """Return the button for people who may join. While a phase is open, submitting a file also joins the challenge."""
     phase = current.phase
-    takes_files = phase is not None and phase.is_open(current.now) and may_open(phase)
+    takes_files = phase is not None and phase.is_open(current.now) and may_open(phase) and not phase.is_paused
     with_file = current.joins_with_file and takes_files
     address = (
         current.url("submit") if with_file else f"{reverse('challenge_rules', args=[current.challenge.slug])}#join"

@@ -16,5 +16,5 @@ class SplitLink:
 
 
 def split_links(splits: Iterable[str], *, current: str, query: Callable[[str], str]) -> list[SplitLink]:
-    """Return a link for each split; `query` returns the query string of a split."""
+    """Return a link for each split. The function `query` returns the query string for a split."""
     return [SplitLink(SPLIT_TITLES[split], query(split), split == current) for split in splits]

@@ -7,7 +7,7 @@ from server.pages.challenge_context import ChallengeContext
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A tab. `current` is its `aria-current`: "page" on the tab's page, "true" on a page below it, otherwise empty."""
+    """A tab. `current` is the value of `aria-current`: "page", "true" on a page below the tab's page, or empty."""
 
     title: str
     address: str
@@ -23,9 +23,9 @@ PUBLIC_TABS = {
 }
 ORGANIZER_TABS = {"organize": "Organize"}
 MEMBER_TABS = {"submissions": "My submissions", "team": "Team"}
-# this tab is shown to all people who can take part, because it also shows invitations
+# shown to everyone who could join a team, because the page also lists invitations
 WITHOUT_TEAM_TABS = {"team": "Team"}
-# Maps the route of a form to the tab that is current when the form is shown again because of errors.
+# Maps the route of a form to the tab that is current if the form is shown again with errors.
 FORM_TABS = {
     "join": "challenge_rules",
     "submission_edit": "submissions",

@@ -1,1 +1,1 @@
-"""The pages of a phase for its organizers."""
+"""The organizer pages of a phase."""

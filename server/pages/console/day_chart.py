@@ -1,4 +1,4 @@
-"""The chart of the number of submissions a day."""
+"""The chart that shows the number of submissions per day."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from server.organize.services.live import DayCount
 from server.pages.formatting.chart_axes import round_step
 from server.pages.formatting.truth_charts import GAP, MOST_TICKS, WIDTH, Bar, bar, y_of
 
-LABELLED = 5  # every fifth day has a label
+LABELLED = 5  # label every fifth day
 
 
 @dataclass(frozen=True, slots=True)
 class DayChart:
-    """Bars of submissions a day. Ticks are (y in pixels, text) and (x in percent, text)."""
+    """Bars that show submissions per day. Ticks are pairs (y in pixels, text) and (x in percent, text)."""
 
     bars: list[Bar]
     y_ticks: list[tuple[float, str]]
@@ -22,7 +22,7 @@ class DayChart:
 
 
 def day_chart(days: Sequence[DayCount]) -> DayChart:
-    """Return the chart of these days, the first one on the left. Rows of its table are the days with submissions."""
+    """Return the chart for these days, in chronological order. Its table lists only days with submissions."""
     top = max((one.received for one in days), default=0) or 1
     step = max(1, round(round_step(top / MOST_TICKS)))
     last = step * ceil(top / step)

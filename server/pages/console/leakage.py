@@ -1,4 +1,4 @@
-"""What each kind of feedback reveals, for the page on which organizers choose one."""
+"""Describes what each kind of feedback reveals, for the page on which organizers choose the feedback."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from server.challenges.feedback_leakage import bits_a_day, bits_of_a_class, feedback_text
 from server.challenges.models import Phase
 
-DECIMALS = 3  # the number of decimals in the table, if the phase does not round its scores
+DECIMALS = 3  # number of decimals assumed in the table if the phase does not round its scores
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackChoice:
-    """A kind of feedback, what teams see, and the maximum number of bits that a team learns in a day."""
+    """A kind of feedback, what teams see under it, and the maximum number of bits that a team learns per day."""
 
     name: str
     sees: str
@@ -20,7 +20,7 @@ class FeedbackChoice:
 
 
 def feedback_choices(phase: Phase) -> list[FeedbackChoice]:
-    """Return a row for each kind of feedback, with the quota of the phase."""
+    """Return a row for each kind of feedback. The numbers of bits depend on the quota of the phase."""
     return [
         FeedbackChoice(str(label), feedback_text(one), bits_a_day(one), is_chosen=value == phase.feedback)
         for value, label in Phase.Feedback.choices
@@ -38,5 +38,5 @@ def with_feedback(phase: Phase, feedback: str) -> Phase:
 
 
 def bits_per_class(phase: Phase) -> float:
-    """Return the bits that the results of one class reveal in a day."""
+    """Return the bits that the results of one class reveal per day."""
     return phase.quota_per_day * bits_of_a_class(phase)

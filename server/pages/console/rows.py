@@ -1,4 +1,4 @@
-"""The rows of the table of submissions that organizers see, on the page and in the CSV file."""
+"""The rows of the organizers' submission table, on the page and in the CSV file."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ ACTS: Mapping[str, str] = {Status.FAILED: "Requeue", Status.SCORED: "Rescore"}
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A submission with its scores, as far as the viewer may see them, and the acts that are possible."""
+    """A submission with the scores that the viewer may see, and the action that is possible."""
 
     submission: Submission
     key: str
@@ -32,7 +32,7 @@ class TableRow:
     interval: Interval | None
     has_private: bool
     fault: str
-    act: str  # the act that is possible, empty if there is none
+    act: str  # the possible action, or empty if there is none
 
     @property
     def is_disqualified(self) -> bool:
@@ -59,7 +59,7 @@ def table_row(one: Submission, access: ScoreAccess) -> TableRow:
 
 
 def csv_chunks(chunks: Iterable[Iterable[TableRow]]) -> Iterator[str]:
-    """Yield the table as CSV, one text for each chunk of rows."""
+    """Yield the table as CSV, one string for each chunk of rows."""
     yield csv_text([[*COLUMNS]])
     for rows in chunks:
         yield csv_text(map(cells, rows))

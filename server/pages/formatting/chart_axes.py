@@ -1,4 +1,4 @@
-"""Axes of charts: ticks at round numbers, ranks and times."""
+"""Chart axes for scores, ranks and times, with ticks at round values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class ScoreAxis:
-    """An axis from a low score to a higher one. Scores beyond it are drawn at its ends."""
+    """An axis for scores from `low` to `high`. Scores outside this range are drawn at the ends of the axis."""
 
     low: float
     high: float
@@ -39,7 +39,7 @@ class ScoreAxis:
 
     @property
     def ticks(self) -> list[Tick]:
-        """Return the ticks, which are at round numbers.
+        """Return the ticks of the axis, at round numbers.
 
         >>> [tick.text for tick in ScoreAxis(0.38, 0.91).ticks]
         ['0.4', '0.5', '0.6', '0.7', '0.8', '0.9']
@@ -52,7 +52,7 @@ class ScoreAxis:
 
 @dataclass(frozen=True, slots=True)
 class RankAxis:
-    """An axis of ranks from `last` up to 1. The axis is logarithmic if there are many ranks."""
+    """An axis for ranks, from `last` at the bottom to 1 at the top. The axis is logarithmic if there are many ranks."""
 
     last: int
 
@@ -73,7 +73,7 @@ class RankAxis:
 
     @property
     def ticks(self) -> list[Tick]:
-        """Return the ticks, which are at round ranks.
+        """Return the ticks of the axis, at round ranks.
 
         >>> [tick.text for tick in RankAxis(3).ticks], [tick.text for tick in RankAxis(250).ticks]
         (['1', '2', '3'], ['1', '2', '5', '10', '20', '50', '100', '200'])
@@ -86,7 +86,7 @@ class RankAxis:
 
 
 def round_step(least: float) -> float:
-    """Return the smallest of 1, 2 or 5 times a power of ten that is at least as large as a number.
+    """Return the smallest number that is 1, 2 or 5 times a power of ten and not less than the given number.
 
     >>> round_step(0.03), round_step(0.2), round_step(70)
     (0.05, 0.2, 100.0)
@@ -96,7 +96,9 @@ def round_step(least: float) -> float:
 
 
 def time_ticks(first: datetime, last: datetime) -> list[tuple[datetime, str]]:
-    """Return up to five round times between two times, with their labels. If there is none, return the first time.
+    """Return up to five round times within a period, with their labels.
+
+    If there is none, return the start of the period.
 
     >>> from datetime import UTC
     >>> time_ticks(datetime(2026, 3, 1, 9, tzinfo=UTC), datetime(2026, 3, 8, tzinfo=UTC))[0][1]
@@ -116,7 +118,9 @@ def tick_text(moment: datetime, step: timedelta, length: timedelta) -> str:
 
 
 def spread(heights: Sequence[float], *, gap: float, low: float, high: float) -> list[float]:
-    """Return positions for labels near these heights, in the same order and at least `gap` apart if there is room.
+    """Return a position for a label near each of these heights.
+
+    The positions are at least `gap` apart if there is room.
 
     >>> spread([10.0, 11.0, 50.0], gap=12.0, low=0.0, high=100.0)
     [10.0, 22.0, 50.0]

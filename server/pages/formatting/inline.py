@@ -1,12 +1,13 @@
 """Functions that return small components as HTML: numbers, intervals, times, medals.
 
 A leaderboard has hundreds of these components, and rendering templates would take ten times as long. The components
-contain only numbers and dates, which need no escaping.
+contain only numbers and dates, which need no escaping. `mark_safe` would take longer than `SafeString`, because it also
+accepts lazy strings.
 """
 
 from datetime import UTC, datetime
 
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from evaluator.digits import Interval
 from server.leaderboards.compared import RankInterval
@@ -16,32 +17,31 @@ from server.pages.formatting.units import utc_second
 
 REPORT_DECIMALS = 3
 NO_MEDAL = '<svg width="8" height="8" aria-hidden="true"></svg>'
-BELOW = (
-    '<path class="beyond" d="M7 0 L0 5 L7 10 Z" />'  # the arrow at the end of an interval that extends beyond its axis
-)
+# an arrow that marks where an interval extends beyond the axis
+BELOW = '<path class="beyond" d="M7 0 L0 5 L7 10 Z" />'
 ABOVE = '<svg class="end" x="100%"><path class="beyond" d="M-7 0 L0 5 L-7 10 Z" /></svg>'
 INTERVALS_OF_THE_FIRST = "for the first 100 teams together"
 NO_RANK = '<span class="soft">–<span class="reader-only"> no rank</span></span>'
 
 
 def medal_html(rank: int | None) -> SafeString:
-    """Return the HTML of a rank. The first three ranks have a medal."""
+    """Return the HTML for a rank. The first three ranks have a medal."""
     sign = NO_MEDAL
     if rank in (1, 2, 3):
         circle = '<circle cx="4" cy="4" r="4" />'
         sign = f'<svg class="medal medal-{rank}" width="8" height="8" aria-hidden="true">{circle}</svg>'
-    return mark_safe(f'<span class="rank-cell">{sign} {rank or NO_RANK}</span>')
+    return SafeString(f'<span class="rank-cell">{sign} {rank or NO_RANK}</span>')
 
 
 def rank_interval_html(found: RankInterval | None) -> SafeString:
-    """Return the HTML of a rank interval, or an empty string without one. A star marks an individual interval."""
+    """Return the HTML for a rank interval, or an empty string if there is none. A star marks an individual interval."""
     if found is None:
         return SafeString()
     words = f"only {found.low}" if found.low == found.high else f"{found.low} to {found.high}"
     shown = "only" if found.low == found.high else f"{found.low:,}–<wbr>{found.high:,}"
     scope = f"for this team alone, {utc_second(found.at)}" if found.individual else INTERVALS_OF_THE_FIRST
     first = ", statistically first" if found.low == 1 else ""
-    return mark_safe(
+    return SafeString(
         f'<span class="rank-interval" title="95% confidence {scope}"><span aria-hidden="true">'
         f"{shown}{'*' if found.individual else ''}</span>"
         f'<span class="reader-only"> could be {words}{first}{", individual" if found.individual else ""}</span></span>'
@@ -49,27 +49,27 @@ def rank_interval_html(found: RankInterval | None) -> SafeString:
 
 
 def digits_html(digits: ScoreDigits, interval: Interval | None = None, kind: str = "") -> SafeString:
-    """Return the HTML of a score. Digits that its interval does not support are printed faint."""
+    """Return the HTML for a score. Digits that are uncertain according to its interval are faint."""
     title = f"{digits.exact} (95%: {interval[0]} to {interval[1]})" if interval else digits.exact
     classes = f"honest honest-{kind}" if kind else "honest"
     faint = f"<i>{digits.unsupported}</i>" if digits.unsupported else ""
-    return mark_safe(f'<span class="{classes}" title="{title}">{digits.supported}{faint}</span>')
+    return SafeString(f'<span class="{classes}" title="{title}">{digits.supported}{faint}</span>')
 
 
 def share_html(value: float, decimals: int | None = None) -> SafeString:
-    """Return the HTML of a fraction in a report, with at most three decimals because it has no interval."""
+    """Return the HTML for a fraction in a report, with at most three decimals because it has no interval."""
     shown = REPORT_DECIMALS if decimals is None else min(REPORT_DECIMALS, decimals)
     return digits_html(score_digits(value, decimals=shown))
 
 
 def interval_html(value: float, ends: Interval | None, axis: Interval | None) -> SafeString:
-    """Return the HTML of an interval, as a bar on an axis. Without an interval, it is empty."""
+    """Return the HTML for an interval, drawn as a bar on an axis, or an empty string if there is no interval."""
     if ends is None or axis is None:
         return SafeString()
     bar = interval_bar(value, ends, axis)
     dot = "" if bar.dot is None else f'<circle class="dot" cx="{bar.dot}%" cy="5" r="3" />'
     label = f"95% interval: {interval_text(ends)}{', cut' if bar.is_cut else ''}"
-    return mark_safe(
+    return SafeString(
         f'<svg class="interval" role="img" aria-label="{label}">'
         f"<title>{value} (95%: {ends[0]} to {ends[1]})</title>"
         '<rect class="ground" width="100%" height="10" rx="5" />'
@@ -79,10 +79,10 @@ def interval_html(value: float, ends: Interval | None, axis: Interval | None) ->
 
 
 def time_html(moment: datetime, text: str, style: str = "relative") -> SafeString:
-    """Return the HTML of a time, with the exact time on hover.
+    """Return the HTML for a time, which shows the exact time on hover.
 
-    The script `time.js` then formats it in the given `style`.
+    In the browser, the script `time.js` formats it in the given `style`.
     """
     kept = f' data-style="{style}"' if style != "relative" else ""
     exact = moment.astimezone(UTC).isoformat(timespec="seconds")
-    return mark_safe(f'<time datetime="{exact}" title="{utc_second(moment)}"{kept}>{text}</time>')
+    return SafeString(f'<time datetime="{exact}" title="{utc_second(moment)}"{kept}>{text}</time>')

@@ -9,7 +9,8 @@ TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "a", "ul", "ol", "li"),
     *("table", "thead", "tbody", "tr", "th", "td", "h2", "h3", "h4", "h5", "h6"),
 }
-SCROLLS = {name: {"tabindex": "0"} for name in ("pre", "table")}  # wide ones scroll, with the keyboard as well
+# if wide, they scroll, and need the focus for scrolling with the keyboard
+SCROLLS = {name: {"tabindex": "0"} for name in ("pre", "table")}
 LOWEST_HEADING = 6
 HEADINGS = ("heading_open", "heading_close")
 
@@ -17,7 +18,7 @@ parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrou
 
 
 def render_markdown(text: str, top: int = 2) -> SafeString:
-    """Return the HTML of a text. Its highest headings have the level `top`, and no level is skipped.
+    """Convert Markdown to HTML. The highest headings get the level `top`, and no heading level is skipped.
 
     >>> str(render_markdown("## Goal"))
     '<h2>Goal</h2>\\n'
@@ -41,7 +42,7 @@ def render_markdown(text: str, top: int = 2) -> SafeString:
 def shift_headings(tokens: list[Token], top: int) -> None:
     """Renumber the levels of headings from `top` without gaps.
 
-    Organizers do not know which heading levels the page itself uses.
+    This is necessary because organizers do not know which heading levels the page itself uses.
     """
     written = sorted({token.tag for token in tokens})
     for token in tokens:

@@ -1,4 +1,4 @@
-"""Splits the digits of a score into the certain ones and those that its confidence interval makes uncertain."""
+"""Splits the digits of a score into certain digits and digits that its confidence interval makes uncertain."""
 
 from dataclasses import dataclass, replace
 
@@ -9,7 +9,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class ScoreDigits:
-    """A score as text: the digits that its interval supports, the digits after them, and the exact number."""
+    """A score as strings: the digits that its interval supports, all later digits, and the exact number."""
 
     supported: str
     unsupported: str
@@ -17,7 +17,7 @@ class ScoreDigits:
 
 
 def score_digits(value: float, interval: Interval | None = None, *, decimals: int | None = None) -> ScoreDigits:
-    """Return the digits of a score, split into those that its interval supports and those after them.
+    """Return the digits of a score, split into those that its interval supports and all later ones.
 
     `decimals` is the number of decimals that the phase shows; the default is 5. Without an interval, all shown digits
     count as supported. An interval of zero width supports no decimals.
@@ -40,7 +40,7 @@ def score_digits(value: float, interval: Interval | None = None, *, decimals: in
 
 
 def with_sign(digits: ScoreDigits) -> ScoreDigits:
-    """Return a difference with its sign. The minus sign is as wide as a plus sign, and 0 has no sign.
+    """Return the digits of a difference with a sign. The minus sign is as wide as a plus sign, and 0 has no sign.
 
     >>> [with_sign(score_digits(value)).supported for value in (-0.25, 0.25, -0.000001)]
     ['−0.25000', '+0.25000', '0.00000']
@@ -52,7 +52,7 @@ def with_sign(digits: ScoreDigits) -> ScoreDigits:
 
 
 def interval_text(interval: Interval, *, decimals: int | None = None) -> str:
-    """Return both ends as text with the same number of decimals. Ends that lose digits are rounded outward.
+    """Return both ends of an interval as text, with the same number of decimals. Rounding moves ends outward.
 
     >>> interval_text((0.6001, 0.606)), interval_text((-0.0100001, 0.02))
     ('0.6001 to 0.6060', '−0.01001 to 0.02000')
@@ -60,5 +60,5 @@ def interval_text(interval: Interval, *, decimals: int | None = None) -> str:
     shown = SHOWN if decimals is None else min(SHOWN, decimals)
     texts = [written(end, shown) for end in outward(interval, shown)]
     zeros = min(len(text) - len(text.rstrip("0")) for text in texts)
-    kept = max(1, shown - zeros) - shown  # minus the number of decimals that are omitted
+    kept = max(1, shown - zeros) - shown  # negative index at which to cut off trailing zeros
     return " to ".join(text[: kept or None] for text in texts).replace("-", "−")

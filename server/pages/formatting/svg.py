@@ -1,4 +1,4 @@
-"""Coordinates of small SVG drawings of confidence intervals."""
+"""Computes coordinates for small SVG drawings of confidence intervals."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from math import inf
 from evaluator.digits import Interval
 from server.leaderboards.differences import quantile
 
-FENCE = 1.5  # distance of the fences from the quartiles, in interquartile ranges, as in a box plot
+FENCE = 1.5  # distance from the quartiles to the inner fences of a box plot, in interquartile ranges
 FEWEST_ENDS = 8  # with fewer than four intervals, no end can be an outlier
 
 
@@ -15,7 +15,7 @@ FEWEST_ENDS = 8  # with fewer than four intervals, no end can be an outlier
 class IntervalBar:
     """A bar for an interval and a dot for its score, from 0 to 100.
 
-    The bar is cut at the ends of its axis; `below` and `above` say whether the interval extends beyond the low and the
+    The bar is cut at the ends of its axis; `below` and `above` are true if the interval extends beyond the low or the
     high end. A score beyond the axis has no dot.
     """
 
@@ -31,11 +31,11 @@ class IntervalBar:
 
 
 def field_range(intervals: Iterable[Interval | None]) -> Interval | None:
-    """Return the axis for the intervals of several rows as (low, high), or None if there are no intervals.
+    """Return a common axis for the intervals in several rows as (low, high), or None if there are no intervals.
 
-    It spans the ends of intervals that lie within the inner fences, which are 1.5 interquartile ranges beyond the
-    quartiles of all ends. So an outlier does not compress the other intervals. With fewer than four rows, no row is
-    an outlier.
+    Outliers do not extend the axis, because they would compress the other intervals. An end of an interval is an
+    outlier if it is more than 1.5 interquartile ranges beyond the quartiles of all ends. With fewer than four rows, no
+    end is an outlier.
 
     >>> field_range([(0.2, 0.4), None, (0.3, 0.7)])
     (0.2, 0.7)
@@ -57,7 +57,7 @@ def is_beyond(interval: Interval | None, axis: Interval | None) -> bool:
 
 
 def interval_bar(score: float, interval: Interval, axis: Interval) -> IntervalBar:
-    """Return the bar of an interval on an axis.
+    """Return the bar that represents an interval on an axis.
 
     >>> interval_bar(0.5, (0.4, 0.6), (0.0, 1.0))
     IntervalBar(left=40.0, width=20.0, dot=50.0, below=False, above=False)

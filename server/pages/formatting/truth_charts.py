@@ -1,13 +1,13 @@
-"""Charts of a ground truth's statistics: histograms of public and private images, and classes by number of objects."""
+"""Charts of ground truth statistics: histograms of public and private images, and classes by number of objects."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log10
 from typing import Any
 
-# The width of a drawing is 1000 units, because the drawing is scaled to the width of the page. y is in pixels.
+# x ranges from 0 to 1000, because drawings are scaled to the width of the page. y is in pixels.
 WIDTH, HEIGHT, MARGIN = 1000.0, 180.0, 8.0
-GAP = 0.2  # the fraction of the width of a bin that stays empty
+GAP = 0.2  # the fraction of each bin's width that stays empty
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 MOST_TICKS = 5
 HALVES = ("public", "private")
@@ -15,7 +15,7 @@ HALVES = ("public", "private")
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of a chart, in units of the drawing. `split` is its CSS class; `title` is shown on hover."""
+    """A bar in a chart, in SVG units. `split` is its CSS class; `title` is shown on hover."""
 
     x: float
     y: float
@@ -27,7 +27,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A histogram. Ticks are (y in pixels, text) and (x in percent, text); a table row is a bin and its counts."""
+    """A histogram. Ticks are (y in pixels, text) and (x in percent, text); each table row has a bin and its counts."""
 
     title: str
     items: str
@@ -40,7 +40,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class RankLine:
-    """The line of one split: its path, the last rank, and the largest number of objects."""
+    """The line of one split: its path, the number of ranked classes, and the largest number of objects."""
 
     split: str
     path: str
@@ -50,7 +50,7 @@ class RankLine:
 
 @dataclass(frozen=True, slots=True)
 class RankChart:
-    """A chart of the number of objects of each class, most frequent first, on a logarithmic axis."""
+    """A chart of the number of objects per class, most frequent class first, on a logarithmic axis."""
 
     lines: list[RankLine]
     y_ticks: list[tuple[float, str]]
@@ -63,7 +63,7 @@ def shown_splits(values: Mapping[str, Any]) -> list[str]:
 
 
 def bars(histogram: Mapping[str, Any]) -> Bars:
-    """Return the chart of a histogram. Bars show fractions of their split, because the two splits differ in size."""
+    """Return the chart of a histogram. Bars show fractions of their own split, because splits differ in size."""
     splits, names = shown_splits(histogram["values"]), histogram["bins"]
     shares = {split: as_shares(histogram["values"][split]) for split in splits}
     top = max(share for one in shares.values() for share in one) or 1.0
@@ -85,7 +85,7 @@ def bars(histogram: Mapping[str, Any]) -> Bars:
 
 
 def bar(x: float, width: float, share: float, *, split: str = "", title: str) -> Bar:
-    """Return a bar from the bottom of the chart up to this share of the axis."""
+    """Return a bar from the bottom of the chart up to `share`, a fraction of the axis."""
     y = y_of(share)
     return Bar(round(x, 1), y, round(width, 1), round(y_of(0) - y, 1), split, title)
 
@@ -96,8 +96,9 @@ def as_shares(counts: Sequence[int]) -> list[float]:
 
 
 def rank_chart(curves: Mapping[str, Sequence[Sequence[int]]]) -> RankChart | None:
-    """Return a chart of the number of objects of each class, with the classes ranked by that number. Return None if
-    no class has an object.
+    """Return a chart of the number of objects per class, with the most frequent classes first.
+
+    Return None if no class has objects.
 
     >>> rank_chart({"all": [(1, 100), (2, 1)]}).lines[0].path
     'M0 8L1000 172'
@@ -125,5 +126,5 @@ def x_of(rank: int, last: int) -> float:
 
 
 def y_of(share: float) -> float:
-    """Return the y of a share of the axis, from 0 (bottom) to 1 (top)."""
+    """Return the y coordinate for a fraction of the axis, from 0 (bottom) to 1 (top)."""
     return round(HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN), 1)

@@ -4,11 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 TIME_UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 LONG_AGO = timedelta(days=60)
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def time_span(length: timedelta, *, units: int = 2) -> str:
-    """Return a time span in words, using its largest units: at most `units` of them, or one if it is below an hour.
+    """Return a time span in words, using its largest units. At most `units` are used, or only one below an hour.
 
     >>> time_span(timedelta(hours=3, minutes=12, seconds=40))
     '3 hours 12 minutes'
@@ -26,7 +27,7 @@ def time_span(length: timedelta, *, units: int = 2) -> str:
 
 
 def relative_time(moment: datetime, now: datetime) -> str:
-    """Return how far a time is from now, or its date if it is more than two months away.
+    """Return in words how far a time is from now, or its date if it is more than two months away.
 
     >>> noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
     >>> relative_time(noon - timedelta(hours=2, minutes=5), noon), relative_time(noon + timedelta(hours=1), noon)
@@ -47,7 +48,7 @@ def date(moment: datetime) -> str:
     '1 Jun 2026'
     """
     day = moment.astimezone(UTC)
-    return f"{day.day} {day:%b %Y}"
+    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 def utc_minute(moment: datetime) -> str:
@@ -65,11 +66,11 @@ def utc_second(moment: datetime) -> str:
     >>> utc_second(datetime(2026, 6, 1, 9, 30, 5, tzinfo=UTC))
     '2026-06-01 09:30:05 UTC'
     """
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{moment.astimezone(UTC).replace(microsecond=0, tzinfo=None)} UTC"
 
 
 def size(amount: int) -> str:
-    """Return a number of bytes in the largest binary unit in which it is at least 1, with at most one decimal.
+    """Return a number of bytes in the largest binary unit that yields at least 1, with at most one decimal.
 
     >>> [size(amount) for amount in (0, 1536, 2 * 2**30)]
     ['0 B', '1.5 KiB', '2 GiB']

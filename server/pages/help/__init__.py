@@ -1,1 +1,1 @@
-"""The handbook: chapters in Markdown, and tables generated from the declarations in the evaluator."""
+"""The handbook: chapters in Markdown, and tables generated from the evaluator's declarations."""

@@ -1,4 +1,4 @@
-"""The tables of the handbook: the keys of challenge.yaml, and the truth folder and the parameters of every track."""
+"""The handbook's tables: the keys of challenge.yaml, and the truth folder and the parameters of every track."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from evaluator.catalog.truth_examples import EXAMPLES
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """A key of challenge.yaml. `path` is where it belongs, such as `phases[].quota.per_day`."""
+    """A key of challenge.yaml. `path` is its location, such as `phases[].quota.per_day`."""
 
     path: str
     type: str
@@ -34,7 +34,7 @@ class ParameterRow:
 
 @dataclass(frozen=True, slots=True)
 class TrackHelp:
-    """A track, the files of its truth folder with their examples, and its parameters."""
+    """A track, the files in its truth folder with examples, and its parameters."""
 
     track: Track
     files: list[tuple[TruthFile, str]]
@@ -42,7 +42,7 @@ class TrackHelp:
 
 
 def key_rows(keys: Iterable[Key] = CHALLENGE, before: str = "") -> Iterator[KeyRow]:
-    """Yield a row for each key of challenge.yaml, in the order of the file."""
+    """Yield a row for each key of challenge.yaml, in file order."""
     for key in keys:
         path = f"{before}{key.name}"
         yield KeyRow(path, key_type(key), key.unit, default_text(key), key.example, key.meaning, key.reveals)
@@ -57,7 +57,7 @@ def key_type(key: Key) -> str:
 
 
 def default_text(key: Key) -> str:
-    """Return the default of a key as text."""
+    """Return the default of a key, as shown in the handbook."""
     if key.required:
         return "required"
     if key.default_text:
@@ -77,18 +77,18 @@ def plain_value(value: Any) -> str:
 
 
 def track_help(track: Track) -> TrackHelp:
-    """Return the reference of a track for the handbook."""
+    """Return a track's reference documentation for the handbook."""
     files = [(file, EXAMPLES[track.name].get(file.name, "")) for file in track.truth_files]
     return TrackHelp(track, files, [parameter_row(parameter) for parameter in track.parameters])
 
 
 def all_tracks() -> list[TrackHelp]:
-    """Return the reference of every track for the handbook."""
+    """Return the reference documentation of every track for the handbook."""
     return [track_help(track) for track in TRACKS.values()]
 
 
 def parameter_row(parameter: Parameter) -> ParameterRow:
-    """Return a parameter as a row of the table of parameters."""
+    """Return the table row that documents a parameter."""
     return ParameterRow(
         parameter.name, parameter_type(parameter), plain_value(parameter.default), f"{parameter.meaning}."
     )

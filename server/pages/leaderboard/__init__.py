@@ -1,1 +1,1 @@
-"""The leaderboard page: its query string, its entries, and the context of its template."""
+"""The leaderboard page: its query string, its entries, and its template context."""

@@ -1,4 +1,4 @@
-"""The slider that chooses a day of a leaderboard's history."""
+"""The slider that selects a day in a leaderboard's history."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ NOW = "Now"
 
 @dataclass(frozen=True, slots=True)
 class DaySlider:
-    """The days on which a leaderboard changed, and which of them is shown.
+    """The days on which a leaderboard changed, and the day that is shown.
 
     The last position is the current leaderboard.
     """
@@ -40,7 +40,7 @@ class DaySlider:
 
     @property
     def values(self) -> str:
-        """The days for the script, separated by spaces."""
+        """The days as a string for the page's script, separated by spaces."""
         return " ".join(map(str, self.days))
 
 
@@ -52,7 +52,7 @@ def day_slider(current: ChallengeContext, *, split: str, at: datetime | None) ->
 
 
 def day_text(day: date) -> str:
-    """Return a day in the date format of the pages.
+    """Return a day in the date format used on pages.
 
     >>> day_text(date(2026, 6, 1))
     '1 Jun 2026'

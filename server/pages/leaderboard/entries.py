@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from html import escape
 from typing import Any
 
 from django.conf import settings
 from django.core.cache import caches
 from django.core.paginator import Page
 from django.urls import reverse
-from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from evaluator.catalog import Metric
 from evaluator.digits import Interval
@@ -34,22 +34,25 @@ from server.pages.leaderboard.rank_changes import change_html
 
 @dataclass(frozen=True, slots=True)
 class ShownEntry:
-    """A leaderboard entry with its CSS classes, its label, and the note that screen readers read out after its
-    rank.
+    """A leaderboard entry with its CSS classes, its label, the mark of a change, and a note.
+
+    Screen readers read out the note after the rank.
     """
 
     row: BoardRow
     classes: str
     tag: str
     note: str
+    change: SafeString
     metrics: list[tuple[Metric, float | None]]
-    # The URL of the page that contains the entry. Only a pinned entry has this URL, because other pages show it too.
+    # The URL of the page that contains the entry. It is set only for a pinned entry, which is also shown on other
+    # pages.
     link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedRows:
-    """The rows of one page of a leaderboard, and their HTML for viewers whose team is not among them."""
+    """The rows on one page of a leaderboard, with their HTML for viewers whose team is not on that page."""
 
     rows: list[BoardRow]
     html: list[SafeString]
@@ -72,11 +75,12 @@ class ListedRows:
 
 @dataclass(frozen=True, slots=True)
 class RowTerms:
-    """The properties that are the same for all rows of a page.
+    """Properties that all rows on a page share.
 
-    `axis` is the axis of the intervals, `metrics` are the shown metrics in addition to the headline, `compared` says
-    whether ties are tested, `has_leading` whether several teams could have the first rank. `since` is the time of the
-    ranks to compare with, and `team_url` is the beginning of the URL of a team's public page.
+    `axis` is the axis of the intervals, and `metrics` are the metrics shown in addition to the headline. `compared` is
+    true if ties are tested, and `has_leading` is true if several teams could have the first rank. `since` is the time
+    of the ranks to compare with, and `team_url` is the beginning of the URL of a team's public page,
+    escaped.
     """
 
     axis: Interval | None
@@ -92,7 +96,7 @@ def shown_entry(row: BoardRow, terms: RowTerms, *, team_id: int | None = None, l
     """Return an entry as the page shows it, with a link if it is pinned."""
     untested = terms.compared and not link and row.tied is None and not row.baseline
     mine = row.team_id == team_id and not row.baseline
-    # Brackets connect adjacent entries, and a pinned entry has none.
+    # Brackets connect entries with adjacent ones, so a pinned entry has no bracket.
     bracket = "" if link else "tied" if row.joined else "untested" if untested else ""
     first = "leading" if terms.has_leading and is_leading(row) and not link else ""
     note = "not compared yet" if untested else ""
@@ -101,18 +105,19 @@ def shown_entry(row: BoardRow, terms: RowTerms, *, team_id: int | None = None, l
         classes=" ".join(filter(None, ("baseline" if row.baseline else "mine" if mine else "", bracket, first))),
         tag="baseline" if row.baseline else "you" if mine else "",
         note="not significantly different from the first team of its group" if row.tied else note,
+        change=change_html(row, terms.since, terms.decimals),
         metrics=[(metric, row.scores.get(metric.name)) for metric in terms.metrics],
         link=link,
     )
 
 
 def is_leading(row: BoardRow) -> bool:
-    """Return whether a team could have the first rank."""
+    """Return whether a team could have the first rank, according to its rank interval."""
     return row.rank_interval is not None and row.rank_interval.low == 1
 
 
 def listed_rows(listing: Listing, page: "Page[Any]", metrics: list[Metric]) -> ListedRows:
-    """Return the rows of a page. Depending on the selection, they are cached until the leaderboard changes."""
+    """Return the rows of a page. For most selections, they are cached until the leaderboard changes."""
     board, selection = listing.board, listing.selection
     address = team_url(board.phase.challenge.slug)
     key = fingerprint("rows", content_key(board), page.number, selection, metrics, address, rendered_by())
@@ -136,23 +141,24 @@ def rendered_rows(listing: Listing, rows: list[BoardRow], metrics: list[Metric])
         compared=axis is not None and has_ties(listing),
         has_leading=sum(map(is_leading, rows)) > 1,
         since=compared_since(board),
-        team_url=team_url(board.phase.challenge.slug),
+        team_url=escape(team_url(board.phase.challenge.slug)),
     )
+    entries = [shown_entry(row, terms) for row in rows]
     return ListedRows(
         rows=rows,
-        html=[entry_html(shown_entry(row, terms), terms) for row in rows],
+        html=[entry_html(entry, terms) for entry in entries],
         terms=terms,
         has_ties=any(row.tied for row in rows),
         has_untested=terms.compared and any(row.tied is None for row in rows if not row.baseline),
         has_cut=any(is_beyond(row.interval, axis) for row in rows),
         has_intervals=bool(ranges),
         has_individual=any(found.individual for found in ranges),
-        has_changes=any(change_html(row, terms.since, terms.decimals) for row in rows),
+        has_changes=any(entry.change for entry in entries),
     )
 
 
 def has_ties(listing: Listing) -> bool:
-    """Return whether the rows of a listing show ties with the rows above. Rows of an earlier time never show ties."""
+    """Return whether the rows of a listing show ties with the rows above. Past leaderboards never show ties."""
     board = listing.board
     return listing.selection.is_everything and board.past is None and not board.access.ladder
 
@@ -173,11 +179,10 @@ def entry_html(entry: ShownEntry, terms: RowTerms) -> SafeString:
         for metric, value in entry.metrics
     )
     submitted = row.submitted_at.replace(microsecond=0)
-    name = f'<a class="quiet-link" href="{escape(terms.team_url)}{row.team_id}"><bdi>{escape(row.team)}</bdi></a>'
-    change = change_html(row, terms.since, terms.decimals)
-    return mark_safe(
+    name = f'<a class="quiet-link" href="{terms.team_url}{row.team_id}"><bdi>{escape(row.team)}</bdi></a>'
+    return SafeString(
         f'<tr class="{entry.classes}"{anchor}><td class="rank">{rank}{note}</td>\n'
-        f'<th scope="row" class="team">{name}{tag}{change} {link}</th>'
+        f'<th scope="row" class="team">{name}{tag}{entry.change} {link}</th>'
         f'<td class="number score">{score}</td>{bar}{others}'
         f'<td class="number" data-label="Submissions:">{row.entries:,}</td>'
         f'<td class="number" data-label="Submitted">{time_html(submitted, date(submitted), "since")}</td></tr>\n'
@@ -186,13 +191,13 @@ def entry_html(entry: ShownEntry, terms: RowTerms) -> SafeString:
 
 @cache
 def team_url(slug: str) -> str:
-    """Return the URL of the public page of a team, without the id at its end."""
+    """Return the URL of a team's public page without the team id, which is its last part."""
     return reverse("public_team", args=[slug, 0]).removesuffix("0")
 
 
 @cache
 def rendered_by() -> str:
-    """Return a fingerprint of the pages' code, for cache keys: another version may render these rows differently."""
+    """Return a fingerprint of the pages' code for cache keys, because another version may render rows differently."""
     folders = (settings.BASE_DIR / "server" / name for name in ("templates", "pages", "static"))
     files = sorted(file for folder in folders for file in folder.rglob("*.*") if file.suffix != ".pyc")
     return fingerprint(*(file.read_bytes() for file in files if file.is_file()))

@@ -14,14 +14,14 @@ from server.pages.formatting.score_digits import SHOWN
 from server.pages.formatting.svg import field_range
 from server.pages.formatting.units import utc_minute
 
-# The width of the drawing is 1000 units, because the drawing is scaled to the width of the page. y is in pixels.
+# x ranges from 0 to 1000, because the drawing is scaled to the width of the page. y is in pixels.
 WIDTH, HEIGHT, MARGIN = 1000.0, 320.0, 12.0
-LAST_CHANGE = 970.0  # the x coordinate of the last change; to the right of it, all lines are horizontal
+LAST_CHANGE = 970.0  # the x coordinate of the last change, after which all lines are horizontal
 LETTER_GAP = 15.0
-MOST_DOTS = 150  # the maximum number of dots in all lines together
+MOST_DOTS = 150  # the maximum total number of dots on all lines
 DASHES = 5  # the number of dash patterns in the style sheet
 TABLE_COLUMNS = 8
-ROOM = 0.01  # the space above and below the scores if all of them are equal
+ROOM = 0.01  # the space above and below the scores if all scores are equal
 
 Points = Sequence[Point | None]
 
@@ -38,11 +38,11 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The line of a team as SVG paths, and the letter at its end.
+    """A team's line as SVG paths, and the letter at its end.
 
     `levels` are the horizontal parts of the line, `rises` the thin vertical parts, and `dots` the points where the
-    value changes. `end` is the y of the line's end and `letter_y` the y of the letter; both are None if the team is not
-    listed at the end.
+    value changes. `end` and `letter_y` are the y coordinates of the line's end and of the letter. Both are None if the
+    team is not listed at the end.
     """
 
     listed: Listed
@@ -62,7 +62,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The vertical band between two changes, with a text that appears on hover."""
+    """The vertical band between two changes, with text that is shown on hover."""
 
     x: float
     width: float
@@ -107,14 +107,14 @@ def history_chart(
 
 
 class Drawing:
-    """Converts points of teams to coordinates and texts."""
+    """Converts the teams' scores and ranks over time to coordinates and texts."""
 
     def __init__(
         self, teams: Sequence[Listed], moments: Sequence[datetime], *, by_rank: bool, decimals: int | None
     ) -> None:
         self.teams, self.moments, self.by_rank = teams, moments, by_rank
         self.decimals = SHOWN if decimals is None else min(SHOWN, decimals)
-        # Each value of a team counts only once, no matter how long the team had it.
+        # The axis is based on each team's distinct values, no matter for how long the team had them.
         values = (set(map(self.value, listed.points)) for listed in teams)
         self.values = [value for of_team in values for value in of_team if value is not None]
         self.axis = rank_axis(self.values) if by_rank else score_axis(self.values)
@@ -125,7 +125,7 @@ class Drawing:
         return point.rank if self.by_rank else point.score
 
     def text(self, point: Point | None) -> str:
-        """Return the score or the rank of a point as text; empty if the team was not listed."""
+        """Return a point's score or rank as text, or an empty string if the team was not listed."""
         value = self.value(point)
         return "" if value is None else str(value) if self.by_rank else written(value, self.decimals)
 
@@ -137,7 +137,7 @@ class Drawing:
         return round(HEIGHT - MARGIN - self.axis.share(value) * (HEIGHT - 2 * MARGIN), 1)
 
     def line(self, listed: Listed, number: int) -> Line:
-        """Return a line that has steps where the value changes, and gaps while the team was not listed."""
+        """Return a line with steps where the value changes, and gaps where the team was not listed."""
         levels = rises = dots = ""
         y: float | None = None
         for moment, point in zip(self.moments, listed.points, strict=True):
@@ -153,7 +153,7 @@ class Drawing:
         return Line(listed, ascii_uppercase[number % 26], number % DASHES, levels, rises, dots, y)
 
     def bands(self) -> Iterator[Band]:
-        """Yield a band for each time in the chart. Its text lists the teams in the order of the leaderboard."""
+        """Yield a band for each time in the chart. Its text lists the teams in leaderboard order."""
         xs = [*map(self.x_of, self.moments), WIDTH]
         for index, (x, end) in enumerate(pairwise(xs)):
             points = [(listed, point) for listed in self.teams if (point := listed.points[index]) is not None]
@@ -167,8 +167,9 @@ def rank_axis(ranks: Sequence[float]) -> RankAxis:
 
 
 def score_axis(scores: Sequence[float]) -> ScoreAxis:
-    """Return an axis that contains most scores, so that low outliers, such as a first score of 0, do not compress
-    the others.
+    """Return an axis that contains most scores.
+
+    Low outliers, such as a first score of 0, are excluded because they would compress the others.
     """
     low, _ = field_range((score, score) for score in scores) or (0.0, 1.0)
     high = max(scores, default=1.0)
@@ -176,7 +177,7 @@ def score_axis(scores: Sequence[float]) -> ScoreAxis:
 
 
 def with_letters(lines: Sequence[Line]) -> list[Line]:
-    """Place the letters at the ends of the lines so that they do not cover each other."""
+    """Place the letters at the ends of the lines so that they do not overlap."""
     ends = [line.end for line in lines if line.end is not None]
     places = iter(spread(ends, gap=LETTER_GAP, low=MARGIN, high=HEIGHT - MARGIN))
     return [replace(line, letter_y=None if line.end is None else round(next(places), 1)) for line in lines]

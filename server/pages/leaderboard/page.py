@@ -1,4 +1,4 @@
-"""The context of the template of a leaderboard's page."""
+"""The template context for the leaderboard page."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,15 +24,15 @@ from server.pages.leaderboard.entries import ListedRows, ShownEntry, entry_html,
 from server.pages.leaderboard.query import LeaderboardQuery
 from server.submissions.feedback import ScoreAccess
 
-FEW_ENTRIES = 10  # leaderboards with at most this many entries fit on a screen and need no search
+FEW_ENTRIES = 10  # leaderboards up to this number of entries fit on a screen and have no search field
 BASELINE_CHOICES = {"": "Shown", "hide": "Hidden", "only": "Only baselines"}
 
 
 @dataclass(frozen=True, slots=True)
 class MetricHeading:
-    """The heading of a metric's column.
+    """The heading of a metric's column in the table.
 
-    `query` is the query string that sorts by this metric; `aria_sort` is set if it is the current order.
+    `query` is the query string that sorts by this metric. `aria_sort` is set if the table is sorted by it.
     """
 
     metric: Metric
@@ -61,6 +61,7 @@ def page_context(current: ChallengeContext, query: LeaderboardQuery, board: Show
         "query": query,
         "track": track,
         "splits": visible_splits(query, board.access) if has_private else [],
+        "is_frozen": board.split == "public" and phase.is_frozen(current.now),
         "opens_later": has_private and "private" not in board.access.splits,
         "listing": listing,
         "pages": pages,
@@ -83,7 +84,7 @@ def page_context(current: ChallengeContext, query: LeaderboardQuery, board: Show
 
 
 def controls(query: LeaderboardQuery, listing: Listing, track: Track) -> dict[str, Any]:
-    """Return the template context of the forms above and below the table."""
+    """Return the template context for the forms above and below the table."""
     listed, ranked = listing.board.size
     country = query.selection.country
     countries = country_options(country) if listed > FEW_ENTRIES or country else ""
@@ -115,7 +116,7 @@ def visible_splits(query: LeaderboardQuery, access: ScoreAccess) -> list[SplitLi
 def pinned_entry(
     query: LeaderboardQuery, board: ShownBoard, listed: ListedRows, team_id: int | None
 ) -> ShownEntry | None:
-    """Return the entry of the viewer's team with a link to its page, or None if this page contains it."""
+    """Return the entry of the viewer's team with a link to the page that contains it, or None if this is that page."""
     if team_id is None or any(row.team_id == team_id for row in listed.rows):
         return None
     found = board.row_and_index_of(team_id)
@@ -128,6 +129,9 @@ def pinned_entry(
 
 @lru_cache(maxsize=8)
 def country_options(chosen: str) -> SafeString:
-    """Return the options for all countries. A template would take as long to render them as 50 rows."""
+    """Return the HTML options for all countries.
+
+    Rendering them in a template would take as long as rendering 50 rows.
+    """
     rows = ((code, mark_safe(" selected" if code == chosen else ""), name) for code, name in COUNTRIES.items())
     return format_html_join("\n", '<option value="{}"{}>{}</option>', rows)

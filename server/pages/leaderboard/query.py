@@ -1,4 +1,4 @@
-"""The query string of a leaderboard's page."""
+"""The query string of the leaderboard page."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +27,7 @@ class LeaderboardQuery:
     columns: tuple[str, ...] | None = None  # metrics to show in addition to the headline; None for all
 
     def pairs(self, **changes: str) -> Pairs:
-        """Return the parameters as (name, value) pairs, with some of them changed and without the page number."""
+        """Return the parameters as (name, value) pairs, with the given changes and without the page number."""
         at = self.at.replace(tzinfo=None).isoformat(timespec="seconds") if self.at else ""
         values = {"phase": self.phase, "split": self.split, "at": at}
         asked = self.selection
@@ -37,16 +37,16 @@ class LeaderboardQuery:
         return [pair for pair in values.items() if pair[1]] + [("columns", name) for name in columns]
 
     def query_string(self, **changes: str) -> str:
-        """Return the query string of the same leaderboard with some parameters changed."""
+        """Return the query string of the same leaderboard with the given changes."""
         return "?" + urlencode(self.pairs(**changes))
 
     def pairs_without(self, *names: str) -> Pairs:
-        """Return all parameters except those for which a form has visible fields."""
+        """Return all parameters except those with these names, for which a form has visible fields."""
         return [pair for pair in self.pairs() if pair[0] not in names]
 
     @property
     def whole(self) -> "LeaderboardQuery":
-        """The query for all entries of this leaderboard, ordered by rank."""
+        """The query string's parameters for all entries of this leaderboard, ordered by rank."""
         return LeaderboardQuery(self.phase, self.split, self.at, 1, columns=self.columns)
 
     def metrics(self, track: Track) -> list[Metric]:
@@ -81,7 +81,10 @@ def chosen_columns(request: HttpRequest, track: Track) -> tuple[str, ...] | None
 
 
 def values_of(request: HttpRequest) -> dict[str, Any]:
-    """Return the valid values of the query string. If it is empty, no form is created, which saves time."""
+    """Return the valid values in the query string.
+
+    If the query string is empty, no form is created, which saves time.
+    """
     if not request.GET:
         return {}
     form = LeaderboardForm(request.GET)

@@ -1,9 +1,9 @@
-"""The mark of a leaderboard entry that has changed: ranks gained or lost, a new team, a better score."""
+"""The mark that shows how a leaderboard entry has changed: ranks gained or lost, a new team, or a better score."""
 
 from datetime import datetime
 from math import floor, log10
 
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from server.leaderboards.queries import BoardRow
 from server.pages.formatting.inline import REPORT_DECIMALS
@@ -15,7 +15,10 @@ DOWN = '<svg class="down" width="9" height="8" aria-hidden="true"><path d="M4.5 
 
 
 def change_html(row: BoardRow, since: datetime | None, decimals: int | None) -> SafeString:
-    """Return the HTML of the mark. It is empty if nothing changed or nothing can be compared, and needs no escaping."""
+    """Return the HTML for the mark, which needs no escaping.
+
+    It is empty if nothing changed or nothing can be compared.
+    """
     if row.public_rank is not None and row.rank is not None:
         title = f"Rank {row.public_rank} on the public leaderboard, {row.rank} on the private leaderboard"
         return mark(arrow(row.public_rank - row.rank), title)
@@ -32,7 +35,7 @@ def change_html(row: BoardRow, since: datetime | None, decimals: int | None) -> 
 
 
 def score_gain(row: BoardRow, decimals: int | None) -> str:
-    """Return the difference of the scores with its sign and, if known, half the width of its 95% interval.
+    """Return the difference between the scores with its sign and, if known, half the width of its 95% interval.
 
     The result is empty if the scores are not comparable, or if the printed difference is zero.
 
@@ -44,7 +47,8 @@ def score_gain(row: BoardRow, decimals: int | None) -> str:
     if row.earlier is None or row.earlier.score is None:
         return ""
     half = (row.gain.interval[1] - row.gain.interval[0]) / 2 if row.gain else 0.0
-    # Half the width is printed with one significant digit, and the difference with the same number of decimals.
+    # Half the width is printed with one significant digit, and the difference is printed with the same number of
+    # decimals.
     supported = max(1, -floor(log10(half))) if half else REPORT_DECIMALS
     shown = min(SHOWN, supported) if decimals is None else min(supported, decimals)
     text = with_sign(score_digits(row.score - row.earlier.score, decimals=shown)).supported
@@ -54,7 +58,7 @@ def score_gain(row: BoardRow, decimals: int | None) -> str:
 
 
 def arrow(gained: int) -> str:
-    """Return the HTML for a number of ranks gained or, if it is negative, lost. It is empty for 0."""
+    """Return the HTML for the number of ranks gained (or lost, if negative). It is empty for 0."""
     ranks = "rank" if abs(gained) == 1 else "ranks"
     if not gained:
         return ""
@@ -63,4 +67,4 @@ def arrow(gained: int) -> str:
 
 
 def mark(html: str, title: str) -> SafeString:
-    return mark_safe(f'<span class="change" title="{title}">{html}</span>' if html else "")
+    return SafeString(f'<span class="change" title="{title}">{html}</span>' if html else "")

@@ -1,1 +1,1 @@
-"""The report on a submission's page."""
+"""The report on the page of a submission."""

@@ -1,4 +1,4 @@
-"""The table of results per class in a report. The query string of the page searches, sorts and paginates it."""
+"""The table of results per class in a report. Parameters in the page's query string search, sort and paginate it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ class ReportQuery:
 
     @property
     def order(self) -> str:
-        """The sort column as it is written in the query string, with a minus for descending order."""
+        """The sort column as written in the query string, with a minus sign for descending order."""
         return f"-{self.sort}" if self.descending else self.sort
 
     def query_string(self, **changes: str) -> str:
-        """Return the query string with some parameters changed; the page number is reset to 1."""
+        """Return the query string with the given changes. The page number is reset to 1."""
         given = {"q": self.search, "sort": self.order, "split": self.split, "chosen": self.chosen_class}
         return "?" + urlencode({name: value for name, value in (given | changes).items() if value})
 
@@ -47,7 +47,10 @@ def parse_report_query(parameters: Mapping[str, str], *, columns: Sequence[str])
 
 @dataclass(frozen=True, slots=True)
 class ClassColumn:
-    """A column. `query` is the query string that sorts by it; `aria_sort` is the direction if it is the sort column."""
+    """A column of the table.
+
+    `query` is the query string that sorts by it; `aria_sort` is the direction if it is the sort column.
+    """
 
     name: str
     title: str
@@ -62,7 +65,7 @@ class ClassColumn:
 
 @dataclass(frozen=True, slots=True)
 class ClassCell:
-    """The value of one cell.
+    """One cell of the table.
 
     The cell with the name of the class also has its label and, if there is a curve, the query string that shows it.
     """
@@ -82,7 +85,7 @@ class ClassTable:
     rows: list[list[ClassCell]]
     pages: "Page[Any]"
     word: str
-    query: str  # query string to which a page number is added
+    query: str  # the beginning of a query string to which a page number is appended
 
 
 def class_table(track: Track, query: ReportQuery, detail: SplitDetail, page: str) -> ClassTable | None:
@@ -112,7 +115,7 @@ def class_columns(track: Track, query: ReportQuery) -> list[ClassColumn]:
 
 
 def class_column(heading: ReportColumn, query: ReportQuery) -> ClassColumn:
-    """Return a column.
+    """Return the description of a column.
 
     A first click sorts numbers in descending order and names from A to Z. A second click reverses the order.
     """
@@ -134,7 +137,7 @@ def class_cell(column: ClassColumn, row: ReportRow, query: ReportQuery, with_cur
 
 
 def select(rows: Sequence[ReportRow], query: ReportQuery) -> list[ReportRow]:
-    """Return the rows that match the search, in order. Undefined values come last in both directions.
+    """Return the rows that match the search, sorted as requested. Undefined values come last in both directions.
 
     >>> rows = [{"label": "/m/1", "name": "Cat", "ap": 0.5}, {"label": "/m/2", "name": "Dog", "ap": None}]
     >>> [row["name"] for row in select(rows, ReportQuery("", "ap", False, ""))]

@@ -1,4 +1,4 @@
-"""The confusion matrix of a report."""
+"""The confusion matrix in a report."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,15 +9,16 @@ from server.pages.report.tables import NOTHING, id_of
 from server.submissions.reports import ReportRow
 
 CLASSES_SHOWN = 8
-SHADES = (0.05, 0.2, 0.5)  # a cell gets one shade darker at each of these fractions of the row's total
+SHADES = (0.05, 0.2, 0.5)  # fractions of the row's total at which a cell becomes one shade darker
 
 
 @dataclass(frozen=True, slots=True)
 class ConfusionMatrix:
     """Counts of objects by ground truth class (rows) and predicted class (columns).
 
-    Classes are (name, id); the id is empty if it equals the name. A cell is (count, shade); the shade, from 0 to 3,
-    depends on the count as a fraction of its row. `more` is the number of classes that are not shown.
+    Classes are pairs (name, id); the id is empty if it equals the name. Cells are pairs (count, shade). The shade
+    ranges from 0 to 3, depending on the count as a fraction of the row's total. `more` is the number of classes that
+    are not shown.
     """
 
     title: str
@@ -51,7 +52,7 @@ def confusion_matrix(
 
 
 def most_confused(counts: Mapping[tuple[str | None, str | None], int]) -> list[str]:
-    """Return the labels in descending order of the number of confusions with other labels."""
+    """Return the labels sorted by the number of confusions with other labels, highest first."""
     confused = Counter({label: 0 for pair in counts for label in pair if label is not None})
     for (truth, prediction), count in counts.items():
         if truth != prediction and truth is not None and prediction is not None:

@@ -8,14 +8,14 @@ from itertools import accumulate
 from evaluator.catalog import Track
 from server.submissions.reports import ReportRow
 
-# The square in which curves are drawn, in units of the SVG's view box.
+# The square in which curves are drawn, in the units of the SVG view box.
 LEFT, RIGHT, TOP, BOTTOM = 34.0, 334.0, 8.0, 208.0
 TABLE_RECALLS = tuple(tenth / 10 for tenth in range(11))
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A curve: its area, the CSS classes and path of its line, and its precision at `TABLE_RECALLS`."""
+    """A curve: the area under it, the CSS classes and path of its line, and its precision at `TABLE_RECALLS`."""
 
     name: str
     id: str
@@ -28,7 +28,10 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The mean curves of one split, and the curves of the selected class. `ticks` are (x, y, label) of both axes."""
+    """The mean curves of one split, and the curves of the selected class.
+
+    `ticks` are the (x, y, label) triples of both axes.
+    """
 
     curves: list[Curve]
     chosen_class: str | None
@@ -42,7 +45,7 @@ class Chart:
 
     @property
     def table_rows(self) -> list[tuple[float, list[float]]]:
-        """The precision of every curve at each recall of the table."""
+        """The precision of every curve at each recall that the table lists."""
         return [
             (recall, [curve.precisions[index] for curve in self.curves]) for index, recall in enumerate(TABLE_RECALLS)
         ]
@@ -55,7 +58,7 @@ TICKS = tuple(
 
 
 def curve_chart(rows: Sequence[ReportRow], track: Track, chosen_label: str) -> Chart | None:
-    """Return the chart of all metrics of a track that have curves, or None if there is no curve."""
+    """Return the chart for all metrics of a track that have curves, or None if there are no curves."""
     titles = {heading.name: heading.title for heading in track.class_columns if heading.name in track.curves}
     defined = [row for row in rows if row["curve"] in titles and row["area"] is not None]
     chosen = [row for row in defined if chosen_label and row["label"] == chosen_label]
@@ -87,7 +90,7 @@ def curves_of(
 
 
 def envelope(precisions: Sequence[float]) -> list[float]:
-    """Return the interpolated precision: for each recall, the highest precision at that recall or a higher one.
+    """Return the interpolated precision: for each recall, the highest precision at this or any higher recall.
 
     >>> envelope([0.5, 1.0, 0.25])
     [1.0, 1.0, 0.25]

@@ -1,4 +1,4 @@
-"""One tab of the report of a scored submission, on one split."""
+"""One tab in the report on a scored submission, for one split."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,7 +40,7 @@ class Report:
     address: str  # the URL of the tab
     withheld: bool = False
     query: ReportQuery | None = None
-    poll_query: str = "?"  # the query string of the tab, for the requests that poll for updates
+    poll_query: str = "?"  # the tab's query string, used by requests that poll for updates
     splits: list[SplitLink] = field(default_factory=list)
     chart: Chart | None = None
     chart_caption: str = ""
@@ -52,7 +52,7 @@ class Report:
 
     @property
     def errors_address(self) -> str:
-        """The URL of the tab with the errors, or an empty string if there is none."""
+        """The URL of the tab that shows the errors, or an empty string if there is none."""
         return next((tab.address for tab in self.tabs if tab.name == "errors"), "")
 
     @property
@@ -69,9 +69,9 @@ def report_of(
     state: ExplanationState,
     tab: str,
 ) -> Report | None:
-    """Return a tab of the report for the page of the submission, or None if the track has no such tab.
+    """Return a tab of the report for the submission's page, or None if the track has no such tab.
 
-    If the phase does not show reports, return the tab with the metrics in place of any other tab.
+    If the phase does not show reports, return the metrics tab in place of any other tab.
     """
     track, evaluation = submission.phase.declared_track, current_evaluation(submission)
     if evaluation is None or tab not in tab_names(track, withheld=False):
@@ -120,7 +120,7 @@ def content_of_tab(tab: str, track: Track, query: ReportQuery, detail: SplitDeta
 
 
 def names_of(detail: SplitDetail) -> dict[str, str]:
-    """Return the names of the classes by label."""
+    """Return the class names, keyed by label."""
     return {str(row["label"]): str(row["name"] or row["label"]) for row in detail.classes}
 
 
@@ -156,7 +156,7 @@ def declared_tables(
 
 
 def declared_matrix(track: Track, detail: SplitDetail, names: Mapping[str, str]) -> ConfusionMatrix | None:
-    """Return the confusion matrix, if the track declares one and the report has it."""
+    """Return the confusion matrix, or None if the track does not declare one or the report does not contain it."""
     declared = next((table for table in track.explained_tables if table.name == "confusion"), None)
     rows = detail.tables.get("confusion", [])
     return confusion_matrix(declared, rows, names) if declared and rows else None

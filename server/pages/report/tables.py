@@ -1,4 +1,4 @@
-"""The tables of a report, as its track declares them."""
+"""The tables in a report, as declared by the track."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ NOTHING = "nothing"
 class TableCell:
     """A cell: its text, an explanation of the text if there is one, and the length of its bar from 0 to 100.
 
-    A cell with the name of a class also has the id of the class.
+    A cell with a class name also has the id of the class.
     """
 
     kind: str
@@ -28,7 +28,7 @@ class TableCell:
 class ShownTable:
     """The first rows of a table.
 
-    `more` is the number of further rows in report.json, and `left_out` the number of rows that are not stored at all.
+    `more` is the number of further rows that are in report.json. `left_out` is the number of rows that are not stored.
     """
 
     name: str
@@ -47,7 +47,7 @@ class ShownTable:
 def shown_table(
     declared: ReportTable, rows: Sequence[ReportRow], names: Mapping[str, str], left_out: int
 ) -> ShownTable:
-    """Return a table with its first rows; `names` are the names of the classes by label."""
+    """Return a table with its first rows. `names` maps class labels to names."""
     first = rows[: declared.shown]
     barred = next((column for column in declared.columns if column.kind in ("fraction", "gain")), None)
     full = full_length(barred, first)
@@ -65,7 +65,7 @@ def shown_table(
 
 
 def full_length(column: ReportColumn | None, rows: Sequence[ReportRow]) -> float:
-    """Return the value of a full bar: 1 for fractions, and the largest value of the column for gains."""
+    """Return the value of a bar with full length: 1 for fractions, and the largest value of the column for gains."""
     if column is None or column.kind != "gain":
         return 1.0
     return max([abs(row.get(column.name) or 0.0) for row in rows], default=0.0)
@@ -79,7 +79,7 @@ def bar_length(value: Any, full: float) -> float | None:
 
 
 def word_and_meaning(value: Any, declared: ReportTable, names: Mapping[str, str]) -> tuple[str, str]:
-    """Return the text of a cell and its explanation, for example of a kind of error."""
+    """Return the text of a cell and, for values such as a kind of error, an explanation."""
     text = NOTHING if value is None else str(value)
     if text in declared.meanings:
         return text.replace("_", " ").capitalize(), declared.meanings[text]

@@ -1,4 +1,4 @@
-"""The tabs of a submission's page: which parts of a report each one shows, and their addresses."""
+"""The tabs on a submission's page: the parts of a report that each tab shows, and the URLs of the tabs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from django.urls import reverse
 from evaluator.catalog import Track
 
 METRICS, CURVES, CLASSES = "metrics", "curves", "classes"
-# The title of each tab, and the tables of a report that it shows.
+# The title of each tab, and the report tables that it shows.
 TABLES = {
     METRICS: ("Metrics", ()),
     CURVES: ("Curves", ()),
@@ -23,7 +23,7 @@ TABLES = {
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A tab, with the address that opens it."""
+    """A tab with its URL."""
 
     name: str
     title: str
@@ -32,7 +32,7 @@ class Tab:
 
 
 def tab_names(track: Track, *, withheld: bool) -> list[str]:
-    """Return the names of the tabs that a track declares. If reports are withheld, only the metrics have a tab."""
+    """Return the names of the tabs that a track declares. If reports are withheld, there is only the metrics tab."""
     if withheld:
         return [METRICS]
     declared = {table.name for table in (*track.tables, *track.explained_tables)}
@@ -50,7 +50,7 @@ def tab_title(name: str, track: Track) -> str:
 
 
 def tab_address(submission: UUID, name: str) -> str:
-    """Return the address of a tab. The metrics tab has the address of the submission's page."""
+    """Return the URL of a tab. The metrics tab has the same URL as the submission's page."""
     if name == METRICS:
         return reverse("submission", args=[submission])
     return reverse("submission_tab", args=[submission, name])

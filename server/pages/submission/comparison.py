@@ -1,4 +1,4 @@
-"""Compares two submissions: the difference of their scores, its interval, and the classes that differ most."""
+"""Compares two submissions: the difference between their scores, its interval, and the classes that differ most."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -46,7 +46,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ClassDifferences:
-    """The numbers of classes in which B is better, worse or equal, and the classes with the largest differences."""
+    """The number of classes for which B is better, worse or equal, and the classes with the largest differences."""
 
     better: int
     worse: int
@@ -57,7 +57,7 @@ class ClassDifferences:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference B − A of the headline metric on one split, with the digits that the viewer may see."""
+    """The difference B − A in the headline metric on one split, with the digits that the viewer may see."""
 
     title: str
     metric: str
@@ -95,7 +95,10 @@ class Difference:
 
 
 def differences(a: Submission, b: Submission, access: ScoreAccess) -> list[Difference]:
-    """Compare two submissions on every split that the viewer may see. If their signatures differ, return nothing."""
+    """Compare two submissions on every split that the viewer may see. If their signatures differ, return an empty list.
+
+    If their signatures differ, return an empty result.
+    """
     scored_a, scored_b = current_evaluation(a), current_evaluation(b)
     result = result_of(a, access)
     if scored_a is None or scored_b is None or result is None or scored_a.signature != scored_b.signature:
@@ -150,7 +153,7 @@ def difference_of(a: Side, b: Side, split: str, track: Track, access: ScoreAcces
 
 
 def verdict_of(interval: Interval | None) -> Verdict:
-    """Return "better" or "worse"; "tied" if the interval includes 0, "unknown" without an interval.
+    """Return "better" or "worse", "tied" if the interval includes 0, or "unknown" if there is no interval.
 
     >>> [str(verdict_of(ends)) for ends in ((0.1, 0.2), (-0.2, -0.1), (0.0, 0.0), None)]
     ['better', 'worse', 'tied', 'unknown']
@@ -161,7 +164,7 @@ def verdict_of(interval: Interval | None) -> Verdict:
 
 
 def bar_around_zero(difference: float | None, interval: Interval | None) -> IntervalBar | None:
-    """Return the bar of the interval on an axis with 0 in the middle."""
+    """Return a bar for the interval on an axis that has 0 in the middle."""
     if difference is None or interval is None:
         return None
     reach = max(abs(difference), *map(abs, interval)) or 1.0
@@ -185,7 +188,7 @@ def class_differences(
 def common_classes(
     rows_of_a: Sequence[ReportRow], values_of_b: Mapping[str, float | None], metric: str
 ) -> list[ReportRow]:
-    """Return the classes that have a value in both submissions, with the two values and their difference."""
+    """Return the classes that have a value in both submissions, with both values and their difference."""
     rows: list[ReportRow] = []
     for row in rows_of_a:
         a, b = row.get(metric), values_of_b.get(row["label"])

@@ -1,4 +1,4 @@
-"""The defects of a rejected file, grouped by code."""
+"""The defects in a rejected file, grouped by code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ NUMBER_FIELDS = ("line", "token")
 
 @dataclass(frozen=True, slots=True)
 class LocationCell:
-    """A cell in the row of a defect, with a part of the defect's location in the file."""
+    """A table cell with one part of a defect's location in the file, such as the line."""
 
     title: str
     is_number: bool
@@ -24,8 +24,9 @@ class LocationCell:
 
 @dataclass(frozen=True, slots=True)
 class DefectGroup:
-    """A group of defects with the same code: the first of them, and how many there are in total. `fields` are the
-    fields of their locations that are set, such as line and column.
+    """Defects with the same code: the first few of them, and their total number.
+
+    `fields` are the fields that are set in their locations, such as line and column.
     """
 
     code: str
@@ -41,7 +42,7 @@ class DefectGroup:
 
     @property
     def rows(self) -> list[tuple[list[LocationCell], str]]:
-        """The location cells of each row, and its message."""
+        """The location cells and the message of each row."""
         return [
             (
                 [LocationCell(field.capitalize(), field in NUMBER_FIELDS, error.get(field)) for field in self.fields],
@@ -67,7 +68,7 @@ def defect_count(problems: Mapping[str, Any]) -> str:
 
 
 def defect_groups(problems: Mapping[str, Any]) -> list[DefectGroup]:
-    """Return the errors in a submission's `problems`, grouped by code and in the order of the file.
+    """Return the errors in a submission's `problems`, grouped by code and in file order.
 
     >>> found = defect_groups({"errors": [{"code": "empty", "message": "the file is empty", "line": 1}], "total": 1})
     >>> found[0].code, found[0].count, found[0].fields

@@ -13,12 +13,12 @@ from server.pages.submission.results import Result
 from server.submissions.feedback import ScoreAccess, current_evaluation
 from server.submissions.models import Score, Submission
 
-Other = tuple[float, int, UUID, str]  # (score, key of the evaluation, key of the submission, name of its file)
+Other = tuple[float, int, UUID, str]  # (score, id of the evaluation, id of the submission, file name)
 
 
 @dataclass(frozen=True, slots=True)
 class Improvement:
-    """The difference between a submission and the team's best other submission, and the page that compares them."""
+    """The difference between a submission and the team's best other submission, and the URL of their comparison."""
 
     difference: Difference
     file_name: str
@@ -26,16 +26,15 @@ class Improvement:
 
     @property
     def could_be_luck(self) -> bool:
-        """Whether the 95% interval of the difference includes 0."""
+        """Whether the 95% interval for the difference includes 0."""
         return self.difference.verdict == Verdict.TIED
 
 
 def improvement_of(submission: Submission, result: Result, access: ScoreAccess) -> Improvement | None:
     """Compare a submission with the team's best other submission.
 
-    Return None if there is no other submission. Also return None under ladder feedback: it shows the score of an
-    earlier submission if the new one is not clearly better, so a comparison would be meaningless or reveal the
-    hidden score.
+    Return None if there is no other submission, or under ladder feedback. If a new submission is not clearly better,
+    ladder feedback shows the score of an earlier one, so a comparison would be meaningless or reveal the hidden score.
     """
     evaluation, best = current_evaluation(submission), None if access.ladder else best_other(submission, result)
     if evaluation is None or best is None or result.headline.value is None:
@@ -52,7 +51,7 @@ def improvement_of(submission: Submission, result: Result, access: ScoreAccess) 
 
 
 def best_other(submission: Submission, result: Result) -> Other | None:
-    """Return the other submission of the team with the highest headline score and the same signature."""
+    """Return the team's other submission with the highest headline score among those with the same signature."""
     found = best_others(
         submission=submission.pk,
         team=submission.team_id,
@@ -76,8 +75,7 @@ def best_others(
         metric=metric,
         value__isnull=False,
     ).exclude(evaluation__submission=submission)
-    # The expression prevents the use of an index. If the rows were ordered by the plain value, the database would use
-    # an index and read the scores of all teams.
+    # Adding 0.0 prevents the database from sorting with an index, because it would then read the scores of all teams.
     best_first = others.order_by((F("value") + 0.0).desc(), "evaluation__submission__received_at")
     columns = ("value", "evaluation_id", "evaluation__submission_id", "evaluation__submission__file_name")
     return best_first.values_list(*columns)[:1]

@@ -1,4 +1,4 @@
-"""The rows of the list of a team's submissions, the filter of that list, and the hint about final submissions."""
+"""The list of a team's submissions: its rows, its filter, and the hint about final submissions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class ListedSubmission:
     """A submission with the headline score that the viewer may see.
 
     Under ladder feedback, `has_score` is false until the submission is published, and `is_of_best` is true if the row
-    shows the score of the team's best submission instead of its own.
+    shows the score of the team's best submission instead.
     """
 
     submission: Submission
@@ -80,7 +80,7 @@ def address_of(view: str, submission: Submission) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ListFilter:
-    """The filter of the list: a status, and a text to find in the note, the method or the file name."""
+    """The filter of the list: a status, and a string to find in the note, the method or the file name."""
 
     status: str
     text: str
@@ -91,7 +91,7 @@ class ListFilter:
 
     @property
     def query(self) -> str:
-        """The beginning of a query string with the filter, or an empty string without one."""
+        """The beginning of a query string that contains the filter, or an empty string if nothing is filtered."""
         given = {name: value for name, value in (("status", self.status), ("q", self.text)) if value}
         return f"{urlencode(given)}&" if given else ""
 
@@ -115,15 +115,16 @@ class ListFilter:
 
 
 def list_filter(parameters: Mapping[str, str]) -> ListFilter:
-    """Return the filter of a query string. An unknown status is ignored."""
+    """Return the filter described by a query string. An unknown status is ignored."""
     status, text = parameters.get("status", ""), parameters.get("q", "")
     text = " ".join(text.replace("\0", " ").split())[:SEARCH_CHARACTERS]
     return ListFilter(status if status in Status.values else "", text)
 
 
 def best_not_final(scores: Sequence[OwnScore], finals_chosen: int, access: ScoreAccess) -> OwnScore | None:
-    """Return the team's best submission if the team has selected final submissions that do not include it,
-    otherwise None.
+    """Return the team's best submission if the team has selected final submissions, but not this one.
+
+    Otherwise return None.
 
     Under ladder feedback, return None, because not every submission shows its own score.
     """

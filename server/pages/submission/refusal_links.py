@@ -1,4 +1,4 @@
-"""Links from a refused file to the cause: the earlier submission, the quota history, or the limits."""
+"""Links that explain why a file was refused: to the earlier submission, the quota history, or the limits."""
 
 from typing import Any
 from uuid import UUID
@@ -32,7 +32,7 @@ def refusal_link(refusal: Refused | None, current: ChallengeContext, *, user: An
 
 
 def earlier_submission(pk: UUID, user: Any) -> Link | None:
-    """Return a link to the team's earlier submission of the same file, with its date and its public score."""
+    """Return a link to the team's earlier submission of the same file. Its text contains the date and public score."""
     read = read_submission(user, pk)
     if read is None:
         return None

@@ -1,4 +1,4 @@
-"""The scores of a submission by metric and split, for its page."""
+"""The scores of a submission by metric and split, as shown on its page."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ class Result:
 
     @property
     def headline_title(self) -> str:
-        """The title of the metric, and the name of the split if there are several splits."""
+        """The title of the headline metric, followed by the name of the split if there are several splits."""
         return f"{self.metric.title}, {self.headline_split}" if len(self.splits) > 1 else self.metric.title
 
     @property
@@ -58,7 +58,7 @@ def result_of(submission: Submission, access: feedback.ScoreAccess) -> Result | 
 
     splits = [split for split in SPLIT_TITLES if split in values]
     if values.get("all") == values.get("public") and "private" not in values:
-        # All images are public, so the column for all images would repeat the column for public images.
+        # If all images are public, the column for all images would only repeat the column for public images.
         splits = ["public"]
     deciding = "private" if "private" in splits else splits[0]
     return Result(

@@ -1,4 +1,4 @@
-"""The chart of a team's scores in the order of its submissions, with their intervals and with marks for rescorings."""
+"""The chart of a team's scores in order of submission, with intervals and with marks for rescorings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,12 +23,9 @@ from server.submissions.models import Score, Status
 
 POINTS_SHOWN = 100
 TICKS = 5
-WIDTH, HEIGHT, MARGIN = (
-    1000.0,
-    180.0,
-    12.0,
-)  # the size of the drawing; x is scaled to the width of the page, and y is in pixels
-ROOM = 0.01  # the space above and below the scores if all of them are equal
+# size of the drawing: x is scaled to the width of the page, and y is in pixels
+WIDTH, HEIGHT, MARGIN = 1000.0, 180.0, 12.0
+ROOM = 0.01  # the space above and below the scores if all scores are equal
 POINT = '<a href="{}" aria-label="{}"><rect x="{}" y="0" width="{}" height="180" /><title>{}</title></a>'
 
 
@@ -48,9 +45,9 @@ class OwnScore:
 class ScoreChart:
     """A chart with one point for each scored submission, oldest first.
 
-    `intervals`, `best`, `dots` and `tops` are SVG paths: intervals, the best score so far, all scores, and the
-    scores that were a new best. `targets` are the links to the submissions. Ticks are (y, text) and (x in percent,
-    text); `rescored` has (x, text) for each rescoring.
+    `intervals`, `best`, `dots` and `tops` are SVG paths for the intervals, the best score so far, all scores, and each
+    new best score. `targets` are the links to the submissions. Ticks are (y, text) and (x in percent, text); `rescored`
+    has (x, text) for each rescoring.
     """
 
     intervals: str
@@ -66,7 +63,7 @@ class ScoreChart:
 
 
 def own_scores(team: Team, phase: Phase, access: ScoreAccess) -> list[OwnScore]:
-    """Return the defined public headline scores of a team that the viewer may see, oldest first."""
+    """Return the defined public headline scores that the viewer may see of their team, oldest first."""
     conditions = {"metric": phase.declared_track.headline, "signature": phase.signature}
     found = public_scores(team=team.pk, phase=phase.pk, ladders=[phase.pk] if access.ladder else [], **conditions)
     return [
@@ -93,9 +90,9 @@ def rescorings_of(*, phase: int) -> QuerySet[Rescoring, tuple]:
 
 
 def score_chart(scores: Sequence[OwnScore], *, phase: Phase, access: ScoreAccess, address: str) -> ScoreChart | None:
-    """Return the chart of the last scores, or None for fewer than two.
+    """Return a chart of the most recent scores, or None if there are fewer than two scores.
 
-    `address` is the URL of a submission, with `{}` in place of its id.
+    `address` is the URL of a submission's page, with `{}` in place of the id.
     """
     if len(scores) < 2:
         return None
@@ -121,7 +118,10 @@ def score_chart(scores: Sequence[OwnScore], *, phase: Phase, access: ScoreAccess
 
 
 class Drawing:
-    """Converts scores to coordinates. The points are equally spaced, because teams often submit in bursts."""
+    """Converts scores to coordinates.
+
+    Points are spaced equally rather than by time, because teams often submit in bursts.
+    """
 
     def __init__(self, scores: Sequence[OwnScore], *, decimals: int | None) -> None:
         self.scores = scores
@@ -140,7 +140,7 @@ class Drawing:
         return "".join(f"M{x:g} {self.y_of(low):g}V{self.y_of(high):g}" for x, (low, high) in ends)
 
     def steps(self, best: Sequence[float]) -> str:
-        """Return the path of the best score so far, which has a step at each new best score."""
+        """Return the path of the best score so far, with a step at each new best score."""
         rises = "".join(f"H{x:g}V{self.y_of(score):g}" for x, score in zip(self.xs[1:], best[1:], strict=True))
         return f"M{self.xs[0]:g} {self.y_of(best[0]):g}{rises}"
 
@@ -150,7 +150,7 @@ class Drawing:
         return "".join(f"M{x:g} {self.y_of(one.score):g}h0" for x, one, is_chosen in points if is_chosen)
 
     def targets(self, address: str) -> SafeString:
-        """Return a link for each point. Its clickable area is as wide as the distance between two points."""
+        """Return a link for each point. The clickable area is as wide as the distance between two points."""
         width = round(self.step, 2)
         texts = map(self.text, self.scores)
         rows = (
@@ -165,7 +165,7 @@ class Drawing:
         return f"{written(one.score, self.decimals)}{interval}, {one.file_name}, {utc_minute(one.received_at)}"
 
     def date_ticks(self) -> list[tuple[float, str]]:
-        """Return (x in percent, date) for evenly distributed points. No date is repeated."""
+        """Return (x in percent, date) for evenly distributed points, without repeating a date."""
         count = len(self.scores)
         chosen = sorted({round(number * (count - 1) / (TICKS - 1)) for number in range(TICKS)})
         texts = {index: date(self.scores[index].received_at) for index in chosen}
@@ -176,7 +176,7 @@ class Drawing:
         return ticks
 
     def border_at(self, moment: datetime) -> float | None:
-        """Return the x halfway between the points before and after a time, or None if no point is before it."""
+        """Return the x coordinate midway between the points before and after a time, or None if no point is earlier."""
         before = sum(one.received_at < moment for one in self.scores)
         return round(before * self.step, 1) if before else None
 

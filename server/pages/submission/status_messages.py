@@ -13,8 +13,9 @@ STOPPED_WORKERS = "It counts against your quota, because several workers stopped
 
 
 def status_message(submission: Submission, wait: Wait | None = None) -> str:
-    """Return a message about what has happened and what happens next. `wait` is the estimate for a queued
-    submission.
+    """Return a message about what has happened to a submission and what happens next.
+
+    `wait` is the estimate for a queued submission.
     """
     if submission.status == Status.QUEUED:
         return f"Waiting to be scored. {wait_message(wait)}You may leave this page; scoring continues."
@@ -34,7 +35,9 @@ def status_message(submission: Submission, wait: Wait | None = None) -> str:
 
 
 def wait_message(wait: Wait | None) -> str:
-    """Return a message with the number of files ahead and the estimated wait. It is empty if the submission is next.
+    """Return a message with the number of files ahead in the queue and the estimated wait.
+
+    It is empty if there are none.
 
     >>> wait_message(Wait(2, timedelta(seconds=30)))
     'About 2 files are ahead of this submission. The wait is about 30 seconds. '
@@ -47,10 +50,9 @@ def wait_message(wait: Wait | None) -> str:
 
 
 def fault_message(submission: Submission, *, given_back: bool = False) -> str:
-    """For a submission without a score, return a message that explains who has to fix the problem and whether it
-    uses quota.
+    """Return a message about why a submission has no score: who has to fix the problem, and whether quota was used.
 
-    The message is empty if there is nothing to fix. `given_back` is true if the team got back the quota of the
+    The message is empty if there is nothing to fix. `given_back` is true if the team got back the quota for the
     submission.
     """
     if submission.fault == Fault.PARTICIPANT:
@@ -64,7 +66,10 @@ def fault_message(submission: Submission, *, given_back: bool = False) -> str:
 
 
 def charge_message(submission: Submission) -> str:
-    """Return a sentence that explains why a faulty file counts against the quota. It is empty if it does not count."""
+    """Return a sentence that explains why a faulty file counts against the quota.
+
+    It is empty if the file does not count.
+    """
     if submission.losses >= LOSSES_UNTIL_CHARGED:
         return STOPPED_WORKERS
     return CHARGED if submission.status == Status.FAILED else ""
@@ -82,7 +87,7 @@ def time_left(submission: Submission, now: datetime) -> str:
 
 
 def progress_key(submission: Submission, explained: ExplanationState, wait: Wait | None = None) -> str:
-    """Return a key for the visible progress. It changes whenever the page has something new to show."""
+    """Return a key for the progress shown on the page. It changes whenever there is something new to show."""
     last = "explaining" if explained is ExplanationState.PENDING else ""
     ahead = str(wait.ahead) if wait and wait.ahead else ""
     return "-".join(filter(None, (submission.status, submission.stage or last or ahead)))

@@ -1,1 +1,1 @@
-"""Parts of the pages of teams: the team page, invitations, merges, and the public page."""
+"""Parts of the team pages: the page for members, invitations, merges, and the public page."""

@@ -1,4 +1,4 @@
-"""The template context of the pages on which a person accepts an invitation to a team."""
+"""The template context for the pages on which a person accepts an invitation to a team."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from server.teams.services.members import reasons_against_entering
 
 
 def invitation_context(invitation: Invitation, user: Any) -> dict[str, Any]:
-    """Return the context for an invited person: the team, the effects of joining it, and reasons against it.
+    """Return the context for an invited person: the team, the effects of joining it, and rules that forbid joining.
 
     `user` can be anonymous.
     """
@@ -31,9 +31,9 @@ def invitation_context(invitation: Invitation, user: Any) -> dict[str, Any]:
 
 
 def readable_invitation(token: str, user: Any) -> Invitation | None:
-    """Return the invitation by link with this token.
+    """Return the invitation to which an invitation link with this token belongs.
 
-    Return None if it is not valid or the viewer cannot see its challenge.
+    Return None if the token is not valid or the viewer cannot see the challenge.
     """
     found = Invitation.objects.of_token(token).waiting(database_now()).select_related("team__challenge").first()
     if found is None or not Challenge.objects.readable_by(user).filter(pk=found.team.challenge_id).exists():

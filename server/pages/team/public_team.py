@@ -1,4 +1,4 @@
-"""The entries of a team on the leaderboards of a challenge, for its public page."""
+"""A team's entries on the leaderboards of a challenge, for the team's public page."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from server.pages.challenge_context import ChallengeContext
 
 @dataclass(frozen=True, slots=True)
 class ShownPlace:
-    """A current entry of a team, with the URLs of its leaderboard and of the team's history there."""
+    """A team's current entry, with the URLs of the leaderboard and of the team's history on it."""
 
     entry: TeamEntry
     metric: str
@@ -23,7 +23,7 @@ class ShownPlace:
 
 
 def places_of(team: Team, current: ChallengeContext) -> list[ShownPlace]:
-    """Return the entries of a team on all leaderboards of its challenge that the viewer may see."""
+    """Return a team's entries on those leaderboards of its challenge that the viewer may see."""
     viewer = {"viewer": current.user, "is_organizer": current.is_organizer, "now": current.now}
     return [shown_place(team, entry, current) for entry in entries_of_team(team, current.phases, **viewer)]
 

@@ -1,4 +1,4 @@
-"""The template context of the team page, for members and for people without a team."""
+"""The template context for the team page, for members and for people without a team."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ PER_PAGE = 50
 
 
 def member_context(current: ChallengeContext, membership: Membership, *, page: str | None) -> dict[str, Any]:
-    """Return the context of the team page for a member. `page` is the page number of the quota history."""
+    """Return the context of the team page for a member. `page` is the page number in the quota history."""
     team = membership.team
     facts, terms = facts_of(team), present_terms(current.challenge)
     proposals = MergeProposal.objects.filter(expires_at__gt=current.now).select_related("team", "other")
@@ -37,8 +37,10 @@ def member_context(current: ChallengeContext, membership: Membership, *, page: s
     }
     if current.phase:
         changes = Paginator(quota.statement(team=team, phase=current.phase), PER_PAGE)
+        state = quota.state(team=team, phase=current.phase, now=current.now)
         context |= {
-            "quota": quota.state(team=team, phase=current.phase, now=current.now),
+            "quota": state,
+            "grants": quota.grants_of(team=team, phase=current.phase) if state.granted else (),
             "quota_changes": changes.get_page(page),
         }
     return context
@@ -49,7 +51,7 @@ def waiting_invitations(team: Team, current: ChallengeContext) -> list[Invitatio
 
 
 def outsider_context(current: ChallengeContext, user: User) -> dict[str, Any]:
-    """Return the context of the team page for a person without a team: their invitations and their requests."""
+    """Return the context of the team page for a person without a team, with their invitations and requests to join."""
     waiting = Invitation.objects.waiting(current.now).filter(user=user, team__challenge=current.challenge)
     return {
         "current": current,

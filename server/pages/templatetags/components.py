@@ -8,6 +8,7 @@ from uuid import uuid4
 from django import template
 from django.core.paginator import Page
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
@@ -15,7 +16,7 @@ from evaluator.digits import Interval
 from server.clock import is_over
 from server.leaderboards.compared import RankInterval
 from server.pages.challenge.tabs import tabs_of
-from server.pages.challenge_context import ChallengeContext
+from server.pages.challenge_context import ChallengeContext, challenge_url
 from server.pages.formatting import units
 from server.pages.formatting.inline import (
     REPORT_DECIMALS,
@@ -37,16 +38,24 @@ from server.submissions.services.quota import Quota
 register = template.Library()
 register.filter("size", units.size)
 register.filter("markdown", render_markdown)
+register.simple_tag(challenge_url)
 
 Context = dict[str, Any]
 MOST_SQUARES = 10
-SQUARE_STEP, SQUARE_GAP = 16, 4  # both in pixels: the distance of two squares, and the gap between them
+SQUARE_STEP, SQUARE_GAP = 16, 4  # in pixels: the distance from one square to the next, and the gap between them
 UNDEFINED = "Undefined, because there are no objects"
 UNDEFINED_CELL = "Undefined, because there are no objects of this kind"
 
 
+@register.simple_tag
+@cache
+def page_url(route: str) -> str:
+    """Return the URL of a page without parameters. It is cached, because every page has several such links."""
+    return reverse(route)
+
+
 def inline(name: str, context: Context) -> SafeString:
-    """Render a component without white space around it, so that a comma or a full stop can follow."""
+    """Render a component without surrounding white space, so that punctuation can follow directly."""
     return mark_safe(render_to_string(name, context).strip())
 
 
@@ -54,7 +63,7 @@ def inline(name: str, context: Context) -> SafeString:
 def honest_score(
     value: float | None, interval: Interval | None = None, decimals: int | None = None, kind: str = ""
 ) -> SafeString:
-    """Render a score. Digits that its interval does not support are printed faint."""
+    """Render a score. Digits that are uncertain according to its interval are faint."""
     if value is None:
         return inline("components/undefined.html", {"text": "undefined", "title": UNDEFINED})
     return digits_html(score_digits(value, interval, decimals=decimals), interval, kind)
@@ -62,19 +71,22 @@ def honest_score(
 
 @register.filter
 def rank_arrow(gained: int) -> SafeString:
-    """Render a number of ranks gained or, if it is negative, lost. For 0, render nothing."""
+    """Render the number of ranks gained (or lost, if negative). Render nothing for 0."""
     return mark_safe(arrow(gained))
 
 
 @register.simple_tag
 def share(value: float, decimals: int | None = None) -> SafeString:
-    """Render a fraction of a report, with at most three decimals because it has no interval."""
+    """Render a fraction in a report, with at most three decimals because it has no interval."""
     return share_html(value, decimals)
 
 
 @register.simple_tag
 def gain(value: float, ends: Interval | None = None, decimals: int | None = None) -> SafeString:
-    """Render the difference between two scores with its sign. Without an interval, it has three decimals."""
+    """Render the difference between two scores with its sign.
+
+    Without an interval, the difference has three decimals.
+    """
     shown = REPORT_DECIMALS if ends is None and decimals is None else decimals
     return digits_html(with_sign(score_digits(value, ends, decimals=shown)), ends)
 
@@ -93,22 +105,22 @@ def measured(value: float | None, kind: str, decimals: int | None = None) -> Saf
 
 @register.simple_tag
 def interval_ends(ends: Interval, decimals: int | None = None) -> str:
-    """Return an interval as text."""
+    """Return the two ends of an interval as text."""
     return interval_text(ends, decimals=decimals)
 
 
 @register.simple_tag
 def interval(value: float, ends: Interval | None, axis: Interval | None) -> SafeString:
-    """Render an interval as a bar on an axis; empty if there is no interval."""
+    """Render an interval as a bar on an axis, or nothing if there is no interval."""
     return interval_html(value, ends, axis)
 
 
 @register.simple_tag(takes_context=True)
 def when(context: Context, moment: datetime | None, style: str = "relative") -> SafeString:
-    """Render a time, with the exact time on hover. The style is `relative` (to now), `absolute` (in UTC), or
-    `since`.
+    """Render a time, with the exact time on hover.
 
-    `since` renders the date, so that the text does not change with time; a script replaces it with a relative time.
+    The style is `relative` (to now), `absolute` (in UTC), or `since`. `since` renders the date, so that the rendered
+    text does not change with time. A script replaces it with a relative time.
     """
     if moment is None:
         return SafeString()
@@ -122,13 +134,13 @@ def when(context: Context, moment: datetime | None, style: str = "relative") -> 
 
 @register.simple_tag(takes_context=True)
 def countdown(context: Context, opens: datetime, closes: datetime | None) -> SafeString:
-    """Render the time until submissions open or close, or since they closed."""
+    """Render the time until submissions open or close, or the time since they closed."""
     now = context.get("now") or timezone.now()
     return inline("components/countdown.html", {"now": now, **next_change(opens, closes, now)})
 
 
 def next_change(opens: datetime, closes: datetime | None, now: datetime) -> Context:
-    """Return the time at which submissions open or close, and a text with the remaining or elapsed time."""
+    """Return the time at which submissions open or close, and a text with the time until or since then."""
     if opens > now:
         return {"moment": opens, "text": f"Opens in {units.time_span(opens - now)}"}
     if closes is None:
@@ -180,7 +192,7 @@ def rank_interval(found: RankInterval | None) -> SafeString:
 
 @register.filter
 def page_numbers(pages: "Page[Any]") -> list[int | None]:
-    """Return the numbers of the first, last, current and adjacent pages, with None in place of the pages between."""
+    """Return the numbers of the first, last, current and adjacent pages, with None in place of skipped pages."""
     numbers = pages.paginator.get_elided_page_range(pages.number, on_each_side=1, on_ends=1)
     return [number if isinstance(number, int) else None for number in numbers]
 
@@ -200,13 +212,13 @@ def signature(text: str) -> Context:
 
 @register.inclusion_tag("components/copy.html")
 def copyable(text: str, label: str) -> Context:
-    """Render a text with a copy button."""
+    """Render a string with a copy button."""
     return {"text": text, "label": label, "id": new_id()}
 
 
 @register.inclusion_tag("components/defect_table.html")
 def defect_table(problems: dict[str, Any]) -> Context:
-    """Render the defects of a rejected file, by code."""
+    """Render the defects in a rejected file, grouped by code."""
     return {"defects": defect_groups(problems)}
 
 
@@ -218,7 +230,7 @@ def empty_state(sentence: str, label: str = "", url: str = "") -> Context:
 
 @register.inclusion_tag("components/progress.html", takes_context=True)
 def progress(context: Context, submission: Submission) -> Context:
-    """Render the stages, progress bar and remaining time of a running submission."""
+    """Render the current stage, progress bar and remaining time of a running submission."""
     now = context.get("now") or timezone.now()
     return {
         "submission": submission,
@@ -229,5 +241,5 @@ def progress(context: Context, submission: Submission) -> Context:
 
 
 def new_id() -> str:
-    """Return a new id for an element of a page."""
+    """Return a new id for an HTML element."""
     return f"e{uuid4().hex[:8]}"

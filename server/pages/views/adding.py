@@ -15,12 +15,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from evaluator.bundle import InvalidBundle
 from evaluator.problems import Problem
 from server.accounts.requests import FORM_METHODS, PersonRequest
-from server.challenges.edit_forms import ClonePhaseForm, NewChallengeForm, NewPhaseForm
+from server.challenges.edit_forms import ClonePhaseForm, NewChallengeForm, NewPhaseForm, ScheduleForm
 from server.challenges.gate import may_open
-from server.challenges.models import Phase
+from server.challenges.models import Challenge, Phase
 from server.challenges.roles import Right
+from server.clock import utc_text
 from server.errors import Refused
-from server.organize.services import adding, publishing
+from server.organize.services import adding, archiving, publishing
 from server.organize.services.bundle_uploads import require_may_import
 from server.pages.challenge_context import ChallengeContext
 from server.pages.rendering import render_page
@@ -34,7 +35,7 @@ INVALID = "Nothing was created. Fix the problems below and submit again."
 @require_http_methods(FORM_METHODS)
 @login_required
 def new_challenge(request: PersonRequest) -> HttpResponse:
-    """Show the form of a new challenge, or create a draft."""
+    """Show the form for a new challenge, or create the challenge as a draft."""
     require_may_import(request.user)
     form = NewChallengeForm(request.POST if request.method == "POST" else None)
     context: dict[str, Any] = {"form": form}
@@ -52,10 +53,10 @@ def new_challenge(request: PersonRequest) -> HttpResponse:
 
 
 @require_http_methods(FORM_METHODS)
-@csrf_exempt  # `accept_phase` runs the CSRF check after the upload was allowed, because the check reads the form.
+@csrf_exempt  # `accept_phase` runs the CSRF check, which parses the form, only after the upload has been allowed.
 @login_required
 def new_phase(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the form of a new phase, or add the phase with its ground truth."""
+    """Show the form for a new phase, or add the phase with its ground truth."""
     current = organized_context(request, slug, Right.EDIT)
     if request.method != "POST":
         return show_phase_form(request, current, NewPhaseForm())
@@ -86,7 +87,7 @@ def accept_phase(request: PersonRequest, current: ChallengeContext) -> HttpRespo
 @require_http_methods(FORM_METHODS)
 @login_required
 def clone_phase(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the form to copy a phase, or copy it."""
+    """Show the form for copying a phase, or copy the phase."""
     current = organized_phase(request, slug, phase, Right.EDIT)
     found = current.required_phase()
     if request.method != "POST":
@@ -134,25 +135,64 @@ def show_phase_form(
 @require_POST
 @login_required
 def publish(request: PersonRequest, slug: str) -> HttpResponse:
-    """Publish a draft, or make a challenge that nobody has joined a draft again."""
+    """Publish a draft now or later, or make a challenge that nobody has joined a draft again."""
     current = organized_context(request, slug)
-    visibility = request.POST.get("visibility", "")
     try:
-        if visibility == "draft":
-            publishing.unpublish(challenge=current.challenge, by=request.user)
-            messages.success(request, "The challenge is a draft again: only its organizers see it.")
-        else:
-            publishing.publish(challenge=current.challenge, by=request.user, visibility=visibility)
-            messages.success(request, "The challenge is published.")
+        messages.success(request, published(request, current.challenge))
     except Refused as refusal:
         return show_overview(request, current, refusal)
     return redirect("organize", slug)
 
 
+def published(request: PersonRequest, challenge: Challenge) -> str:
+    """Do what the button of the form says, and return a message about it."""
+    given, by = request.POST, request.user
+    visibility = given.get("visibility", "")
+    if "unschedule" in given:
+        publishing.unschedule(challenge=challenge, by=by)
+        return "The challenge stays a draft until you publish it."
+    if visibility == "draft":
+        publishing.unpublish(challenge=challenge, by=by)
+        return "The challenge is a draft again: only its organizers see it."
+    if "schedule" in given:
+        form = ScheduleForm(given)
+        if not form.is_valid():
+            raise Refused("invalid", "Time: enter the date and the time at which the challenge is published.")
+        found = publishing.schedule(challenge=challenge, by=by, visibility=visibility, at=form.cleaned_data["at"])
+        return f"The challenge will be published at {utc_text(found.at)}."
+    publishing.publish(challenge=challenge, by=by, visibility=visibility)
+    return "The challenge is published."
+
+
+@require_http_methods(FORM_METHODS)
+@login_required
+def archive(request: PersonRequest, slug: str) -> HttpResponse:
+    """Ask for the short name of a challenge and archive it, or take the archive back."""
+    current = organized_context(request, slug, Right.OWN, archived=True)
+    context: dict[str, Any] = {"current": current, "now": current.now}
+    if request.method == "POST":
+        try:
+            messages.success(request, archived(request, current.challenge))
+        except Refused as refusal:
+            context["refusal"] = refusal
+        else:
+            return redirect("organize", slug)
+    return render_page(request, "console/archive.html", context)
+
+
+def archived(request: PersonRequest, challenge: Challenge) -> str:
+    """Archive the challenge or take the archive back, and return a message about it."""
+    if "take_back" in request.POST:
+        archiving.take_back(challenge=challenge, by=request.user)
+        return "The challenge is no longer archived."
+    archiving.archive(challenge=challenge, by=request.user, name=request.POST.get("confirm", ""))
+    return "The challenge is archived: it can be read, but not changed."
+
+
 @require_http_methods(FORM_METHODS)
 @login_required
 def delete(request: PersonRequest, slug: str) -> HttpResponse:
-    """Ask for the short name of a challenge that nobody has joined, and delete it."""
+    """Delete a challenge that nobody has joined, after the person has typed its short name as confirmation."""
     current = organized_context(request, slug, Right.OWN)
     context: dict[str, Any] = {"current": current, "now": current.now}
     if request.method == "POST":

@@ -1,4 +1,4 @@
-"""The page with the history of a leaderboard: a chart of the first teams and of other selected teams."""
+"""The page that shows the history of a leaderboard: a chart of the first teams and of other selected teams."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ class HistoryQuery:
     picked: tuple[str, ...]
 
     def query_string(self, **changes: Any) -> str:
-        """Return the query string of the same page with some parameters changed."""
+        """Return the query string of the same page with the given changes."""
         values = {"phase": self.board.phase, "split": self.board.split, "chart": self.chart, "team": self.picked}
         given = {name: value for name, value in (values | changes).items() if value}
         return "?" + urlencode(given, doseq=True)
@@ -58,7 +58,7 @@ def parse_history_query(request: HttpRequest, current: ChallengeContext) -> Hist
 
 @require_safe
 def board_history(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show scores or ranks over time of the first teams, the viewer's team, and the teams in the query string."""
+    """Show how the scores or ranks of the first teams, the viewer's team, and the selected teams changed over time."""
     current = find_context(request, slug)
     query = parse_history_query(request, current)
     access, phase = current.score_access, current.required_phase()
@@ -87,7 +87,7 @@ def board_history(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def improvement(board: ShownBoard, row: BoardRow) -> tuple[BoardRow, float, Interval | None] | None:
-    """Return the difference between the score of a row and its score a week ago, with the interval of the difference.
+    """Return the difference between a row's score and its score a week ago, with the interval for the difference.
 
     Return None if the entry has not changed or cannot be compared. The interval is None until a worker has compared
     both entries.
@@ -99,7 +99,7 @@ def improvement(board: ShownBoard, row: BoardRow) -> tuple[BoardRow, float, Inte
 
 
 def chart_rows(board: ShownBoard, chosen: Sequence[BoardRow]) -> list[BoardRow]:
-    """Return the rows of the first teams and of the selected teams, in the order of the leaderboard."""
+    """Return the rows of the first teams and of the selected teams, in leaderboard order."""
     rows = {row.team_id: row for row in (*board.top(TOP), *chosen)}
     return with_changes(board, sorted(rows.values(), key=lambda row: (-row.score, row.rank or 0)))
 
@@ -116,7 +116,7 @@ def splits_of(query: HistoryQuery, board: ShownBoard) -> list[SplitLink]:
 def chart_context(
     query: HistoryQuery, board: ShownBoard, rows: Sequence[BoardRow], *, picked: set[int], mine: int | None
 ) -> dict[str, Any]:
-    """Return the template context of the chart."""
+    """Return the template context for the chart."""
     by_rank = query.chart == "rank"
     found = timeline_of(board, [row.team_id for row in rows], with_ranks=by_rank)
     listed = [

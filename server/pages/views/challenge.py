@@ -1,4 +1,4 @@
-"""The overview page of a challenge: metric, deadline, the viewer's next step, and the best teams."""
+"""The overview page of a challenge, with the metric, the deadline, the viewer's next step, and the best teams."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -25,6 +25,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "button": main_button(current, request.user),
         "top": board.top(TOP) if board else [],
         "decimals": phase.feedback_decimals if phase else None,
+        "is_frozen": board.is_frozen if board else False,
         "teams": board.teams if board else 0,
         "team_id": current.team.pk if current.team else None,
     }

@@ -23,7 +23,7 @@ DIFFERENT_SIGNATURES = "These submissions were scored with different signatures,
 @require_safe
 @login_required
 def compare(request: PersonRequest, slug: str) -> HttpResponse:
-    """Compare the submissions named in the query string; by default the team's two best."""
+    """Compare the two submissions named in the query string. The default is the team's two best submissions."""
     current = find_context(request, slug)
     team, phase = current.required_team(), current.required_phase()
     access = feedback.score_access(phase, viewer=request.user, now=current.now)
@@ -50,10 +50,10 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def letters_of(parameters: QueryDict) -> dict[str, str]:
-    """Return the keys of A and B: the parameters `a` and `b`, or the first two submissions that were selected in
-    the list.
+    """Return the ids of submissions A and B.
 
-    The list has the newest submission first, so the newer one of two selected submissions is B.
+    They are the parameters `a` and `b`, or the first two submissions that were selected in the list. The list shows the
+    newest submission first, so the newer one of two selected submissions is B.
     """
     b, a = (*parameters.getlist("pick")[:2], "", "")[:2]
     return {"a": parameters.get("a", a), "b": parameters.get("b", b)}
@@ -64,8 +64,8 @@ def requested_pair(
 ) -> tuple[Submission | None, Submission | None]:
     """Return submissions A and B from the query string.
 
-    If only one is given, the other is the best of the team's other submissions. If none is given, they are the team's
-    two best submissions, and B is the better one.
+    If only one of them is given, the team's best other submission is used as the other one. If neither is given, A and
+    B are the team's two best submissions, with the better one as B.
     """
     chosen = {letter: requested(parameters.get(letter, ""), best_first) for letter in "ab"}
     for letter in "ba":
@@ -75,7 +75,7 @@ def requested_pair(
 
 
 def requested(pk: str, submissions: Sequence[Submission]) -> Submission | None:
-    """Return the submission with this key, or None for an empty key. Raises 404 if the team has no such submission."""
+    """Return the submission with this id, or None if the id is empty. Raises 404 if the team has no such submission."""
     found = next((one for one in submissions if str(one.pk) == pk), None)
     if pk and found is None:
         raise Http404("your team has no such scored submission")

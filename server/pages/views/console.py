@@ -1,4 +1,4 @@
-"""The console of organizers: the list of the challenges that a person organizes."""
+"""The organizers' console, which lists the challenges that a person organizes."""
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -36,7 +36,10 @@ def console(request: PersonRequest) -> HttpResponse:
 
 
 def require_console(user: User) -> bool:
-    """Return whether a person may create challenges. Raises Refused for people who organize nothing and may not."""
+    """Return whether a person may create challenges.
+
+    Raises Refused for people who neither organize nor may create challenges.
+    """
     may_import = bundle_uploads.may_import(user)
     if not (may_import or Organizer.objects.filter(user=user).exists()):
         raise Refused("forbidden", "Only organizers can see this page.")

@@ -1,4 +1,4 @@
-"""The pages on which organizers edit a challenge and its phases, and the preview of a text."""
+"""The pages on which organizers edit a challenge and its phases, and the preview of their texts."""
 
 from copy import copy
 from typing import Any
@@ -31,7 +31,7 @@ CHALLENGE_SECTIONS = {
 }
 PHASE_SECTIONS = {
     "About": ("title",),
-    "Dates": ("opens_at", "closes_at"),
+    "Dates": ("opens_at", "closes_at", "freeze_at", "reveal"),
     "Quota": ("quota_per_day", "quota_total", "attempts_per_day", "finals"),
     "Feedback": ("feedback", "feedback_decimals", "ladder_standard_errors", "feedback_classes"),
 }
@@ -40,7 +40,7 @@ PHASE_SECTIONS = {
 @require_http_methods(FORM_METHODS)
 @login_required
 def challenge(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the form of a challenge, save it, or show its texts without saving them."""
+    """Show the form for editing a challenge, save it, or preview its texts without saving them."""
     current = organized_context(request, slug)
     if request.method != "POST":
         return show_challenge(request, current, EditChallengeForm(instance=copy(current.challenge)))
@@ -59,7 +59,7 @@ def challenge(request: PersonRequest, slug: str) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 @login_required
 def phase(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the form of a phase with what each kind of feedback reveals, or save it."""
+    """Show the form for editing a phase, including what each kind of feedback reveals, or save it."""
     current = organized_phase(request, slug, phase)
     found = current.required_phase()
     if request.method != "POST":
@@ -77,13 +77,13 @@ def phase(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @require_POST
 @login_required
 def preview(request: PersonRequest) -> HttpResponse:
-    """Return a text of the submitted form as HTML. The query parameter `field` is its name."""
+    """Return one text field of the submitted form, rendered as HTML. The query parameter `field` names the field."""
     require_console(request.user)
     return HttpResponse(render_markdown(request.POST.get(request.GET.get("field", ""), "")))
 
 
 def unsaved(request: PersonRequest, current: ChallengeContext) -> EditChallengeForm:
-    """Return a form with the submitted values, which are not checked."""
+    """Return a form that contains the submitted values without checking them."""
     form = EditChallengeForm(instance=copy(current.challenge), initial=request.POST.dict())
     form.initial["shown"] = request.POST.get("shown", "")
     return form

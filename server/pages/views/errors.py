@@ -1,4 +1,4 @@
-"""Error pages: what happened, what to do, and the request id."""
+"""Error pages, which explain what happened and what to do, and show the request id."""
 
 import sys
 
@@ -29,9 +29,9 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def server_error(request: HttpRequest) -> HttpResponse:
     """Show an error page for an exception that was raised outside any view.
 
-    A full disk is often detected while the CSRF check reads a form with a file, and a lost database connection while a
-    session is saved. No middleware receives these exceptions. Django calls this function only while it is handling such
-    an exception.
+    For example, a full disk is often detected while the CSRF check reads a form with a file, and a lost database
+    connection while a session is saved. No middleware receives these exceptions. Django calls this function while it
+    handles such an exception, so `sys.exception()` returns it.
     """
     request_id = request_id_of(request)
     if refusal := refusal_behind(sys.exception()):

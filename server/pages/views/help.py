@@ -11,7 +11,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from evaluator.bundle.schema import challenge_schema
-from server.organize.services.results import public_key
+from server.organize.services.signing_keys import public_key
 from server.pages.challenge.commands import install_command
 from server.pages.help.tables import all_tracks, key_rows
 
@@ -53,7 +53,7 @@ def chapter(request: HttpRequest, name: str) -> HttpResponse:
 
 @cache
 def text_of(name: str) -> str:
-    """Return the Markdown text of a chapter."""
+    """Return the text of a chapter in Markdown."""
     return (TEXTS / f"{name}.md").read_text()
 
 

@@ -26,7 +26,7 @@ class ListedChallenge:
 
     challenge: Challenge
     tracks: str
-    visibility: str  # the visibility; empty for public challenges
+    visibility: str  # the visibility, or empty for public challenges
     teams: int
     own_team: str
     rank: int | None
@@ -53,21 +53,21 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @compiled_query
 def invitations_of(*, user: int, now: datetime) -> QuerySet[Invitation]:
-    """Return the open invitations of a person to teams."""
+    """Return a person's open invitations to teams."""
     waiting = Invitation.objects.waiting(now).filter(user=user, kind=Invitation.Kind.PERSON)
     return waiting.select_related("team__challenge")
 
 
 def read_challenges(user: Any) -> list[Any]:
-    """Return the challenges that this person can see, by deadline, with their phases."""
+    """Return the challenges in this person's list with their phases, sorted by deadline."""
     challenges = challenges_with_teams(user=user.pk, is_staff=user.is_staff)
     set_related(challenges, "phases", phases_of(challenges=[one.pk for one in challenges]), by="challenge")
     return challenges
 
 
 def listed_challenges(challenges: list[Any], now: datetime) -> list[ListedChallenge]:
-    """Return the rows of the list. Those of open challenges include the rank of the person's team."""
-    # Without a membership, the query sets no attribute.
+    """Return the rows of the list. Rows of open challenges include the rank of the person's team."""
+    # The query does not set `own` if the person has no membership.
     own = {one.pk: one.own.team for one in challenges if hasattr(one, "own")}
     joined = [one for one in challenges if one.pk in own and is_open(one, now)]
     phases = {one.pk: default_phase(list(one.phases.all()), now) for one in joined}
@@ -92,11 +92,11 @@ def listed_challenges(challenges: list[Any], now: datetime) -> list[ListedChalle
 
 @compiled_query
 def challenges_with_teams(*, user: int | None, is_staff: bool) -> QuerySet[Any]:
-    """Return the challenges in a person's list, by deadline, with the number of their teams.
+    """Return the challenges in a person's list with their numbers of teams, sorted by deadline.
 
-    `own` is the person's membership with its team, and `now` is the database's time.
+    The attribute `own` is set to the person's membership with its team, and `now` to the database's time.
     """
-    # `IN (0)` lets SQLite use the column `is_baseline` of the index; `NOT is_baseline` does not.
+    # Unlike `NOT is_baseline`, `IN (0)` lets SQLite use the column `is_baseline` of the index.
     teams = Team.objects.filter(challenge=OuterRef("pk"), is_baseline__in=[False], merged_into=None).order_by()
     counts = teams.values("challenge").annotate(count=Count("*")).values("count")
     listed = Challenge.objects.listed_for(Viewer(user, is_staff)).defer("description", "rules", "data")

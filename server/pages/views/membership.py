@@ -1,4 +1,4 @@
-"""The rules page of a challenge, with the form to join it."""
+"""The rules page of a challenge, with the form for joining it."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required

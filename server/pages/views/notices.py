@@ -1,4 +1,4 @@
-"""The inbox, email settings, unsubscribing, and the announcements of a challenge."""
+"""The inbox, email settings, unsubscribing from emails, and the announcements of a challenge."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -51,13 +51,13 @@ def choose_mails(request: PersonRequest) -> HttpResponse:
     return redirect("inbox")
 
 
-@csrf_exempt  # email programs send a POST request without a cookie; the signed token authorizes it (RFC 8058)
+@csrf_exempt  # email programs send a POST request without a cookie, which the signed token authorizes (RFC 8058)
 @never_cache
 @require_http_methods(FORM_METHODS)
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
-    """Unsubscribe the person in a token from the kind of emails in the token.
+    """Unsubscribe the person named in a token from the kind of email named in it.
 
-    A GET request only shows a button, because scanners open links in emails.
+    A GET request only shows a button, because virus scanners open links in emails.
     """
     kind = mails.unsubscribe(token) if request.method == "POST" else mails.kind_of(token)
     if kind is None:
@@ -67,12 +67,14 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_http_methods(FORM_METHODS)
 def announcements(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the announcements of a challenge. Organizers also have a form to write one."""
+    """Show the announcements of a challenge. Organizers also see a form for writing one."""
     current = find_context(request, slug)
     if request.method != "POST":
         return show_announcements(request, current, AnnouncementForm())
     announcing.refuse_others(current.challenge, request.user)
     form = AnnouncementForm(request.POST)
+    if "preview" in request.POST:
+        return show_announcements(request, current, AnnouncementForm(initial=request.POST.dict()))
     if not form.is_valid():
         return show_announcements(request, current, form, Refused("invalid", "Fix the problems below."))
     announcing.announce(challenge=current.challenge, by=request.user, **form.cleaned_data)
@@ -88,6 +90,7 @@ def show_announcements(
         "now": current.now,
         "announcements": current.challenge.announcements.all(),
         "form": form if current.may_edit else None,
+        "preview": form["text"].value() or "",
         "refusal": refusal,
     }
     return render_page(request, "challenge/announcements.html", context)

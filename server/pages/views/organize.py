@@ -1,4 +1,4 @@
-"""The pages of organizers: the import and export of a challenge as a zip file."""
+"""The organizer's overview of a challenge, and the import and export of challenges as zip files."""
 
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from evaluator.bundle import InvalidBundle
 from server.accounts.requests import FORM_METHODS, SAFE_METHODS, PersonRequest
+from server.challenges.edit_forms import ScheduleForm
 from server.challenges.gate import may_open
 from server.challenges.roles import Right, refuse_without
 from server.errors import Refused
+from server.organize.models import Publication
 from server.organize.services import bundle_uploads, exporting
 from server.organize.services.consent import Consent
 from server.pages.challenge_context import ChallengeContext, find_context
@@ -24,10 +26,10 @@ from server.submissions.services import admission
 
 
 @require_http_methods(FORM_METHODS)
-@csrf_exempt  # `accept_bundle` runs the CSRF check after the upload was allowed, because the check reads the form.
+@csrf_exempt  # `accept_bundle` runs the CSRF check, which parses the form, only after the upload has been allowed.
 @login_required
 def import_challenge(request: PersonRequest) -> HttpResponse:
-    """Show the form for a bundle, or import an uploaded bundle and list its errors and warnings."""
+    """Show the form for uploading a bundle, or import an uploaded bundle and list its errors and warnings."""
     bundle_uploads.require_may_import(request.user)
     if request.method != "POST":
         return show_import(request, BundleForm())
@@ -60,7 +62,7 @@ def accept_bundle(request: PersonRequest) -> HttpResponse:
 @require_safe
 @login_required
 def overview(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show an organizer the phases of a challenge with their ground truths, and the form to export it."""
+    """Show an organizer the phases of a challenge with their ground truths, and the form for exporting it."""
     return show_overview(request, organized_context(request, slug))
 
 
@@ -75,6 +77,10 @@ def show_overview(request: PersonRequest, current: ChallengeContext, refusal: Re
         "refusal": refusal,
         "may_edit": current.may_edit,
         "may_own": current.may_own,
+        "may_export": current.challenge.is_organized_by(request.user, Right.EDIT),  # also if it is archived
+        "may_archive": current.challenge.is_organized_by(request.user, Right.OWN),
+        "schedule_form": ScheduleForm(),
+        "scheduled": Publication.objects.filter(challenge=current.challenge).first(),
         "has_joined": current.challenge.memberships.exists(),
     }
     return render_page(request, "organize/overview.html", context)
@@ -84,20 +90,23 @@ def show_overview(request: PersonRequest, current: ChallengeContext, refusal: Re
 @login_required
 def export(request: PersonRequest, slug: str) -> FileResponse:
     """Download a challenge as a bundle. This is a POST request, because it is recorded in the audit log."""
-    current = organized_context(request, slug)
+    current = organized_context(request, slug, archived=True)
     return exporting.export_response(challenge=current.challenge, by=request.user)
 
 
-def organized_context(request: HttpRequest, slug: str, right: Right | None = None) -> ChallengeContext:
+def organized_context(
+    request: HttpRequest, slug: str, right: Right | None = None, *, archived: bool = False
+) -> ChallengeContext:
     """Return the context of a challenge. Raises Refused for people who do not have this right in it.
 
-    By default, a GET request needs the right to read, and any other request the right to edit.
+    By default, a GET request needs the right to read, and any other request the right to edit. In an archived challenge
+    nobody has a right to change something, unless `archived` is true.
     """
-    current = find_context(request, slug)
+    current = find_context(request, slug, archived=True)
     if not current.is_organizer:
         raise Refused("forbidden", "Only organizers of the challenge may see this page.")
     if right or request.method not in SAFE_METHODS:
-        refuse_without(right or Right.EDIT, by=request.user, challenge=current.challenge)
+        refuse_without(right or Right.EDIT, by=request.user, challenge=current.challenge, archived=archived)
     return current
 
 

@@ -1,4 +1,4 @@
-"""The page that shows the organizers of a challenge with their roles. Owners change them there."""
+"""The page that shows the organizers of a challenge and their roles. Owners can change them."""
 
 from collections.abc import Callable
 
@@ -9,8 +9,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from server.accounts.requests import FORM_METHODS, PersonRequest
-from server.challenges.models import Organizer
-from server.challenges.organizers import add, change_role, remove
+from server.challenges.models import Organizer, RoleOffer
+from server.challenges.organizers import accept, add, change_role, decline, remove
 from server.challenges.roles import MEANINGS, Right, Role
 from server.challenges.services import require_two_factor
 from server.errors import Refused
@@ -24,7 +24,7 @@ TWO_FACTOR_REQUIRED = "Organizers of this challenge need two-factor authenticati
 @require_http_methods(FORM_METHODS)
 @login_required
 def organizers(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show all organizers to any of them. Owners turn the requirement of two-factor authentication on or off."""
+    """Show the organizers of a challenge to each of them. Owners can require two-factor authentication here."""
     current = find_context(request, slug)
     if not current.is_organizer and current.challenge.has_organizer(request.user):
         raise Refused("two_factor_required", TWO_FACTOR_REQUIRED)
@@ -45,6 +45,8 @@ def add_organizer(request: PersonRequest, slug: str) -> HttpResponse:
     def change(current: ChallengeContext) -> str:
         name, role = request.POST.get("username", ""), request.POST.get("role", "")
         one = add(challenge=current.challenge, by=request.user, username=name, role=role)
+        if isinstance(one, RoleOffer):
+            return f"{one.user} is in a team, and was asked. If they accept, their team is taken off the leaderboards."
         return f"{one.user} is now {one.role} of this challenge."
 
     return changed(request, slug, change)
@@ -72,8 +74,42 @@ def remove_organizer(request: PersonRequest, slug: str, organizer: int) -> HttpR
     return changed(request, slug, change)
 
 
+@require_POST
+@login_required
+def withdraw_offer(request: PersonRequest, slug: str, offer: int) -> HttpResponse:
+    def change(current: ChallengeContext) -> str:
+        found = get_object_or_404(RoleOffer, challenge=current.challenge, pk=offer)
+        return f"The offer to {decline(offer=found, by=request.user).user} was withdrawn."
+
+    return changed(request, slug, change)
+
+
+@require_http_methods(FORM_METHODS)
+@login_required
+def role_offer(request: PersonRequest, slug: str) -> HttpResponse:
+    """Tell a participant what accepting a role as an organizer does, and accept or decline it."""
+    current = find_context(request, slug)
+    found = get_object_or_404(RoleOffer, challenge=current.challenge, user=request.user)
+    if request.method != "POST":
+        meaning = MEANINGS[Role(found.role)]
+        context = {"current": current, "now": current.now, "offer": found, "meaning": meaning}
+        return render_page(request, "challenge/role_offer.html", context)
+    if "accept" not in request.POST:
+        decline(offer=found, by=request.user)
+        messages.success(request, "You declined the role.")
+        return redirect("challenge", slug)
+    one = accept(offer=found)
+    messages.success(
+        request, f"You are now {one.role} of this challenge. Your team is not on the leaderboards anymore."
+    )
+    return redirect("organize", slug)
+
+
 def changed(request: PersonRequest, slug: str, change: Callable[[ChallengeContext], str]) -> HttpResponse:
-    """Make a change as an owner, and redirect with the message that it returns. The page shows a refusal."""
+    """Make a change that only owners may make, and redirect with the message that `change` returns.
+
+    If the change is refused, the page shows the refusal.
+    """
     current = organized_context(request, slug, Right.OWN)
     try:
         message = change(current)
@@ -91,6 +127,7 @@ def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | N
         "now": current.now,
         "refusal": refusal,
         "people": people,
+        "offers": RoleOffer.objects.filter(challenge=current.challenge).select_related("user").order_by("offered_at"),
         "roles": [(role, MEANINGS[role]) for role in Role],
         "may_own": current.may_own,
         "form": request.POST,

@@ -1,4 +1,4 @@
-"""The page of a phase for its organizers: live figures, and links to all pages for organizers."""
+"""The organizers' page about a phase, with live figures and links to all organizer pages."""
 
 from dataclasses import replace
 from hashlib import sha256
@@ -28,7 +28,10 @@ TOP = 10
 
 
 def organized_phase(request: HttpRequest, slug: str, phase: str, right: Right | None = None) -> ChallengeContext:
-    """Return the context of a phase for its organizers. Raises Refused for others, and 404 for a missing phase."""
+    """Return the context of a phase for its organizers.
+
+    Raises Refused for others, and 404 if there is no such phase.
+    """
     current = organized_context(request, slug, right)
     found = next((one for one in current.phases if one.slug == phase), None)
     if found is None:
@@ -39,7 +42,7 @@ def organized_phase(request: HttpRequest, slug: str, phase: str, right: Right | 
 @require_safe
 @login_required
 def live(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the figures of a phase, with links to its pages."""
+    """Show the figures of a phase, with links to its organizer pages."""
     context = panel_context(organized_phase(request, slug, phase))
     return render_page(request, "console/live.html", context)
 
@@ -57,7 +60,7 @@ def panel(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
 
 
 def panel_context(current: ChallengeContext) -> dict[str, Any]:
-    """Return the template context of the figures. `key` changes if and only if the figures do."""
+    """Return the template context for the figures. `key` changes if and only if the figures change."""
     phase = current.required_phase()
     figures = live_figures(phase, now=current.now)
     access = current.score_access

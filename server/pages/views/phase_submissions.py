@@ -1,4 +1,4 @@
-"""The submissions of all teams of a phase, for its organizers: a table, a CSV file, and acts on submissions."""
+"""The submissions of all teams in a phase, for its organizers: a table, a CSV file, and actions on submissions."""
 
 from typing import Any
 from uuid import UUID
@@ -71,7 +71,7 @@ def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | N
 
 
 def heading(name: str, title: str, chosen: submission_table.SubmissionFilter) -> tuple[str, str, str]:
-    """Return the title of a column, the query string that sorts by it, and its `aria-sort` if it is the order now."""
+    """Return the title of a column, the query string that sorts by it, and its `aria-sort` if it is the sort column."""
     assert name in SORTS
     is_descending = chosen.sort == f"-{name}"
     order = "descending" if is_descending else "ascending" if chosen.sort == name else ""
@@ -81,7 +81,7 @@ def heading(name: str, title: str, chosen: submission_table.SubmissionFilter) ->
 @require_safe
 @login_required
 def table_csv(request: PersonRequest, slug: str, phase: str) -> StreamingHttpResponse:
-    """Download all submissions that match the filter, as CSV."""
+    """Download all submissions that match the filter as CSV."""
     current = organized_phase(request, slug, phase)
     access, chosen, found = current.score_access, submission_filter(request.GET), current.required_phase()
     rows = ([table_row(one, access) for one in chunk] for chunk in submission_table.chunks(found, chosen))
@@ -99,7 +99,7 @@ def table_csv(request: PersonRequest, slug: str, phase: str) -> StreamingHttpRes
 @require_POST
 @login_required
 def requeue_failed(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Queue the failed submissions that match the filter again."""
+    """Requeue the failed submissions that match the filter."""
     current = organized_phase(request, slug, phase)
     chosen = submission_filter(request.GET)
     done = requeueing.requeue_failed(phase=current.required_phase(), chosen=chosen, by=request.user)
@@ -112,7 +112,7 @@ def requeue_failed(request: PersonRequest, slug: str, phase: str) -> HttpRespons
 @require_POST
 @login_required
 def requeue(request: PersonRequest, slug: str, phase: str, pk: UUID) -> HttpResponse:
-    """Queue a failed submission again, or a scored one to have it rescored."""
+    """Requeue a failed submission, or queue the rescoring of a scored one."""
     current = organized_phase(request, slug, phase)
     found = Submission.objects.select_related("phase__challenge", "team").filter(phase=current.required_phase())
     submission = get_object_or_404(found, pk=pk)
@@ -125,7 +125,7 @@ def requeue(request: PersonRequest, slug: str, phase: str, pk: UUID) -> HttpResp
 
 
 def queue_again(submission: Submission, by: User) -> None:
-    """Queue a failed or scored submission again. Raises Refused for other submissions."""
+    """Requeue a failed or scored submission. Raises Refused for other submissions."""
     if submission.status == Status.FAILED:
         recovery.requeue(submission=submission, by=by)
     elif submission.status == Status.SCORED:
@@ -136,11 +136,11 @@ def queue_again(submission: Submission, by: User) -> None:
 
 
 def address_with(name: str, current: ChallengeContext, key: UUID | int) -> str:
-    """Return the address of a page about a team or a submission of the phase."""
+    """Return the URL of a page about a team or a submission in the phase."""
     return reverse(name, args=[current.challenge.slug, current.required_phase().slug, key])
 
 
 def address(current: ChallengeContext, query: str) -> str:
-    """Return the address of the table with a query string."""
+    """Return the URL of the table with this query string."""
     path = reverse("organize_submissions", args=[current.challenge.slug, current.required_phase().slug])
     return f"{path}?{query}" if query else path

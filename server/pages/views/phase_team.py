@@ -1,4 +1,6 @@
-"""The page on which organizers disqualify a team or reinstate it."""
+"""The page on which organizers act on a team: they extend the phase, grant submissions, or disqualify the team."""
+
+from collections.abc import Mapping
 
 from django import forms
 from django.contrib import messages
@@ -10,16 +12,20 @@ from django.views.decorators.http import require_http_methods
 
 from server.accounts.requests import FORM_METHODS, PersonRequest
 from server.challenges import disqualification
+from server.challenges.closing import closing_for
 from server.challenges.disqualification import REASON_CHARACTERS
-from server.challenges.models import Team
+from server.challenges.models import Phase, Team
 from server.errors import Refused
+from server.organize.services import extending
+from server.pages.console.act_forms import ExtendForm, GrantForm, checked
 from server.pages.rendering import render_page
 from server.pages.views.phase_live import organized_phase
 from server.submissions.models import Submission
+from server.submissions.services import grants, quota
 
 
 class ReasonForm(forms.Form):
-    """The form to disqualify or reinstate a team."""
+    """The form for reinstating a team."""
 
     reason = forms.CharField(
         max_length=REASON_CHARACTERS,
@@ -30,42 +36,74 @@ class ReasonForm(forms.Form):
     )
 
 
+class DisqualifyForm(ReasonForm):
+    """The form for disqualifying a team."""
+
+    show = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Show the reason to the team",
+        help_text="Otherwise the team only reads that you took it off the leaderboards.",
+    )
+
+
+FORMS: Mapping[str, type[forms.Form]] = {
+    "disqualify": DisqualifyForm,
+    "reinstate": ReasonForm,
+    "extend": ExtendForm,
+    "grant": GrantForm,
+}
+
+
 @require_http_methods(FORM_METHODS)
 @login_required
 def team(request: PersonRequest, slug: str, phase: str, team: int) -> HttpResponse:
-    """Show whether a team is disqualified, and disqualify or reinstate it."""
+    """Show a team with its quota and its end, and act on it."""
     current = organized_phase(request, slug, phase)
-    found = get_object_or_404(Team, pk=team, challenge=current.challenge)
-    form = ReasonForm(request.POST if request.method == "POST" else None)
+    of_phase, found = current.required_phase(), get_object_or_404(Team, pk=team, challenge=current.challenge)
     context = {
         "current": current,
         "route": "organize_submissions",
         "now": current.now,
         "team": found,
         "team_query": urlencode({"team": found.name}),
-        "submissions": Submission.objects.filter(team=found, phase=current.required_phase()).count(),
-        "form": form,
+        "submissions": Submission.objects.filter(team=found, phase=of_phase).count(),
+        "quota": quota.state(team=found, phase=of_phase, now=current.now),
+        "closing": closing_for(found, of_phase),
+        "extension": found.extensions.filter(phase=of_phase).first(),
+        "grants": quota.grants_of(team=found, phase=of_phase),
+        "may_edit": current.may_edit,
+        "reason_form": ReasonForm() if found.disqualified_at else DisqualifyForm(),
+        "extend_form": ExtendForm(prefix="extend"),
+        "grant_form": GrantForm(prefix="grant", initial={"amount": 1, "day": current.now.date()}),
     }
     if request.method != "POST":
         return render_page(request, "console/team.html", context)
+    act = request.POST.get("act", "")
+    form = FORMS.get(act, ReasonForm)(request.POST, prefix=act if act in ("extend", "grant") else None)
     try:
-        said = decide(request, found, form)
+        said = decide(request, of_phase, found, act, form)
     except Refused as refusal:
-        return render_page(request, "console/team.html", {**context, "refusal": refusal})
+        name = {"extend": "extend_form", "grant": "grant_form"}.get(act, "reason_form")
+        return render_page(request, "console/team.html", {**context, name: form, "refusal": refusal})
     messages.success(request, said)
     return redirect("organize_team", slug, phase, team)
 
 
-def decide(request: PersonRequest, team: Team, form: ReasonForm) -> str:
-    """Disqualify or reinstate the team. Return a sentence that says what was done."""
-    if not form.is_valid():
-        raise Refused("invalid", f"A reason has at most {REASON_CHARACTERS} characters.")
-    reason = form.cleaned_data["reason"]
-    act = request.POST.get("act")
-    if act not in ("disqualify", "reinstate"):
-        raise Refused("invalid", "Choose whether to disqualify or to reinstate the team.")
-    if act == "reinstate":
-        disqualification.reinstate(team=team, by=request.user, reason=reason)
-        return f"{team.name} was reinstated."
-    disqualification.disqualify(team=team, by=request.user, reason=reason)
-    return f"{team.name} was disqualified."
+def decide(request: PersonRequest, phase: Phase, team: Team, act: str, form: forms.Form) -> str:
+    """Act on the team. Return a sentence that says what was done."""
+    values, by = checked(form), request.user
+    match act:
+        case "disqualify":
+            disqualification.disqualify(team=team, by=by, **values)
+            return f"{team.name} was disqualified."
+        case "reinstate":
+            disqualification.reinstate(team=team, by=by, reason=values["reason"])
+            return f"{team.name} was reinstated."
+        case "extend":
+            extending.extend_team(phase=phase, team=team, by=by, **values)
+            return f"{team.name} can submit until then. The private leaderboard opens after that."
+        case "grant":
+            grants.grant(phase=phase, team=team, by=by, **values)
+            return f"{team.name} has more submissions."
+    raise Refused("invalid", "Choose what to do with the team.")

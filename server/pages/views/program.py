@@ -1,4 +1,4 @@
-"""Serves the `podium` program, in the version that this server uses, as an archive that pip can install."""
+"""Serves the version of the `podium` program that this server uses, as an archive that pip can install."""
 
 from functools import cache
 from io import BytesIO
@@ -23,7 +23,7 @@ def program(request: HttpRequest) -> FileResponse:
 
 @cache
 def archive() -> bytes:
-    """Return the zip archive. The timestamps in it are constant, so identical code produces identical bytes."""
+    """Return the zip archive. Its timestamps are constant, so that identical code produces identical archives."""
     root = Path(settings.BASE_DIR)
     sources = sorted(path.relative_to(root) for path in (root / "evaluator").rglob("*.py"))
     packed = BytesIO()

@@ -1,4 +1,4 @@
-"""Provides a submission's report for download as JSON and CSV, limited to the parts that the phase shows."""
+"""Downloads of a submission's report as JSON and CSV, limited to the parts that the phase shows."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -61,7 +61,7 @@ def curve_points(report: dict[str, Any]) -> Iterator[Sequence[Any]]:
 
 
 def csv_file(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> HttpResponse:
-    """Return a CSV file with all digits.
+    """Return a CSV file that contains every digit of its numbers.
 
     Cells that look like spreadsheet formulas are escaped. Raises 404 if there are no rows.
     """

@@ -1,19 +1,22 @@
-"""Downloads the results of a phase: signed, as JSON, and as CSV."""
+"""Downloads of a phase's results: signed JSON, and CSV."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from server.organize.services import results
+from server.organize.services.results import download
 from server.pages.challenge_context import find_context
 
 
 @require_safe
-def results_json(request: HttpRequest, slug: str) -> HttpResponse:
+def results(request: HttpRequest, slug: str, ending: str) -> HttpResponseBase:
+    """Download the results. With `preliminary=1`, they may be unfinished and are marked as preliminary."""
     current = find_context(request, slug)
-    return results.json_response(current.required_phase(), access=current.score_access, now=current.now)
-
-
-@require_safe
-def results_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    current = find_context(request, slug)
-    return results.csv_response(current.required_phase(), access=current.score_access, now=current.now)
+    return download(
+        request,
+        current.required_phase(),
+        access=current.score_access,
+        now=current.now,
+        preliminary=request.GET.get("preliminary") == "1",
+        is_csv=ending == "csv",
+    )

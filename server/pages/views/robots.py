@@ -1,4 +1,4 @@
-"""Pages for search engines: robots.txt and a site map of the public challenges."""
+"""Information for search engines: robots.txt and a site map of the public challenges."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from server.challenges.models import Challenge
 
-# Search engines must not read personal pages, forms, and pages with an unlimited number of query strings.
+# Search engines must not crawl personal pages, forms, or pages whose query strings can vary without limit.
 NOT_FOR_ROBOTS = ("/accounts/", "/admin/", "/api/", "/submissions/", "/challenges/*/submit", "/*?")
 PAGES_OF_CHALLENGE = ("challenge", "challenge_data", "challenge_rules", "leaderboard")
 
@@ -22,7 +22,7 @@ def robots(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def sitemap(request: HttpRequest) -> HttpResponse:
-    """Return a site map of the front page and of the pages of all public challenges."""
+    """Return a site map with the front page and the pages of all public challenges."""
     public = Challenge.objects.filter(visibility=Challenge.Visibility.PUBLIC).order_by("slug")
     slugs = public.values_list("slug", flat=True)
     paths = [reverse("home"), *(reverse(name, args=[slug]) for slug in slugs for name in PAGES_OF_CHALLENGE)]

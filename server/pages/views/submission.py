@@ -1,4 +1,4 @@
-"""The page of a submission: its status, then its scores and report, or its defects."""
+"""The page of a submission, which shows its status, and later its scores and report or its defects."""
 
 from typing import Any
 from uuid import UUID
@@ -71,7 +71,7 @@ def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
     key = progress_key(read.submission, explained, wait)
     if read.submission.status in (Status.QUEUED, Status.SCORED) and seen == key:
         return HttpResponse(status=NO_CONTENT)
-    # Screen readers should not announce every change of the queue.
+    # Screen readers should not announce every change in the queue.
     is_new = seen != key and not (wait and seen.startswith(Status.QUEUED))
     context = panel_context(request, read, explained, wait, tab=request.GET.get("tab", METRICS))
     return render(request, "submission/panel.html", context | {"announce": is_new})
@@ -90,7 +90,7 @@ def explanation_state(read: ReadSubmission) -> ExplanationState:
 def panel_context(
     request: HttpRequest, read: ReadSubmission, explained: ExplanationState, wait: Wait | None, *, tab: str
 ) -> dict[str, Any]:
-    """Return the template context of the panel for the current state of a submission, with a tab of its report.
+    """Return the template context for the panel that shows the current state of a submission and a tab of its report.
 
     The submit page shows a brief panel, without metrics and report.
     """
@@ -131,7 +131,7 @@ def scored_context(read: ReadSubmission) -> dict[str, Any]:
     one = read.submission
     result, standing = result_of(one, read.access), standing_of(one, now=read.now)
     context: dict[str, Any] = {"result": result, "standing": standing, "next_rank": next_rank_of(read, standing)}
-    # organizers see the exact ends; all other viewers are members of the team
+    # only organizers see exact ends, and all other viewers are members of the team
     context["is_own"] = not read.access.exact_ends
     evaluation = feedback.current_evaluation(one)
     if result is None or evaluation is None:
@@ -143,9 +143,9 @@ def scored_context(read: ReadSubmission) -> dict[str, Any]:
 
 
 def next_rank_of(read: ReadSubmission, standing: Standing) -> NextRank | None:
-    """Return the difference between this score and that of the next higher rank.
+    """Return the next higher rank and the gap between its score and this one.
 
-    Return None for a submission without a rank, and under ladder feedback.
+    Return None if the submission has no rank, or under ladder feedback.
     """
     if standing.entry is None or read.submission.phase.has_ladder(read.now):
         return None
@@ -155,7 +155,7 @@ def next_rank_of(read: ReadSubmission, standing: Standing) -> NextRank | None:
 @require_safe
 @login_required
 def own_file(request: PersonRequest, pk: UUID) -> FileResponse:
-    """Download the file of a submission of the viewer's team, byte for byte as it was uploaded."""
+    """Download a file that the viewer's team submitted, byte for byte as it was uploaded."""
     return own_files.download(submission=read_or_404(request.user, pk).submission, by=request.user)
 
 
@@ -174,7 +174,7 @@ def cancel(request: PersonRequest, pk: UUID) -> HttpResponse:
 @require_POST
 @login_required
 def submit_anyway(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Submit the file of a rejected submission again, so that it is scored although no prediction in it can score."""
+    """Submit the file of a rejected submission again, and score it although none of its predictions can score."""
     try:
         again = intake.submit_anyway(submission=read_or_404(request.user, pk).submission, by=request.user)
     except Refused as refusal:

@@ -1,4 +1,4 @@
-"""The list of a team's submissions, and the form that changes a note, a method or the choice of a final submission."""
+"""The list of a team's submissions, and the form for changing a submission's note, method or final selection."""
 
 from typing import Any
 from uuid import UUID
@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from server.accounts.requests import PersonRequest
 from server.challenges.models import Phase
+from server.clock import is_over
 from server.errors import Refused
 from server.pages.challenge_context import ChallengeContext, context_of_phase, find_context
 from server.pages.forms import EditForm
@@ -64,7 +65,7 @@ def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | N
         "unscored_days": settings.UNSCORED_FILE_DAYS,
         "quota": quota.state(team=team, phase=phase, now=current.now),
         "finals_chosen": finals_chosen,
-        "better": None if phase.has_closed(current.now) else best_not_final(scores, finals_chosen, access),
+        "better": None if is_over(current.closing, current.now) else best_not_final(scores, finals_chosen, access),
         "default_finals": default_finals(phase),
         "decimals": access.decimals,
     }
@@ -79,7 +80,7 @@ def default_finals(phase: Phase) -> str:
 @require_POST
 @login_required
 def edit(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Change the note or the method of a submission, or whether it is final, and return to the page with the form."""
+    """Change a submission's note or method, or whether it is final, and return to the page that contains the form."""
     visible = Submission.objects.visible_to(request.user).select_related("phase__challenge", "team")
     submission = get_object_or_404(visible, pk=pk)
     of_page = any(name in request.POST for name in METHOD)  # only the form on the submission's page has these fields
@@ -97,7 +98,7 @@ def edit(request: PersonRequest, pk: UUID) -> HttpResponse:
 @transaction.atomic
 def change(request: PersonRequest, submission: Submission, form: EditForm) -> None:
     if not form.is_valid():
-        raise Refused("invalid", "A note has at most 500 characters.")
+        raise Refused("invalid", "A note can have at most 500 characters.")
     if "note" in request.POST:
         choices.set_note(submission=submission, by=request.user, note=form.cleaned_data["note"])
     if form.cleaned_data["final"] is not None:
@@ -107,7 +108,7 @@ def change(request: PersonRequest, submission: Submission, form: EditForm) -> No
 
 
 def list_address(current: ChallengeContext, submission: Submission) -> str:
-    """Return the URL of a submission in the list: the page that contains it, with the id of its row."""
+    """Return the URL of a submission in the list: the list page that contains it, and the anchor of its row."""
     own = Submission.objects.filter(team=submission.team_id, phase=submission.phase_id)
     number = own.filter(received_at__gt=submission.received_at).count() // PER_PAGE + 1
     page = f"{'&' if current.phase_query else '?'}page={number}" if number > 1 else ""

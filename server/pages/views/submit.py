@@ -1,4 +1,7 @@
-"""The submit page: one form for browsers with and without JavaScript. People who are not members join with it."""
+"""The submit page, whose form works with and without JavaScript.
+
+Submitting a file also lets people join the challenge.
+"""
 
 from dataclasses import replace
 
@@ -26,7 +29,7 @@ from server.submissions.services import admission, intake, quota, retention
 
 
 @require_http_methods(FORM_METHODS)
-@csrf_exempt  # `accept` runs the CSRF check after the upload was allowed, because the check reads the form.
+@csrf_exempt  # `accept` runs the CSRF check, which parses the form, only after the upload has been allowed.
 @login_required
 def submit(request: PersonRequest, slug: str) -> HttpResponse:
     current = find_context(request, slug)
@@ -41,7 +44,7 @@ def submit(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def upload_refusal(current: ChallengeContext, *, accept_rules: bool) -> Refused | None:
-    """Return the reason why the viewer may not submit a file now, or None. upload.js asks before it uploads a file.
+    """Return the reason why the viewer may not submit a file now, or None. upload.js requests it before an upload.
 
     `accept_rules` is true if a person without a team accepts the rules with this file.
     """
@@ -70,7 +73,7 @@ def take_upload_slots(current: ChallengeContext) -> None:
 def accept(request: PersonRequest, current: ChallengeContext) -> HttpResponse:
     """Read the form and save the submission. A person who is not yet a member joins the challenge first.
 
-    The person has accepted the rules: otherwise the request is refused before its body is read.
+    The person has already accepted the rules, because otherwise the request is refused before its body is read.
     """
     form = SubmitForm(request.POST, request.FILES) if current.team else FirstSubmitForm(request.POST, request.FILES)
     if not form.is_valid():
@@ -96,7 +99,7 @@ def accept(request: PersonRequest, current: ChallengeContext) -> HttpResponse:
 
 
 def form_address(current: ChallengeContext) -> str:
-    """Return the URL to which the form is submitted, with the consent of a person who joins with this file."""
+    """Return the URL to which the form is submitted. It includes the consent of a person who joins with this file."""
     query = current.phase_query
     if not current.team:
         query += f"{'&' if query else '?'}accept_rules=on"
@@ -111,8 +114,10 @@ def show(
     *,
     not_now: Refused | None = None,
 ) -> HttpResponse:
-    """Show the form. `refusal` is the reason why the file was not accepted; `not_now` is the reason why no file
-    would be accepted.
+    """Show the form.
+
+    `refusal` is the reason why a submitted file was not accepted. `not_now` is the reason why no file would be
+    accepted.
     """
     phase = current.required_phase()
     context = {

@@ -1,4 +1,4 @@
-"""The page of the viewer's team, and the forms that change its members, name and public page."""
+"""The page of the viewer's team, and the forms for changing its members, name and public page."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def team(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def show_team(request: PersonRequest, slug: str, refusal: Refused | None = None, **shown: str) -> HttpResponse:
-    """Show the team page. `shown` has more values for the template, such as the link of a new invitation."""
+    """Show the team page. `shown` contains additional values for the template, such as the link of a new invitation."""
     current = find_context(request, slug)
     if current.membership:
         context = member_context(current, current.membership, page=request.GET.get("page"))
@@ -81,7 +81,7 @@ def describe(request: PersonRequest, slug: str) -> HttpResponse:
 @require_POST
 @login_required
 def show_me(request: PersonRequest, slug: str) -> HttpResponse:
-    """Set whether the public page of the team shows the name of the person."""
+    """Set whether the team's public page shows the person's name."""
     shown = request.POST.get("shown") == "true"
 
     def change(current: ChallengeContext) -> str:
@@ -93,8 +93,9 @@ def show_me(request: PersonRequest, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The text on a page that asks for confirmation. `reasons` has a sentence for each rule that forbids the
-    change.
+    """The texts on a page that asks for confirmation.
+
+    `reasons` has one sentence for each rule that forbids the change.
     """
 
     title: str
@@ -183,9 +184,9 @@ def hand_over(request: PersonRequest, slug: str, member: int) -> HttpResponse:
 
 
 def member_at(request: PersonRequest, slug: str, member: int) -> tuple[ChallengeContext, Membership]:
-    """Return another member of a team, for its captain.
+    """Return another member of the team of which the viewer is the captain.
 
-    Raises Refused for people who are not its captain, and 404 if there is no such member.
+    Raises Refused for viewers who are not the captain, and 404 if there is no such member.
     """
     current = find_context(request, slug)
     own = current.required_team()

@@ -1,7 +1,7 @@
-"""Invitations to teams and requests to join: the forms of the team page, and the pages of an invitation.
+"""Invitations to teams and requests to join: the forms on the team page, and the pages for an invitation.
 
-The address of an invitation by link contains its token. It redirects to a page without the token, and keeps the token
-in a cookie. So neither other sites nor later log lines get the token, and it is still available after a sign-up.
+The URL of an invitation by link contains its token. It redirects to a page without the token, and keeps the token in a
+cookie. Therefore neither other sites nor later log lines contain the token, but it is still available after a sign-up.
 """
 
 from typing import Any
@@ -72,7 +72,7 @@ def ask(request: PersonRequest, slug: str) -> HttpResponse:
 def invitation(request: PersonRequest, slug: str, invitation: int) -> HttpResponse:
     """Show an invitation to the invited person, who accepts or declines it.
 
-    The captain uses the same address to accept or decline a request, or to withdraw an invitation.
+    The captain uses the same URL to accept or decline a request, or to withdraw an invitation.
     """
     current = find_context(request, slug)
     waiting = Invitation.objects.waiting(current.now).filter(team__challenge=current.challenge)
@@ -102,7 +102,10 @@ def decide(request: PersonRequest, found: Invitation) -> str:
 @never_cache
 @require_safe
 def follow_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Redirect to the page of an invitation, with the token in a cookie. Nothing is looked up or used here."""
+    """Redirect to the page of an invitation, with the token in a cookie.
+
+    The invitation is neither looked up nor accepted here.
+    """
     response = redirect("invitation")
     if len(token) <= TOKEN_CHARACTERS:
         response.set_cookie(

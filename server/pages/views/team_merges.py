@@ -1,4 +1,4 @@
-"""Merges of teams: the preview of a merge, its proposal, and the decision of the other captain."""
+"""Merges of teams: the preview of a merge, its proposal, and the other captain's decision."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -67,7 +67,7 @@ def decide(request: PersonRequest, found: MergeProposal) -> str:
 
 
 def captained_team(current: ChallengeContext) -> Team:
-    """Return the team of which the viewer is the captain. Raises Refused for other viewers."""
+    """Return the team whose captain is the viewer. Raises Refused if the viewer is not a captain."""
     team = current.required_team()
     if current.membership is None or not current.membership.is_captain:
         raise Refused("forbidden", "Only the captain of the team may do this.")
@@ -83,7 +83,7 @@ def show_preview(
     proposal: MergeProposal | None = None,
     refusal: Refused | None = None,
 ) -> HttpResponse:
-    """Show what a merge would do. Only the captain who decides sees the final choices of both teams."""
+    """Show what a merge would do. Only the captain who decides sees which submissions of both teams are final."""
     decides = proposal is not None and current.team == other
     context = {
         "current": current,

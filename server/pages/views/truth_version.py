@@ -20,7 +20,10 @@ MOST_ROWS = 20
 @require_safe
 @login_required
 def show(request: PersonRequest, slug: str, phase: str, version: int) -> HttpResponse:
-    """Show counts, histograms, class balance and the ceiling, which were computed when the truth was prepared."""
+    """Show the statistics of a ground truth: counts, histograms, class balance and ceiling.
+
+    They were computed when it was prepared.
+    """
     found = organized_phase(request, slug, phase)
     truth = rescoring.version_of(found, version)
     current, content = organized_context(request, slug), statistics.of(truth)
@@ -30,7 +33,7 @@ def show(request: PersonRequest, slug: str, phase: str, version: int) -> HttpRes
 
 
 def shown(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the template context for these statistics."""
+    """Return the template context for the statistics of a ground truth."""
     splits = list(content["counts"][0]["values"])
     return {
         "has_statistics": True,
@@ -57,7 +60,7 @@ def written(value: float | None, kind: str) -> str:
 
 
 def ranking(found: dict[str, Any]) -> dict[str, Any]:
-    """Return the chart of a class ranking, and its table rows as (label, name, numbers)."""
+    """Return the chart of a class ranking, and its table rows as (label, name, counts)."""
     curves = found["curves"]
     splits = [split for split in ("all", "public", "private") if split in curves]
     used = curves["all"][-1][0] if curves["all"] else 0

@@ -43,7 +43,7 @@ def versions(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 
 @require_POST
-@csrf_exempt  # `accept_truth` runs the CSRF check after the upload was allowed, because the check reads the form.
+@csrf_exempt  # `accept_truth` runs the CSRF check, which parses the form, only after the upload has been allowed.
 @login_required
 def add(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Add a version of the ground truth, or list its faults."""
@@ -72,7 +72,7 @@ def accept_truth(request: PersonRequest, phase: Phase) -> HttpResponse:
 @require_POST
 @login_required
 def rescore(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Start to score all submissions against a version of the ground truth. The leaderboards do not change yet."""
+    """Start scoring all submissions against a version of the ground truth. The leaderboards do not change yet."""
     found, form = organized_phase(request, slug, phase), RescoreForm(request.POST)
     if not form.is_valid():
         return show(request, found, Refused("invalid", "Choose a version of the ground truth."))
@@ -87,7 +87,7 @@ def rescore(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @require_POST
 @login_required
 def apply(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Apply the open rescoring: all leaderboards change at once."""
+    """Apply the open rescoring. All leaderboards change at once."""
     found, form = organized_phase(request, slug, phase), ApplyForm(request.POST)
     begun = rescoring.open_rescoring(found)
     if begun is None:
@@ -128,12 +128,13 @@ def show(request: PersonRequest, phase: Phase, refusal: Refused | None = None, *
         "current": current,
         "now": current.now,
         "of_phase": phase,
+        "may_edit": current.may_edit,
         "versions": [(truth, gate_of(truth, phase)) for truth in phase.truths.all()],
         "is_closed_by_gate": not may_open(phase),
         "refusal": refusal,
         "max_bytes": settings.UPLOAD_MAX_BYTES,
         "truth_form": TruthForm(),
-        # different ids are needed because both forms have a field `reveal`
+        # the ids must differ, because both forms have a field `reveal`
         "apply_form": ApplyForm(auto_id="apply_%s"),
         **found,
     }

@@ -1,8 +1,8 @@
-"""Models for uploaded files: submissions, their evaluations and reruns, and the quota that they used."""
+"""Models for submitted files: submissions, their evaluations and reruns, and the quota that they have used."""
 
 from server.submissions.models.evaluation import Evaluation, Explanation, Replicates, Score, ScoreQuerySet
 from server.submissions.models.lease import Leased
-from server.submissions.models.quota import QuotaEntry
+from server.submissions.models.quota import QuotaEntry, QuotaGrant
 from server.submissions.models.rerun import Rerun, RerunQuerySet
 from server.submissions.models.states import BOOTSTRAPPING, FINISHED, STAGES, UNSCORED, Failure, Fault, Status
 from server.submissions.models.submission import Submission, SubmissionQuerySet, upload_key
@@ -18,6 +18,7 @@ __all__ = [
     "Fault",
     "Leased",
     "QuotaEntry",
+    "QuotaGrant",
     "Replicates",
     "Rerun",
     "RerunQuerySet",

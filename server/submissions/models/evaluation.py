@@ -12,7 +12,7 @@ PUBLISHED_HELP = "under ladder feedback, the evaluation whose public scores are 
 
 
 class Evaluation(models.Model):
-    """One scoring of a submission against one truth, by one version of the evaluator."""
+    """One scoring of a submission against one version of the ground truth, by one version of the evaluator."""
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="evaluations")
     truth = models.ForeignKey(Truth, on_delete=models.PROTECT, related_name="evaluations")
@@ -27,7 +27,7 @@ class Evaluation(models.Model):
 
     class Meta:
         constraints = (
-            # A signature identifies the ground truth and the version of the evaluator.
+            # A signature includes the ground truth and the version of the evaluator.
             models.UniqueConstraint(fields=("submission", "signature"), name="one_evaluation_per_signature"),
         )
         indexes = (models.Index(fields=("signature", "submission"), name="evaluation_on_board"),)
@@ -37,16 +37,16 @@ class Evaluation(models.Model):
 
     @property
     def is_published(self) -> bool:
-        """Whether participants see this evaluation's own scores under ladder feedback; see `is_visible`."""
+        """Whether ladder feedback shows this evaluation's scores rather than those of another one; see `is_visible`."""
         return self.published_id == self.pk
 
 
 def is_visible(ladders: list[int]) -> Q:
-    """Return the query condition that selects the scores that participants may see.
+    """Return a query condition for the scores that participants may see.
 
-    `ladders` are the keys of the phases in which the reader gets ladder feedback. In these, a score is visible only if
-    the evaluation was published with its own scores. A score is hidden until the ladder has decided, and if it shows
-    the team's best scores instead. In all other phases, every score is visible.
+    `ladders` are the ids of the phases in which the viewer gets ladder feedback. In these phases, a score is visible
+    only if the ladder has decided to show it. It is hidden until then, and if the team's best scores are shown instead.
+    In all other phases, every score is visible.
     """
     published = Q(evaluation__published=F("evaluation"))
     return published | ~Q(evaluation__submission__phase__in=ladders)
@@ -58,12 +58,12 @@ class ScoreQuerySet(models.QuerySet["Score"]):
         return self.filter(is_visible(ladders))
 
     def with_visible(self, *, ladders: list[int]) -> "ScoreQuerySet":
-        """Annotate each score with `visible`; see `is_visible`."""
+        """Annotate each score with `visible`, which tells whether participants may see it; see `is_visible`."""
         return self.annotate(visible=is_visible(ladders))
 
 
 class Score(models.Model):
-    """The value of one metric on one split. Leaderboards are sorted by this column, never by a key in JSON."""
+    """The value of one metric on one split. Leaderboards are sorted by this column instead of a key in JSON."""
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="scores")
     split = models.CharField(max_length=10)

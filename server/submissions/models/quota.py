@@ -1,4 +1,4 @@
-"""The ledger of the quota that submissions have used."""
+"""The ledger that records how submissions use quota, and the grants that raise the quota of a team."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,7 +8,7 @@ from server.submissions.models.submission import Submission
 
 
 class QuotaEntry(models.Model):
-    """An entry of a team's ledger: +1 when a submission is accepted, -1 when its quota is given back."""
+    """An entry in a team's ledger: +1 when a submission is accepted, -1 when its quota is given back."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="quota_entries")
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="quota_entries")
@@ -29,3 +29,22 @@ class QuotaEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.amount:+d} {self.reason}"
+
+
+class QuotaGrant(models.Model):
+    """Additional submissions for one team, on one day or, if `day` is empty, in total. Both raise the total limit."""
+
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="quota_grants")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="quota_grants")
+    amount = models.PositiveSmallIntegerField()
+    day = models.DateField(null=True, help_text="the day (UTC) whose quota the grant raises; empty: the total quota")
+    reason = models.CharField(max_length=300)
+    granted_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("granted_at", "pk")
+        indexes = (models.Index(fields=("phase", "team", "day"), name="grants_of_team_and_day"),)
+        constraints = (models.CheckConstraint(name="quota_grant_is_positive", condition=Q(amount__gte=1)),)
+
+    def __str__(self) -> str:
+        return f"{self.amount} more for {self.team}"

@@ -1,4 +1,4 @@
-"""Reruns, which score a submission again, at a lower priority than the first scoring."""
+"""Reruns, which score a submission again at a lower priority than its first scoring."""
 
 from django.db import models
 from django.db.models import Q
@@ -10,7 +10,7 @@ from server.submissions.models.submission import Submission
 
 class RerunQuerySet(models.QuerySet["Rerun"]):
     def scoring(self) -> "RerunQuerySet":
-        """Return reruns that produce a score or its intervals, not only an explanation."""
+        """Return reruns that produce a score or its intervals, as opposed to only an explanation."""
         return self.filter(purpose=Rerun.Purpose.INTERVALS)
 
     def pending(self) -> "RerunQuerySet":
@@ -22,7 +22,7 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
         return self.exclude(failure="")
 
     def blocked(self) -> "RerunQuerySet":
-        """Return reruns that were given up, and reruns that are waiting because a stored file could not be read."""
+        """Return reruns that were given up, and reruns that were postponed because a stored file could not be read."""
         return self.exclude(failure="", waiting_for="")
 
     def queued(self) -> "RerunQuerySet":
@@ -30,7 +30,7 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
         return self.pending().filter(lease_token=None)
 
     def claimable(self) -> "RerunQuerySet":
-        """Return queued reruns with the related rows that a worker reads."""
+        """Return queued reruns together with the related rows that a worker needs."""
         return self.queued().select_related("truth", "submission__phase")
 
     def running(self) -> "RerunQuerySet":
@@ -38,7 +38,7 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
 
 
 class Rerun(Leased):
-    """A job that scores a submission again. The row is deleted when it is done."""
+    """A job that scores a submission again. The row is deleted when the job is done."""
 
     class Purpose(models.TextChoices):
         INTERVALS = "intervals", "intervals"

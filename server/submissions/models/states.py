@@ -26,7 +26,7 @@ class Fault(models.TextChoices):
 
 
 class Failure(models.TextChoices):
-    """The reasons why a file without defects may have no score. Programs match on these codes."""
+    """The reasons why a file without defects may have no score. API clients match on these codes."""
 
     UNUSABLE_TRUTH = "unusable_truth", "the truth or the settings cannot be used"
     OUT_OF_MEMORY = "out_of_memory", "more memory than a worker has"
@@ -36,7 +36,7 @@ class Failure(models.TextChoices):
 
     @property
     def fault(self) -> Fault:
-        """Return who is usually responsible for a failure for this reason.
+        """Return who is usually responsible if a submission fails for this reason.
 
         Participants are responsible for files that exceed the time or memory limit.
         """

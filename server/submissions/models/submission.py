@@ -15,13 +15,13 @@ from server.submissions.models.states import FINISHED, Failure, Fault, Status
 
 
 def upload_key(submission: "Submission", name: str) -> str:
-    """Return a random storage name. The participant's own file name is kept in a column."""
+    """Return a random storage name. The participant's file name is kept in a column."""
     return f"submissions/{uuid.uuid4().hex}"
 
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def visible_to(self, user: Any) -> "SubmissionQuerySet":
-        """Return the submissions of the user's teams and of challenges that the user organizes.
+        """Return the submissions by the user's teams and in challenges that the user organizes.
 
         Staff see all submissions.
         """
@@ -43,11 +43,11 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.filter(status=Status.QUEUED)
 
     def claimable(self) -> "SubmissionQuerySet":
-        """Return queued submissions with the related rows that a worker reads."""
+        """Return queued submissions together with the related rows that a worker needs."""
         return self.queued().select_related("phase", "team")
 
     def stored(self) -> "SubmissionQuerySet":
-        """Return submissions whose file is still stored."""
+        """Return submissions whose files are still stored."""
         return self.exclude(file="")
 
     def settled(self) -> "SubmissionQuerySet":
@@ -70,7 +70,7 @@ class Submission(Leased):
         help_text="the team that submitted the file, if that team has been merged into another team",
     )
     user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="submissions")
-    # Empty if the file was removed, because it was not scored.
+    # Empty if the file has been removed, which happens only if it was not scored.
     file = models.FileField(upload_to=upload_key, max_length=200)
     file_name = models.CharField(max_length=255)
     size_bytes = models.PositiveBigIntegerField()

@@ -1,1 +1,1 @@
-"""All functions that change submissions: they accept files, record scores, save the choices of teams, and clean up."""
+"""All functions that change submissions: they accept files, record scores, save the teams' choices, and clean up."""

@@ -7,9 +7,10 @@ from django.conf import settings
 from django.db.models import Q
 
 from server.accounts.models import User
+from server.challenges.closing import closing_for
 from server.challenges.gate import may_open
 from server.challenges.models import Membership, Phase, Team
-from server.clock import utc_text
+from server.clock import is_over, utc_text
 from server.errors import Refused
 from server.submissions import upload_slots
 from server.submissions.models import Status, Submission
@@ -17,7 +18,7 @@ from server.submissions.services import quota, retention
 
 DAY = timedelta(days=1)
 RETRY_SECONDS = 30
-# A file cannot be submitted again if an earlier submission of the same file is in one of these states.
+# A file cannot be submitted again while an earlier submission of the same file is in one of these states.
 NO_DUPLICATE = (Status.QUEUED, Status.RUNNING, Status.SCORED)
 
 
@@ -26,7 +27,7 @@ def refuse_large(size_bytes: int) -> None:
     if size_bytes > allowed:
         raise Refused(
             "file_too_large",
-            f"The file has {size_bytes:,} bytes; {allowed:,} are allowed. Compress it with gzip, or leave out "
+            f"The file has {size_bytes:,} bytes; at most {allowed:,} are allowed. Compress it with gzip, or leave out "
             "predictions with low confidence.",
             allowed_bytes=allowed,
         )
@@ -50,19 +51,24 @@ def refuse_privileged(*, team: Team, phase: Phase) -> None:
         )
 
 
-def refuse_by_date(phase: Phase, now: datetime) -> None:
+def refuse_by_date(phase: Phase, now: datetime, team: Team | None = None) -> None:
+    """Raise Refused unless the phase accepts files from this team now. The team may have an extension."""
     if not phase.has_opened(now):
         opening = utc_text(phase.opening)
         raise Refused("phase_not_open", f"This phase opens at {opening}. Submit then.", opens_at=phase.opening)
-    if phase.has_closed(now) and phase.closing is not None:
-        closing = utc_text(phase.closing)
+    closing = closing_for(team, phase)
+    if closing is not None and is_over(closing, now):
         raise Refused(
-            "phase_closed", f"This phase closed at {closing} and accepts no more submissions.", closed_at=phase.closing
+            "phase_closed",
+            f"This phase closed at {utc_text(closing)} and accepts no more submissions.",
+            closed_at=closing,
         )
     if not may_open(phase):
         reason = "its tests are not complete" if phase.truth else "it has no ground truth"
         detail = f"This phase is not open yet, because {reason}. Ask its organizers when it will be ready."
         raise Refused("phase_not_open", detail)
+    if phase.is_paused:
+        raise Refused("phase_not_open", phase.pause_text)
 
 
 def refuse_duplicates(submission: Submission) -> None:
@@ -114,18 +120,18 @@ def refuse_by_storage(team: Team, *, now: datetime, more_bytes: int = 1) -> None
 def take_upload_slots(*, user: User, team: Team, phase: Phase, now: datetime) -> None:
     """Take the upload slots for a file.
 
-    At any time, a team can upload at most as many files as it has submissions left.
+    A team can upload only as many files at the same time as it has submissions left.
     """
     left = quota.state(team=team, phase=phase, now=now).may_submit
     if upload_slots.take(f"team {team.pk} phase {phase.pk}", left):
         return take_account_slot(user)
     raise too_many_uploads(
-        f"Your team has {left} submissions left in this phase and is already uploading as many files."
+        f"Your team has {left} submissions left in this phase and is already uploading that many files."
     )
 
 
 def take_account_slot(user: User) -> None:
-    """Take one of the account's upload slots, which limit all of its uploads: submissions and ground truths."""
+    """Take one of the account's upload slots, which limit the number of its simultaneous uploads of any kind."""
     most = settings.ACCOUNT_MAX_UPLOADS
     if not upload_slots.take(f"user {user.pk}", most):
         raise too_many_uploads(f"Your account is uploading {most} files, which is the limit.")
@@ -138,12 +144,11 @@ def too_many_uploads(reason: str) -> Refused:
 
 
 def refuse_early(*, team: Team, phase: Phase, now: datetime, more_bytes: int = 1) -> None:
-    """Raise Refused if a rule that does not depend on the file's content forbids the submission. It is called
-    before the upload.
+    """Raise Refused if a rule that does not depend on the file's content forbids the submission.
 
-    `more_bytes` is the size of the file if it is already known.
+    This is called before the upload. `more_bytes` is the size of the file if it is already known.
     """
     refuse_privileged(team=team, phase=phase)
-    refuse_by_date(phase, now)
+    refuse_by_date(phase, now, team)
     refuse_by_quota(team=team, phase=phase, now=now)
     refuse_by_storage(team, now=now, more_bytes=more_bytes)

@@ -1,4 +1,4 @@
-"""Changes that a team can make to its submissions: the note, and the choice for the private leaderboard."""
+"""Changes that a team can make to its submissions: the note, and which of them are final."""
 
 import unicodedata
 
@@ -7,7 +7,9 @@ from django.db import transaction
 from evaluator.texts import without_hidden
 from server.accounts.models import User
 from server.audit import services as audit
+from server.challenges.closing import has_closed_for
 from server.challenges.models import Membership
+from server.challenges.roles import refuse_archived
 from server.clock import database_now
 from server.errors import Refused
 from server.submissions.models import Status, Submission
@@ -22,7 +24,9 @@ def checked_note(note: str) -> str:
     plain = " ".join(unicodedata.normalize("NFKC", note).split())
     visible = without_hidden(plain)
     if len(visible) > NOTE_CHARACTERS:
-        raise Refused("invalid", f"The note has {len(visible)} characters; {NOTE_CHARACTERS} are allowed. Shorten it.")
+        raise Refused(
+            "invalid", f"The note has {len(visible)} characters; at most {NOTE_CHARACTERS} are allowed. Shorten it."
+        )
     return visible
 
 
@@ -33,9 +37,10 @@ def refuse_non_member(submission: Submission, by: User) -> None:
 
 @transaction.atomic
 def set_note(*, submission: Submission, by: User, note: str) -> Submission:
-    """Change the note. This is allowed at any time, because it changes no leaderboard."""
+    """Change the note. This is allowed until the challenge is archived, because it changes no leaderboard."""
     lock_team(submission)
     refuse_non_member(submission, by)
+    refuse_archived(submission.phase.challenge)
     submission.note = checked_note(note)
     submission.save(update_fields=["note"])
     audit.record(actor=by, action="submission.note", subject=f"submission {submission.pk}")
@@ -44,9 +49,9 @@ def set_note(*, submission: Submission, by: User, note: str) -> Submission:
 
 @transaction.atomic
 def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
-    """Choose a submission for the private leaderboard, or undo that choice.
+    """Select a submission as final, so that it counts on the private leaderboard, or undo this choice.
 
-    Until the phase closes, a team can choose up to `phase.finals` submissions.
+    Until the phase closes, a team can select up to `phase.finals` submissions.
     """
     lock_team(submission)
     refuse_non_member(submission, by)
@@ -54,7 +59,7 @@ def set_final(*, submission: Submission, by: User, final: bool) -> Submission:
     if submission.final == final:
         return submission
     phase = submission.phase
-    if phase.has_closed(database_now()):
+    if has_closed_for(submission.team, phase, database_now()):
         raise Refused(
             "phase_closed", "This phase is closed. The submissions that were chosen before the deadline count."
         )

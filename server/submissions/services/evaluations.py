@@ -10,13 +10,11 @@ from server.sql import insert
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Submission
 
 FLOAT64_BYTES = 8
-SEED = 0  # all submissions use the same seed, so that the replicates of any two submissions can be paired
+SEED = 0  # the same for all submissions, so that the replicates of any two submissions can be paired
 
 
 class NotReproducible(Exception):
-    """A second scoring of the same file against the same ground truth gave scores that differ from those of the
-    first.
-    """
+    """A second scoring of a file against the same ground truth produced different scores."""
 
 
 def write(
@@ -48,7 +46,7 @@ def without_scores(split: dict[str, Any]) -> dict[str, Any]:
 
 
 def interval_fields(split: dict[str, Any], metric: str) -> dict[str, float]:
-    """Return the fields `low` and `high` of a metric's interval, or an empty dict if it has none."""
+    """Return the fields `low` and `high` for a metric's interval, or an empty dict if it has none."""
     ends = split["intervals"].get(metric)
     return dict(zip(("low", "high"), ends, strict=True)) if ends else {}
 
@@ -56,9 +54,9 @@ def interval_fields(split: dict[str, Any], metric: str) -> dict[str, float]:
 def add_intervals(
     submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float, now: datetime
 ) -> Evaluation:
-    """Write the intervals into the recorded evaluation, or into a new one if none is recorded.
+    """Write the intervals to the recorded evaluation, or to a new one if none is recorded.
 
-    Raises NotReproducible if the scores differ.
+    Raises NotReproducible if the scores differ from the recorded ones.
     """
     found = find_same(submission, truth=truth, report=report)
     if found is None:
@@ -72,9 +70,9 @@ def add_intervals(
 
 
 def find_same(submission: Submission, *, truth: Truth, report: dict[str, Any]) -> Evaluation | None:
-    """Return the recorded evaluation with the same truth, evaluator version and signature, or None if there is none.
+    """Return the recorded evaluation with the same ground truth, evaluator version and signature, or None.
 
-    Raises NotReproducible if its scores differ from those of the report.
+    Raises NotReproducible if its scores differ from those in the report.
     """
     found = Evaluation.objects.filter(
         submission=submission, truth=truth, evaluator_version=__version__, signature=report["signature"]
@@ -92,7 +90,7 @@ def find_same(submission: Submission, *, truth: Truth, report: dict[str, Any]) -
 
 
 def write_replicates(evaluation: Evaluation, vectors: Mapping[str, bytes]) -> None:
-    """Replace the replicates of the headline metric; `vectors` maps each split to its float64 values as bytes."""
+    """Replace the replicates of the headline metric. `vectors` maps each split to its float64 values as bytes."""
     evaluation.replicates.all().delete()
     Replicates.objects.bulk_create(
         Replicates(evaluation=evaluation, split=split, seed=SEED, count=len(values) // FLOAT64_BYTES, values=values)
@@ -101,7 +99,7 @@ def write_replicates(evaluation: Evaluation, vectors: Mapping[str, bytes]) -> No
 
 
 def write_explanation(evaluation: Evaluation, contents: Mapping[str, bytes]) -> None:
-    """Replace the explanations; `contents` maps each split to compressed JSON."""
+    """Replace the explanations. `contents` maps each split to compressed JSON."""
     evaluation.explanations.all().delete()
     Explanation.objects.bulk_create(
         Explanation(evaluation=evaluation, split=split, content=content) for split, content in contents.items()

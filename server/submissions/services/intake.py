@@ -1,6 +1,8 @@
-"""Accepts a submitted file: checks the rules, writes its row, ledger entry and audit entry, and wakes a worker."""
+"""Accepts a submitted file: checks the rules, writes the submission, ledger and audit rows, and wakes a worker."""
 
+import logging
 import unicodedata
+from functools import partial
 from hashlib import file_digest
 from pathlib import PurePath
 
@@ -20,11 +22,13 @@ from server.submissions.services.choices import checked_note
 from server.submissions.small_files import is_small
 from server.submissions.upload_handler import HashedFile
 
+log = logging.getLogger(__name__)
+
 NAME_CHARACTERS = 255
 
 
 class AlreadySubmitted(Exception):
-    """Raised if an earlier request has submitted this file with the same idempotency key."""
+    """Raised if an earlier request has submitted a file with the same idempotency key."""
 
     def __init__(self, submission: Submission) -> None:
         self.submission = submission
@@ -43,9 +47,9 @@ def submit(
 ) -> Submission:
     """Accept a file for a team. Raises Refused, and stores nothing, if a rule of the phase forbids the submission.
 
-    With `force`, the file is scored even if no prediction in it can score. Otherwise such a file is rejected.
-    If the team has submitted the same file with the same idempotency `key` before, the earlier submission is returned.
-    `charge=False` is for baselines: membership, dates and quota are not checked, and `user` may be None.
+    With `force`, the file is scored even if no prediction in it can score. Otherwise such a file is rejected. If the
+    team has submitted the same file with the same idempotency `key` before, the earlier submission is returned. Use
+    `charge=False` for baselines. Membership, dates and quota are then not checked, and `user` may be None.
     """
     admission.refuse_large(file.size)
     submission = Submission(
@@ -82,7 +86,7 @@ def submit_anyway(*, submission: Submission, by: User) -> Submission:
             "invalid", "This is possible only if no prediction in the file can score and the file is still stored."
         )
     team, phase = submission.team, submission.phase
-    # The rules are checked before the file is read and copied, because it may be large, and again afterwards.
+    # The rules are checked now, because reading and copying a large file takes time, and again afterwards.
     admission.refuse_non_member(user=by, team=team, phase=phase)
     admission.refuse_early(team=team, phase=phase, now=database_now(), more_bytes=submission.size_bytes)
     admission.refuse_duplicates(submission)
@@ -98,7 +102,7 @@ def submit_anyway(*, submission: Submission, by: User) -> Submission:
 
 
 def digest_of(file: "File[bytes]") -> str:
-    """Return the sha256 of a file's content. An upload was hashed when it was received."""
+    """Return the sha256 of a file's content. The hash of an upload was already computed while it was received."""
     if isinstance(file, HashedFile):
         return file.sha256
     file.seek(0)
@@ -106,16 +110,16 @@ def digest_of(file: "File[bytes]") -> str:
 
 
 def visible_name(name: str) -> str:
-    """Return the participant's file name without folders and without invisible or direction-changing characters."""
+    """Return the participant's file name without folders, hidden characters, and characters that change direction."""
     plain = without_hidden(unicodedata.normalize("NFKC", name))
     return PurePath(plain).name.lstrip(".")[-NAME_CHARACTERS:] or "unnamed"
 
 
 def keep(submission: Submission, file: "File[bytes]", *, charge: bool) -> None:
-    """Store the file and its row. The file is deleted only if the transaction failed before its commit.
+    """Store the file and its row. The file is deleted only if the transaction fails before its commit.
 
-    If the connection breaks during the commit, the outcome of the commit is unknown. The file then remains, because a
-    row must never lose its file; the sweeper handles files without a row.
+    If the connection breaks during the commit, the outcome of the commit is unknown. In this case the file is kept,
+    because a row must never lose its file. The sweeper moves files without a row to quarantine.
     """
     submission.file.save(submission.file_name, file, save=False)
     decided = False
@@ -132,14 +136,15 @@ def keep(submission: Submission, file: "File[bytes]", *, charge: bool) -> None:
 def admit(submission: Submission, *, charge: bool) -> None:
     """Check the rules and write the row, in the caller's transaction.
 
-    The team's row is locked and the clock is read afterwards. So two uploads cannot both use the last submission of a
-    quota, and no upload counts for a day that is over. The phase's row is locked too, so that an upload waits for a
-    running import: after the first submission, an import may not change anything that affects scores.
+    The team's row is locked before the clock is read. Therefore two uploads cannot both use the last submission of a
+    quota, and no upload counts for a day that is over. The phase's row is locked as well, so that an upload waits for a
+    running import, because an import may not change anything that affects scores after the first submission.
     """
     phases = Phase.objects.select_for_update(no_key=True, of=("self",)).select_related("challenge")
-    phase = phases.get(pk=submission.phase_id)  # the team is read again, because the upload may have taken a long time
+    # phase and team are read again, because the upload may have taken a long time
+    phase = phases.get(pk=submission.phase_id)
     team = Team.objects.select_for_update(no_key=True).filter(pk=submission.team_id).first()
-    if team is None:  # the team was deleted when its only member entered another team
+    if team is None:  # a team is deleted if its only member joins another team before it has submitted
         raise Refused("not_a_member", "Your team no longer exists. Submit again for your current team.")
     now = database_now()
     if earlier := submitted_before(team=team, phase=phase, key=submission.idempotency_key):
@@ -148,7 +153,7 @@ def admit(submission: Submission, *, charge: bool) -> None:
     if charge:
         admission.refuse_non_member(user=submission.user, team=team, phase=phase)
         admission.refuse_privileged(team=team, phase=phase)
-        admission.refuse_by_date(phase, now)
+        admission.refuse_by_date(phase, now, team)
     admission.refuse_duplicates(submission)
     if charge:
         admission.refuse_by_quota(team=team, phase=phase, now=now)
@@ -163,6 +168,8 @@ def admit(submission: Submission, *, charge: bool) -> None:
         subject=f"submission {submission.pk}",
         detail={"phase": str(phase), "team": team.pk, "sha256": submission.sha256},
     )
+    fields = {"submission": str(submission.pk), "phase": phase.pk, "team": team.pk, "bytes": submission.size_bytes}
+    transaction.on_commit(partial(log.info, "submission received", extra=fields))
     queue.enqueue_on_commit(Submission, submission.pk)
 
 
@@ -175,9 +182,7 @@ def submitted_before(*, team: Team, phase: Phase, key: str) -> Submission | None
 
 
 def refuse_other_file(earlier: Submission, sha256: str, *, force: bool) -> None:
-    """Raise Refused if a request repeats the key of an earlier submission with another file or another value of
-    `force`.
-    """
+    """Raise Refused if a request repeats an idempotency key with another file or another value of `force`."""
     if (earlier.sha256, earlier.forced) != (sha256, force):
         raise key_used()
 

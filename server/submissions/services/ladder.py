@@ -1,7 +1,7 @@
 """The Ladder (Blum and Hardt, 2015) decides which public scores a team sees for a file.
 
 A team sees the file's own scores only if they exceed the team's best scores by more than a given number of standard
-errors of the paired difference. Each phase sets this number. Otherwise the team sees its best scores again, so
+errors of the paired difference. Each phase sets this number. Otherwise the team sees its best scores again, so that
 differences that may be due to chance reveal nothing. The decision is made once for each evaluation, in the order in
 which replicates are recorded.
 """
@@ -15,7 +15,7 @@ from server.submissions.models import Evaluation, Replicates, Score, ScoreQueryS
 
 
 def publish(evaluation: Evaluation) -> None:
-    """Decide which scores a new evaluation shows, even if its phase does not use ladder feedback now.
+    """Decide which scores a new evaluation shows under ladder feedback, even if its phase does not use it now.
 
     The team must be locked.
     """
@@ -27,7 +27,7 @@ def publish(evaluation: Evaluation) -> None:
 
 
 def best_of_team(evaluation: Evaluation) -> Score | None:
-    """Return the best public headline score with this evaluation's signature that the team has seen so far."""
+    """Return the team's best public headline score so far that was shown under this evaluation's signature."""
     submission = evaluation.submission
     seen = headlines().filter(
         evaluation__signature=evaluation.signature,
@@ -43,10 +43,10 @@ def headlines() -> ScoreQuerySet:
 
 
 def is_published(evaluation: Evaluation, best: Score) -> bool:
-    """Return whether a team sees an evaluation's own scores, given the team's best score so far.
+    """Return whether a team sees the scores of an evaluation, given the team's best score so far.
 
     Baselines are always published, because nobody uses them to learn about the ground truth. Undefined scores are
-    published too, because they reveal nothing.
+    always published, because they reveal nothing.
     """
     own = headlines().filter(evaluation=evaluation, metric=best.metric).first()
     if own is None or own.value is None or best.value is None or evaluation.submission.team.is_baseline:
@@ -73,7 +73,7 @@ def beats(
     """Return whether `score` exceeds `best` by more than this number of standard errors of the paired difference.
 
     If the two lists of replicates come from different bootstrap draws, they are not paired, and the larger unpaired
-    error is used. Without replicates the result is False.
+    error is used. Without replicates, the result is False.
 
     >>> replicates, of_best = [0.5, 0.52, 0.54], [0.49, 0.5, 0.51]
     >>> [beats(score, 0.5, replicates, of_best, standard_errors=2) for score in (0.515, 0.525)]

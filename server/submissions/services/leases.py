@@ -3,12 +3,13 @@
 Other apps use these leases for their own jobs, with their own rules for claiming them
 (`leaderboards.services.comparisons`).
 
-A worker holds a job until its lease expires; a heartbeat renews the lease. Every change is one UPDATE that names the
-lease. So it does no harm if a message is delivered twice or a worker dies at any time: a worker that has lost its lease
-writes nothing.
+A worker holds a job until its lease expires; a heartbeat renews the lease. Every change is a single UPDATE that names
+the lease, so that a worker that has lost its lease writes nothing. Therefore it does no harm if a message is delivered
+twice or a worker dies at any time.
 """
 
 from datetime import datetime, timedelta
+from socket import gethostname
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
@@ -26,13 +27,14 @@ Job = TypeVar("Job", Submission, Rerun)
 Held = TypeVar("Held", bound=Leased)
 
 LONGEST_PAUSE = timedelta(hours=1)
+HOST_CHARACTERS = 64
 MOST_DOUBLINGS = 12  # with more doublings, a timedelta would eventually overflow
 
 NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_until": None}
 
 
 def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None:
-    """Claim a queued job for this process. Calling it twice is safe: only one call gets the job.
+    """Claim a queued job for this process. If several processes call this, only one of them gets the job.
 
     Return None if the job is not queued, or if its team already has the maximum number of running evaluations.
     `large` is true if this process may take large files. A successful claim counts as the team's turn; see
@@ -43,8 +45,7 @@ def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None
         return None
     with transaction.atomic():
         now = database_now()
-        # This locks the team's row. Otherwise, two processes could both start the last evaluation that the team may
-        # run.
+        # Locks the team's row. Otherwise two processes could both start the last evaluation that the team may run.
         Team.objects.filter(pk=job.team_id).update(served_at=now)
         values = claimed_values(job, now)
         unclaimed = kind.objects.queued().filter(pk=job.pk, attempts=job.attempts)
@@ -57,7 +58,7 @@ def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None
 
 
 def claimed_values(job: Submission | Rerun, now: datetime) -> dict[str, Any]:
-    """Return the new values of the columns that change when a job is claimed."""
+    """Return new values for the columns that change when a job is claimed."""
     values = {**new_lease(now), "attempts": job.attempts + 1, "not_before": None}
     if isinstance(job, Submission):
         values |= {"status": Status.RUNNING, "started_at": now, "progress": 0.0}
@@ -67,8 +68,8 @@ def claimed_values(job: Submission | Rerun, now: datetime) -> dict[str, Any]:
 
 
 def new_lease(now: datetime) -> dict[str, Any]:
-    """Return the values of the two columns of a lease that begins now."""
-    return {"lease_token": uuid4(), "lease_until": end_of_lease(now)}
+    """Return the values of the columns of a lease that begins now and is held by this host."""
+    return {"lease_token": uuid4(), "lease_until": end_of_lease(now), "host": gethostname()[:HOST_CHARACTERS]}
 
 
 def end_of_lease(now: datetime) -> datetime:
@@ -76,26 +77,26 @@ def end_of_lease(now: datetime) -> datetime:
 
 
 def held(job: Held) -> QuerySet[Held]:
-    """Return a queryset with the job that this process has claimed. It is empty if the lease is lost."""
+    """Return a queryset with the job that this process has claimed. It is empty if this process has lost the lease."""
     rows: QuerySet[Held] = type(job)._default_manager.filter(pk=job.pk, lease_token=job.lease_token)
     return rows.exclude(lease_token=None)
 
 
 def prolong(job: Leased, **values: Any) -> bool:
-    """Renew the lease and write `values` to the row. Return False if the lease is lost."""
+    """Renew the lease of a job and write `values` to its row. Return False if the lease is lost."""
     return bool(held(job).update(lease_until=end_of_lease(database_now()), **values))
 
 
 def finish(job: Leased, **values: Any) -> bool:
-    """End the lease and write the outcome. Return False, with nothing written, if the lease is lost."""
+    """End the lease and write the outcome of a job. Return False and write nothing if the lease is lost."""
     return bool(held(job).update(**NO_LEASE, **values))
 
 
 @transaction.atomic
 def requeue(job: Job, *, notify: bool = True, **values: Any) -> bool:
-    """Put a job back into the queue, for another attempt. Return False, with nothing written, if the lease is lost.
+    """Put a job back into the queue, for another attempt. Return False and write nothing if the lease is lost.
 
-    Without `notify` no message is sent now; the sweeper sends one later.
+    Without `notify`, no message is sent now, but the sweeper sends one later.
     """
     if isinstance(job, Submission):
         values |= {"status": Status.QUEUED, "stage": "", "progress": 0.0}
@@ -111,9 +112,10 @@ def release(job: Job, **values: Any) -> bool:
 
 
 def postpone(job: Job, *, reason: str) -> bool:
-    """Put a job back into the queue because a stored file has a fault. It will be tried again after a pause.
+    """Put a job back into the queue because a stored file has a fault. The job is tried again after a pause.
 
-    The attempt does not count. A submission counts as if its scoring had not begun. The row of a rerun gets the reason.
+    The attempt does not count. A submission is treated as if its scoring had not begun. For a rerun, the reason is
+    stored.
     """
     values: dict[str, Any] = {"started_at": None} if isinstance(job, Submission) else {"waiting_for": reason[:300]}
     values |= {"postponed": F("postponed") + 1, "not_before": database_now() + pause_of(job)}
@@ -121,16 +123,19 @@ def postpone(job: Job, *, reason: str) -> bool:
 
 
 def pause_of(job: Submission | Rerun) -> timedelta:
-    """Return how long a postponed job waits. Each pause is twice as long as the one before, up to LONGEST_PAUSE.
+    """Return how long a postponed job waits. Each pause is twice as long as the previous one, up to LONGEST_PAUSE.
 
-    An attempt may take as long as a scoring, and the fault may last for days.
+    Pauses grow because an attempt may take as long as a scoring, and the fault may last for days.
     """
     return min(timedelta(seconds=settings.RESEND_SECONDS) * 2 ** min(job.postponed, MOST_DOUBLINGS), LONGEST_PAUSE)
 
 
 @transaction.atomic
 def release_as_large(job: Job) -> bool:
-    """Put a job that exceeded the limit of small files back into the queue as large. The attempt does not count."""
+    """Put a job that exceeded the limit for small files back into the queue as a large one.
+
+    The attempt does not count.
+    """
     submission = lock_submission(job)
     if submission is None or not release(job):
         return False
@@ -154,6 +159,6 @@ def lock_submission(job: Submission | Rerun) -> Submission | None:
 def lock_expired(job: Job) -> bool:
     """Lock a job whose lease has expired. Return False if its worker has renewed the lease since the job was read.
 
-    This is done with an UPDATE, which also locks the row in a database without SELECT FOR UPDATE.
+    An UPDATE is used, because it locks the row even in a database without SELECT FOR UPDATE.
     """
     return bool(held(job).filter(lease_until=job.lease_until).update(lease_until=job.lease_until))

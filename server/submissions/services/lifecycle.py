@@ -1,7 +1,8 @@
-"""Ends submissions: scored, rejected, failed or cancelled. `leases` handles the step from queued to running."""
+"""Ends submissions as scored, rejected, failed or cancelled. `leases` handles the step from queued to running."""
 
 import logging
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -22,25 +23,35 @@ from server.submissions.signals import announce
 
 log = logging.getLogger(__name__)
 
-LOSSES_UNTIL_CHARGED = 2  # a submission counts against the quota after this many workers have died while scoring it
+LOSSES_UNTIL_CHARGED = 2  # number of workers that may die while scoring a submission before it counts against the quota
 
 
 def report_progress(submission: Submission, *, stage: str, progress: float) -> bool:
-    """Renew the lease and write the progress of the scoring. Return False if the lease is lost."""
+    """Renew the lease and write the progress of a scoring. Return False if the lease is lost."""
     return leases.prolong(submission, stage=stage, progress=min(max(progress, 0.0), 1.0))
 
 
 def end(submission: Submission, status: Status, *, now: datetime, stage: str = "", **values: Any) -> bool:
-    """Write the final status. Return False, with nothing written, if the lease is lost."""
-    return leases.finish(submission, status=status, stage=stage, finished_at=now, **values)
+    """Write the final status of a submission. Return False and write nothing if the lease is lost."""
+    ended = leases.finish(submission, status=status, stage=stage, finished_at=now, **values)
+    if ended:
+        fields = {"submission": str(submission.pk), "status": status.value, "attempts": submission.attempts}
+        fields |= {"fault": str(values.get("fault", "")), "seconds": seconds_since(submission.received_at, now)}
+        transaction.on_commit(partial(log.info, "submission ended", extra=fields))
+    return ended
+
+
+def seconds_since(received_at: datetime, now: datetime) -> float:
+    return round((now - received_at).total_seconds(), 3)
 
 
 @transaction.atomic
 def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float) -> bool:
-    """Write the scores, once. Return False, with nothing written, if the lease is lost.
+    """Write the scores of a submission. Return False and write nothing if the lease is lost.
 
-    Then queue a rerun that computes the intervals, or scores the file against the active truth if it has changed in the
-    meantime. If no rerun is needed, queue the explanation now; otherwise the end of the rerun queues it.
+    Afterwards, queue a rerun that computes the intervals or, if the active ground truth has changed in the meantime,
+    scores the file against it. If no rerun is needed, queue the explanation now. Otherwise it is queued at the end of
+    the rerun.
     """
     lock_team(submission)
     current = next(iter(other_active_truths(phase=submission.phase_id, truth=truth.pk)), None)
@@ -60,15 +71,15 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
 
 @compiled_query
 def other_active_truths(*, phase: int, truth: int) -> QuerySet[Any, Truth]:
-    """Return the active truth of a phase, unless it is the given truth."""
+    """Return the active ground truth of a phase, unless it is the given one."""
     return Truth.objects.filter(phase=phase, active=True).exclude(pk=truth).order_by()
 
 
 @transaction.atomic
 def reject(submission: Submission, *, findings: dict[str, Any]) -> bool:
-    """Store the file's defects, and give back its quota unless LOSSES_UNTIL_CHARGED workers died while scoring it.
+    """Store the file's defects and end the submission as rejected.
 
-    The attempt still counts.
+    Its quota is given back unless LOSSES_UNTIL_CHARGED workers died while scoring it. It still counts as an attempt.
     """
     now = database_now()
     rejected = end(submission, Status.REJECTED, now=now, fault=Fault.PARTICIPANT, problems=findings)
@@ -81,7 +92,7 @@ def reject(submission: Submission, *, findings: dict[str, Any]) -> bool:
 def fail(submission: Submission, *, code: Failure, sentence: str, final: bool, fault: Fault | None = None) -> bool:
     """End an attempt that produced neither a score nor defects.
 
-    Return False, with nothing written, if the lease is lost. The submission is queued again if attempts are left and
+    Return False and write nothing if the lease is lost. The submission is queued again if there are attempts left and
     the failure is not `final`. Otherwise it fails, with an alarm in the log, and its quota is given back unless the
     file is at fault.
     """
@@ -100,15 +111,15 @@ def fail(submission: Submission, *, code: Failure, sentence: str, final: bool, f
 def cancel(*, submission: Submission, by: User) -> Submission:
     """Cancel a submission. A worker that is scoring it loses its lease and writes nothing.
 
-    The quota is given back only if scoring has never begun. After that the team may have seen stages and defects, and
-    cancelling would allow it to try files for free.
+    The quota is given back only if scoring has never begun. After that, the team may have seen stages and defects, so
+    cancelling would allow it to try out files for free.
     """
     if not Membership.objects.filter(team=submission.team_id, user=by).exists():
         refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
     row = Submission.objects.filter(pk=submission.pk)
-    # After this update, no worker and no sweeper changes the row.
+    # While this lock is held, no worker and no sweeper changes the row.
     found = row.select_for_update(no_key=True).values_list("status", "started_at").first()
-    if found is None:  # for example, because an import has replaced this baseline
+    if found is None:  # for example if an import has replaced this baseline
         raise Refused("not_found", "This submission no longer exists.")
     status, started_at = found
     if status in FINISHED:

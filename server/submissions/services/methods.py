@@ -7,6 +7,7 @@ from django.db import transaction
 from evaluator.texts import one_line
 from server.accounts.models import User
 from server.audit import services as audit
+from server.challenges.roles import refuse_archived
 from server.errors import Refused
 from server.submissions.models import Submission
 from server.submissions.services.choices import refuse_non_member
@@ -24,12 +25,13 @@ def set_method(
     paper_url: str | None = None,
     code_url: str | None = None,
 ) -> Submission:
-    """Change the method of a submission. For each field, None keeps its value and an empty string removes it.
+    """Change the method of a submission. For each field, None keeps the value and an empty string removes it.
 
-    This is allowed at any time, because it changes no leaderboard.
+    This is allowed until the challenge is archived, because it changes no leaderboard.
     """
     lock_team(submission)
     refuse_non_member(submission, by)
+    refuse_archived(submission.phase.challenge)
     given = {"method": method, "paper_url": paper_url, "code_url": code_url}
     checks = {"method": checked_method, "paper_url": checked_url, "code_url": checked_url}
     changed = {name: checks[name](value) for name, value in given.items() if value is not None}

@@ -10,9 +10,9 @@ from server.submissions.services.choices import refuse_non_member
 
 
 def download(*, submission: Submission, by: User) -> FileResponse:
-    """Return the exact bytes that were uploaded, as an attachment with the participant's own file name.
+    """Return the exact bytes that were uploaded, as an attachment with the participant's file name.
 
-    Organizers may not read the files of teams. Raises Refused for them, and if the file has been removed.
+    Raises Refused for organizers, who may not read the files of teams, and if the file has been removed.
     """
     refuse_non_member(submission, by)
     if not submission.file:

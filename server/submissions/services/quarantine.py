@@ -1,9 +1,10 @@
-"""Moves stored files without a database row to quarantine. They may still be needed if an old backup was restored.
+"""Moves stored files without a database row to quarantine.
 
-Files stay in the folder `quarantine` of their storage for QUARANTINE_DAYS, in a folder for each day. So one rename
-moves a file and keeps the day on which it was moved. A file is restored when a row refers to it again. If an identical
-file has been stored under its name by then, the file in quarantine is deleted after QUARANTINE_DAYS, like files without
-a row.
+Such files may still be needed if an old backup was restored.
+
+Files stay in the folder `quarantine` of their storage for QUARANTINE_DAYS, in a folder for each day. Therefore a single
+rename both moves a file and records the day. A file is restored when a row refers to it again. If an identical file has
+been stored under the same name by then, the file in quarantine is deleted after QUARANTINE_DAYS, like all other files.
 """
 
 import logging
@@ -31,23 +32,24 @@ log = logging.getLogger(__name__)
 
 FOLDER = "quarantine"
 UPLOADS = "submissions"
-DRAWS = ".draws"  # suffix of the folder of bootstrap draws next to a prepared truth
-# Younger files are not moved. Ages are measured by the file system's clock, which may differ from the database's.
+DRAWS = ".draws"  # suffix of the folder that contains bootstrap draws next to a prepared ground truth
+# Files younger than this are not moved. Their age is measured by the file system's clock, which may differ from the
+# database's.
 UPLOAD_SECONDS = 3600.0  # the row of an upload is written soon after its file
-TRUTH_SECONDS = 24 * 3600.0  # preparing a truth may take a long time
+TRUTH_SECONDS = 24 * 3600.0  # preparing a ground truth may take a long time
 CHUNK = 500  # maximum number of names in one query
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFolder:
-    """A folder of stored files to which database rows refer."""
+    """A folder with stored files to which database rows refer."""
 
     root: Path
     folder: str  # the path inside the root; "" is the root itself
     age_seconds: float
 
     def known(self, names: list[str]) -> set[str]:
-        """Return the names to which a row refers."""
+        """Return those of the names to which a database row refers."""
         if self.folder == UPLOADS:
             full = [f"{UPLOADS}/{name}" for name in names]
             return {Path(name).name for name in Submission.objects.filter(file__in=full).values_list("file", flat=True)}
@@ -78,7 +80,7 @@ class QuarantinedFile:
 
     @property
     def title(self) -> str:
-        """The name that operators use for the file or folder."""
+        """The name by which operators refer to the file or folder."""
         return f"{self.folder.folder or 'truths'}/{self.name}"
 
     @property
@@ -89,7 +91,7 @@ class QuarantinedFile:
     def is_needed(self) -> bool:
         """Whether a row refers to the file or folder, and no identical file is stored under its name.
 
-        Bootstrap draws are not compared, because they can be drawn again from their truth.
+        Bootstrap draws are not compared, because they can be created again from their ground truth.
         """
         place = self.folder.path / self.name
         with suppress(OSError):
@@ -98,12 +100,15 @@ class QuarantinedFile:
 
     @property
     def until(self) -> date:
-        """The last day on which the file is in quarantine. It is kept for at least QUARANTINE_DAYS."""
+        """The last day on which the file is in quarantine, where it is kept for at least QUARANTINE_DAYS."""
         return self.since + timedelta(days=settings.QUARANTINE_DAYS)
 
 
 def owner(name: str) -> str:
-    """Given the name of a folder of draws, return the name of its truth. Return any other name unchanged."""
+    """Return the file name of the ground truth to which a folder of bootstrap draws belongs.
+
+    Any other name is returned unchanged.
+    """
     return f"{name.removesuffix(DRAWS)}.podium" if name.endswith(DRAWS) else name
 
 
@@ -117,8 +122,9 @@ def today() -> date:
 
 
 def sweep() -> tuple[int, int, int]:
-    """Move, restore and delete all files for which this is due. Return the numbers of quarantined, restored and
-    deleted files.
+    """Move, restore and delete files as needed.
+
+    Return the numbers of quarantined, restored and deleted files.
     """
     isolated = [isolate(folder, name) for folder in stored_folders() for name in unknown_names(folder)]
     restored = [restore(one) for one in quarantined() if one.known]
@@ -128,7 +134,7 @@ def sweep() -> tuple[int, int, int]:
 
 
 def unknown_names(folder: StoredFolder) -> Iterator[str]:
-    """Yield the names of files that have no row and are so old that no row will be written for them."""
+    """Yield the names of files that have no row and are so old that no row will be written for them anymore."""
     before = time.time() - folder.age_seconds
     for names in chunks(folder.path):
         known = folder.known(names)
@@ -145,14 +151,14 @@ def is_stored(path: Path) -> bool:
 
 
 def last_changed(path: Path) -> float:
-    """Return the modification time of a file, or the newest in a folder. An unreadable file counts as new."""
+    """Return the modification time of a file, or the newest one in a folder. An unreadable file counts as new."""
     with suppress(OSError):
         return max(one.stat().st_mtime for one in (path, *path.rglob("*")))
     return time.time()
 
 
 def isolate(folder: StoredFolder, name: str) -> bool:
-    """Move a file to the folder of the current day in quarantine."""
+    """Move a file to the current day's folder in quarantine."""
     return moved(folder.path / name, folder.quarantine / today().isoformat() / name)
 
 
@@ -165,17 +171,17 @@ def moved(source: Path, target: Path) -> bool:
         source.rename(target)
     except FileNotFoundError:
         return False
-    except OSError as error:  # the sweeper must continue with the other files
+    except OSError as error:  # log the error, because the sweeper must continue with the other files
         log.error("alarm: %s cannot be moved to %s: %s", source, target, error.strerror)
         return False
     return True
 
 
 def date_undated(folder: StoredFolder) -> None:
-    """Move files without a date to today's folder. An earlier version quarantined them without
-    daily folders.
+    """Move quarantined files that are not in a daily folder to today's folder.
 
-    Their modification time is not necessarily the time of quarantine, because setting it may have failed.
+    Earlier versions had no daily folders. The modification time of a file is not necessarily the time at which it was
+    quarantined, because setting it may have failed.
     """
     for names in chunks(folder.quarantine):
         for name in names:
@@ -213,14 +219,15 @@ def described(folder: StoredFolder, day: date, names: list[str]) -> Iterator[Qua
 
 
 def restore(one: QuarantinedFile) -> bool:
-    """Move a file back to its folder. Return False if the file is gone, or if there is another file of this name."""
-    with suppress(OSError):  # if the time cannot be set, the next sweep moves a file without a row to quarantine again
+    """Move a file back to its folder. Return False if the file is gone, or if there is another file with its name."""
+    # If the file's time cannot be set and no row refers to the file, the next sweep quarantines it again.
+    with suppress(OSError):
         os.utime(one.path)
     return moved(one.path, one.folder.path / one.name)
 
 
 def restore_by(one: QuarantinedFile, *, by: User | None) -> bool:
-    """Move a file back on request, and record who requested it."""
+    """Move a file back at a user's request, and record who requested it."""
     restored = restore(one)
     if restored:
         audit.record(actor=by, action="file.restored", subject=f"file {one.title}")

@@ -1,23 +1,26 @@
-"""Computes the quota, which is the number of files that a team may still submit, from an append-only ledger."""
+"""Computes a team's quota, which is the number of files that it may still submit, from an append-only ledger."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 
+from server.challenges.closing import closing_for
 from server.challenges.models import Phase, Team
-from server.clock import midnight
+from server.clock import is_over, midnight
 from server.compiled_queries import compiled_query
-from server.submissions.models import QuotaEntry, Submission
+from server.submissions.models import QuotaEntry, QuotaGrant, Submission
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """The quota of one team in one phase.
+    """The quota of one team in one phase. The limits include the submissions that organizers have granted to the team.
 
-    `reason` explains why the team may not submit now; it is empty if the team may submit. `next_allowed_at` is None if
-    the team may submit now, or never again.
+    `reason` explains why the team may not submit now, and is empty if it may. `next_allowed_at` is None if the team may
+    submit now or may never submit again. `closes_at` is the end of the phase for this team, or None. `granted` is the
+    number of all submissions that organizers have granted in this phase.
     """
 
     per_day: int
@@ -29,6 +32,8 @@ class Quota:
     total_left: int | None
     resets_at: datetime
     next_allowed_at: datetime | None
+    closes_at: datetime | None
+    granted: int
     reason: str
 
     @property
@@ -45,60 +50,71 @@ def state(*, team: Team, phase: Phase, now: datetime) -> Quota:
     Days are in UTC. Quota that is given back counts for the day on which it was used.
     """
     today = now.astimezone(UTC).date()
-    ever, used, attempts = next(iter(sums_of(team=team.pk, phase=phase.pk, day=today)), (0, 0, 0))
-    left = max(0, min(phase.quota_per_day - used, left_after_merge(team, phase, ever, now)))
-    attempts_left = max(0, phase.attempts_per_day - attempts)
-    total_left = None if phase.quota_total is None else max(0, phase.quota_total - ever)
+    sums = sums_of(team=team.pk, phase=phase.pk, day=today)
+    ever, used, attempts, more, more_today = sums[0] if sums else (0, 0, 0, 0, 0)
+    per_day, attempts_per_day = phase.quota_per_day + more_today, phase.attempts_per_day + more_today
+    total = None if phase.quota_total is None else phase.quota_total + more
+    left = max(0, min(per_day - used, left_after_merge(team, phase, ever, now) + more_today))
+    attempts_left = max(0, attempts_per_day - attempts)
+    total_left = None if total is None else max(0, total - ever)
     resets_at = midnight_after(now)
-    today_used = reason_for_today(phase, left, attempts_left)
-    ended = reason_for_good(phase, total_left, now)
+    today_used = reason_for_today(left, per_day, attempts_left, attempts_per_day)
+    closes_at = closing_for(team, phase)
+    ended = "The phase is closed." if is_over(closes_at, now) else reason_for_good(total, total_left)
     not_yet = "" if phase.has_opened(now) else "The phase is not open yet."
     next_allowed_at = None if ended else phase.opening if not_yet else resets_at if today_used else None
-    if today_used and not ended and phase.has_closed(resets_at):
+    if today_used and not ended and is_over(closes_at, resets_at):
         ended, next_allowed_at = f"{today_used} The phase closes before the next day (UTC) begins.", None
     return Quota(
-        per_day=phase.quota_per_day,
+        per_day=per_day,
         used=used,
         left=left,
-        attempts_per_day=phase.attempts_per_day,
+        attempts_per_day=attempts_per_day,
         attempts_left=attempts_left,
-        total=phase.quota_total,
+        total=total,
         total_left=total_left,
         resets_at=resets_at,
         next_allowed_at=next_allowed_at,
-        reason=ended or not_yet or today_used,
+        closes_at=closes_at,
+        granted=more,
+        reason=ended or not_yet or phase.pause_text or today_used,
     )
 
 
 @compiled_query
 def sums_of(*, team: int, phase: int, day: date) -> QuerySet[Any, Any]:
-    """Return the quota that a team has used in total and on one day, and its attempts on that day.
+    """Return the quota that a team has used, the number of its attempts, and the submissions that it was granted.
 
-    Return no row if the ledger has no entries of the team.
+    The result contains the total quota used, the quota used and the attempts on the given day, and the submissions
+    granted in total and for that day.
     """
-    today = Q(day=day)
+    today, of_team = Q(day=day), Q(team=team, phase=phase)
+    ledger = QuotaEntry.objects.filter(of_team).order_by().values("team")
+    grants = QuotaGrant.objects.filter(of_team).order_by().values("team")
     sums = {
-        "ever": Sum("amount"),
-        "used": Sum("amount", filter=today, default=0),
-        "attempts": Count("pk", filter=today & Q(amount=1)),
+        "ever": ledger.annotate(sum=Sum("amount")),
+        "used": ledger.filter(today).annotate(sum=Sum("amount")),
+        "attempts": ledger.filter(today, amount=1).annotate(sum=Count("pk")),
+        "more": grants.annotate(sum=Sum("amount")),
+        "more_today": grants.filter(today).annotate(sum=Sum("amount")),
     }
-    ledger = QuotaEntry.objects.order_by().filter(team=team, phase=phase)
-    return ledger.values("team").annotate(**sums).values_list(*sums)
+    numbers = {name: Coalesce(Subquery(found.values("sum")), 0) for name, found in sums.items()}
+    return Team.objects.filter(pk=team).order_by().annotate(**numbers).values_list(*numbers)
 
 
 def days_so_far(phase: Phase, now: datetime) -> int:
     """Return the number of days (UTC) on which a phase has accepted submissions, including today."""
     if not phase.has_opened(now):
         return 0
-    last = min(now, phase.closing or now)
+    last = min(now, phase.ending or now)
     return (last.astimezone(UTC).date() - phase.opening.astimezone(UTC).date()).days + 1
 
 
 def left_after_merge(team: Team, phase: Phase, used: int, now: datetime) -> int:
     """Return how many submissions a team has left today, as limited by a merge of teams on the same day (UTC).
 
-    On the day of a merge, both teams together may not have used more than one team could have used since the phase
-    opened. On any other day, return the daily quota, which is enough to keep the team within this limit.
+    On the day of a merge, the two teams together may not use more than one team could have used since the phase opened.
+    On any other day, the result is the daily quota, which is enough to keep the team within this limit.
     """
     if team.last_merge_at is None or team.last_merge_at < midnight(now):
         return phase.quota_per_day
@@ -106,8 +122,13 @@ def left_after_merge(team: Team, phase: Phase, used: int, now: datetime) -> int:
 
 
 def statement(*, team: Team, phase: Phase) -> QuerySet[QuotaEntry]:
-    """Return every entry of a team's ledger, newest first."""
+    """Return every entry in a team's ledger, newest first."""
     return QuotaEntry.objects.filter(team=team, phase=phase).select_related("submission").order_by("-pk")
+
+
+def grants_of(*, team: Team, phase: Phase) -> QuerySet[QuotaGrant]:
+    """Return the grants of submissions to a team in a phase, in chronological order."""
+    return QuotaGrant.objects.filter(team=team, phase=phase)
 
 
 def midnight_after(now: datetime) -> datetime:
@@ -115,21 +136,17 @@ def midnight_after(now: datetime) -> datetime:
     return today + timedelta(days=1)
 
 
-def reason_for_good(phase: Phase, total_left: int | None, now: datetime) -> str:
-    """Return the reason why a team can never submit again, or an empty string."""
-    if phase.has_closed(now):
-        return "The phase is closed."
-    if total_left == 0:
-        return f"Your team has used all {phase.quota_total} submissions of this phase."
-    return ""
+def reason_for_good(total: int | None, total_left: int | None) -> str:
+    """Return the reason why a team can never submit again before the phase closes, or an empty string."""
+    return f"Your team has used all {total} submissions of this phase." if total_left == 0 else ""
 
 
-def reason_for_today(phase: Phase, left: int, attempts_left: int) -> str:
+def reason_for_today(left: int, per_day: int, attempts_left: int, attempts_per_day: int) -> str:
     """Return the reason why a team cannot submit again today, or an empty string."""
     if not left:
-        return f"Your team has used its {phase.quota_per_day} submissions for today (UTC)."
+        return f"Your team has used its {per_day} submissions for today (UTC)."
     if not attempts_left:
-        return f"Your team has used its {phase.attempts_per_day} attempts for today (UTC), including rejected files."
+        return f"Your team has used its {attempts_per_day} attempts for today (UTC), including rejected files."
     return ""
 
 
@@ -146,7 +163,7 @@ def charge(submission: Submission, *, now: datetime) -> None:
 
 
 def give_back(submission: Submission, *, reason: str, now: datetime) -> None:
-    """Give back the quota of a submission, unless it used none (a baseline) or its quota was given back before."""
+    """Give back the quota of a submission, unless it used none (a baseline) or its quota was already given back."""
     charged = QuotaEntry.objects.filter(submission=submission, amount=1).first()
     if charged is None:
         return

@@ -1,4 +1,4 @@
-"""Services for operators and organizers: queue failed submissions again, or give their quota back."""
+"""Services for operators and organizers that requeue failed submissions or give back their quota."""
 
 from django.conf import settings
 from django.db import transaction
@@ -40,9 +40,9 @@ AS_UPLOADED = {
 
 @transaction.atomic
 def requeue(*, submission: Submission, by: User | None) -> None:
-    """Queue a failed submission again, as if it were new. Quota that was given back is not deducted again."""
+    """Requeue a failed submission as if it were new. Quota that was given back is not deducted again."""
     refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
-    # The team may be uploading the same file at this moment. Because of the lock, that upload waits.
+    # If the team is uploading the same file at this moment, the lock makes that upload wait.
     lock_team(submission)
     if not submission.file:
         raise Refused("invalid", f"The file of {submission.pk} was removed. It has to be submitted again.")
@@ -71,7 +71,10 @@ def requeue_interval(*, submission: Submission, by: User | None) -> None:
 
 
 def without_interval() -> QuerySet[Submission]:
-    """Return scored submissions without an interval against the active truth and without a pending rerun for it."""
+    """Return scored submissions that have neither an interval nor a pending rerun to compute it.
+
+    Only intervals and reruns against the active ground truth are considered.
+    """
     evaluation = Evaluation.objects.filter(submission=OuterRef("pk"), truth__active=True)
     incomplete = evaluation.exclude(Exists(Replicates.objects.filter(evaluation=OuterRef("pk"))))
     pending = Rerun.objects.scoring().pending().filter(submission=OuterRef("pk"), truth__active=True)
@@ -80,7 +83,10 @@ def without_interval() -> QuerySet[Submission]:
 
 
 def tracks_without_intervals() -> list[str]:
-    """Return the names of the tracks whose scores get no intervals; all tracks if INTERVAL_REPLICATES is 0."""
+    """Return the names of the tracks whose scores get no intervals.
+
+    These are all tracks if INTERVAL_REPLICATES is 0.
+    """
     if not settings.INTERVAL_REPLICATES:
         return [*TRACKS]
     return [name for name, track in TRACKS.items() if not track.intervals]

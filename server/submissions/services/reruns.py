@@ -1,4 +1,4 @@
-"""Reruns score a scored submission again, at lower priority: first for the intervals, then for the explanation.
+"""Reruns, which score a scored submission again at a lower priority, first for its intervals, then for its explanation.
 
 A score never waits for a rerun, and a rerun never changes the score. `leases` claims and releases reruns.
 """
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 def request(
     submissions: Iterable[Submission], *, truth: Truth, purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS
 ) -> None:
-    """Queue a rerun for each submission after this transaction is committed.
+    """Queue a rerun for each submission as soon as this transaction is committed.
 
     Reruns that were given up start again. A rerun that a worker has claimed is not changed.
     """
@@ -54,20 +54,20 @@ def try_now(waiting: Iterable[Rerun]) -> None:
 
 
 def request_explanations(submissions: Iterable[Submission], *, truth: Truth, track: Track) -> None:
-    """Queue an explanation of each score, if the track has explanations and the service computes them."""
+    """Queue an explanation for each score if the track has explanations and the service computes them."""
     if settings.EXPLANATION_MAX_BYTES and (track.explained_tables or track.curves):
         request(submissions, truth=truth, purpose=Rerun.Purpose.EXPLANATION)
 
 
 @transaction.atomic
 def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, bytes], cpu_seconds: float) -> bool:
-    """Write the intervals, once, and queue the explanation. Return False and write nothing if the lease is lost.
+    """Write the intervals of a score and queue its explanation. Return False and write nothing if the lease is lost.
 
-    Raises NotReproducible, with nothing written, if the scores differ from those of the first scoring.
+    Raises NotReproducible and writes nothing if the scores differ from those of the first scoring.
     """
     now = database_now()
-    # All transactions lock teams before submissions. With this lock, the ladder decides on one file of a team at a
-    # time.
+    # All transactions lock teams before submissions. This lock also ensures that the ladder decides on only one of the
+    # team's files at a time.
     lock_team(rerun.submission)
     submission = leases.lock_submission(rerun)
     if submission is None or not leases.held(rerun).delete()[0]:
@@ -79,7 +79,7 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
     ladder.publish(evaluation)
     announce(submission.phase, [rerun.team_id], evaluation.signature)
     update_stage(rerun)
-    # If no leaderboard uses this truth yet, explanations are queued when the leaderboards switch to it.
+    # If no leaderboard uses this ground truth yet, explanations are queued later, when the leaderboards switch to it.
     if Truth.objects.filter(pk=rerun.truth_id, active=True).exists():
         request_explanations([submission], truth=rerun.truth, track=submission.phase.declared_track)
     return True
@@ -87,21 +87,21 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
 
 @transaction.atomic
 def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mapping[str, bytes]) -> bool:
-    """Write the explanation of each split, once. Return False, with nothing written, if the lease is lost.
+    """Write the explanation for each split. Return False and write nothing if the lease is lost.
 
-    Raises NotReproducible, with nothing written, if the scores differ from those of the first scoring.
+    Raises NotReproducible and writes nothing if the scores differ from those of the first scoring.
     """
     submission = leases.lock_submission(rerun)
     if submission is None or not leases.held(rerun).delete()[0]:
         return False
     evaluation = evaluations.find_same(submission, truth=rerun.truth, report=report)
-    if evaluation is not None:  # this is None if the evaluator's version has changed since the first scoring
+    if evaluation is not None:  # None if the evaluator's version has changed since the first scoring
         evaluations.write_explanation(evaluation, contents)
     return True
 
 
 def update_stage(rerun: Rerun) -> None:
-    """Update the stage of the submission, which shows whether its intervals are still pending."""
+    """Update the submission's stage, which shows whether its intervals are still pending."""
     pending = Rerun.objects.scoring().pending().filter(submission=rerun.submission_id, truth__active=True).exists()
     scored = Submission.objects.filter(pk=rerun.submission_id, status=Status.SCORED)
     scored.update(stage=BOOTSTRAPPING if pending else "")
@@ -109,10 +109,10 @@ def update_stage(rerun: Rerun) -> None:
 
 @transaction.atomic
 def fail(rerun: Rerun, *, sentence: str, final: bool, alarm: bool = True) -> bool:
-    """End a failed attempt. Return False, with nothing written, if the lease is lost.
+    """End a failed attempt at a rerun. Return False and write nothing if the lease is lost.
 
-    The rerun is queued again if attempts are left and the failure is not `final`. Otherwise it is given up, with an
-    alarm in the log if `alarm` is true.
+    The rerun is queued again if there are attempts left and the failure is not `final`. Otherwise it is given up, with
+    an alarm in the log if `alarm` is true.
     """
     leases.lock_submission(rerun)
     if not final and leases.has_attempts_left(rerun):

@@ -26,14 +26,15 @@ from server.submissions.services import admission, intake
 from server.submissions.services.choices import checked_note
 from server.submissions.upload_handler import upload_folder
 
-ROOM_IN_UPLOADS = 4  # disk space for all partial uploads on a machine, in multiples of the maximum upload size
+ROOM_IN_UPLOADS = 4  # disk space for all partial uploads on a machine together, in multiples of the maximum upload size
 CHUNK_BYTES = 2**16
-MAY_BE_REPEATED = (429, 503, 507)  # after a refusal with any other status, a partial upload is useless
+# refusals with these statuses are temporary; after any other one, the partial upload is useless
+MAY_BE_REPEATED = (429, 503, 507)
 BUSY = "Another request is writing to this upload. Repeat your request in a second."
 
 
 class Readable(Protocol):
-    """A request body."""
+    """A request body that can be read as a stream."""
 
     def read(self, size: int, /) -> bytes: ...
 
@@ -79,8 +80,8 @@ def begin(
 def make_room(user: User, length: int) -> None:
     """Remove as many idle uploads as needed for an upload of this size. Raise Refused if this is not enough.
 
-    Idle uploads of the account are removed first, then those of other accounts, starting with those that have been
-    idle for the longest time.
+    The account's own idle uploads are removed first, then those of other accounts. Within each group, uploads that have
+    been idle the longest are removed first.
     """
     unfinished = partial_uploads.unfinished()
     idle = [upload for upload in unfinished if upload.is_idle]
@@ -103,8 +104,8 @@ def refusal_without_room(
 ) -> Refused | None:
     """Return a refusal if all partial uploads, or those of this account, would need too much space when complete.
 
-    An account may not use more space than it leaves for all others. The same rule limits the bodies of requests.
-    `freed` is the disk space, in bytes, of uploads that would be removed.
+    An account may not use more space than it leaves for all others. The same rule limits request bodies. `freed` is the
+    disk space, in bytes, that removing other uploads would free.
     """
     own = [upload for upload in unfinished if upload.user == user.pk]
     if len(own) >= settings.ACCOUNT_MAX_UPLOADS:
@@ -135,8 +136,9 @@ def receive(
 ) -> Submission | None:
     """Append `count` bytes at `offset`. If this completes the file, submit it and return the submission.
 
-    An empty request at the end of a complete file submits it too, for a client whose last response was lost. If the
-    team has already submitted a file with the upload's key, the only rule is that the two files must be equal.
+    An empty request at the end of a complete file also submits it, because the client may not have received the last
+    response. If the team has already submitted a file with the upload's key, no rules are checked except that the two
+    files must be equal.
     """
     with useless_if_refused(upload), writing(upload):
         earlier = intake.submitted_before(team=team, phase=phase, key=upload.key)
@@ -161,7 +163,7 @@ def receive(
 
 @contextmanager
 def useless_if_refused(upload: PartialUpload) -> Iterator[None]:
-    """Within this block, remove the upload if a rule refuses the file permanently, so that it no longer uses space."""
+    """Remove the upload if a rule permanently refuses the file within this block, so that it no longer uses space."""
     try:
         yield
     except Refused as refusal:
@@ -174,7 +176,7 @@ def useless_if_refused(upload: PartialUpload) -> Iterator[None]:
 def writing(upload: PartialUpload) -> Iterator[None]:
     try:
         with partial_uploads.locked(upload.folder, wait=False):
-            # The upload was removed after its folder was opened and before it was locked.
+            # This happens if the upload is removed after its folder was opened but before it was locked.
             if not upload.folder.exists():
                 raise FileNotFoundError
             yield
@@ -204,7 +206,10 @@ def append(upload: PartialUpload, body: Readable) -> None:
 
 
 def finish(upload: PartialUpload, *, user: User, team: Team, phase: Phase) -> Submission:
-    """Submit the complete file. The received bytes are kept until it is accepted, so a refusal loses nothing."""
+    """Submit the complete file.
+
+    The received bytes are kept until the file is accepted, so that a refusal loses nothing.
+    """
     link = upload.folder / "complete"
     link.unlink(missing_ok=True)
     os.link(upload.content, link)

@@ -18,7 +18,10 @@ from server.submissions.services import quarantine
 
 @dataclass(frozen=True, slots=True)
 class StorageUse:
-    """The storage that a team uses and its limit, in bytes. `frees_at` is the time of the next removal of a file."""
+    """The storage that a team uses and its limit, in bytes.
+
+    `frees_at` is the time at which a file will be removed next.
+    """
 
     used: int
     allowed: int
@@ -26,14 +29,14 @@ class StorageUse:
 
 
 def storage_use(team: Team) -> StorageUse:
-    """Return the storage that the team uses in all phases of its challenge."""
+    """Return the storage that a team uses in all phases of its challenge."""
     used, first = next(iter(stored_by(team=team.pk)), (0, None))
     return StorageUse(used, settings.TEAM_STORAGE_BYTES, first and removal_after(first))
 
 
 @compiled_query
 def stored_by(*, team: int) -> QuerySet[Any, Any]:
-    """Return the size of a team's stored files, and when the first unscored one of them was finished.
+    """Return the total size of a team's stored files, and the earliest time at which one of them was finished unscored.
 
     Return no row if no file is stored.
     """
@@ -49,12 +52,12 @@ def removal_time(submission: Submission) -> datetime | None:
 
 
 def removal_after(finished: datetime) -> datetime:
-    """Return the time at which the file of a submission is removed that was finished at this time without a score."""
+    """Return the time at which the file of a submission that was finished unscored at this time will be removed."""
     return finished + timedelta(days=settings.UNSCORED_FILE_DAYS)
 
 
 def expired() -> QuerySet[Submission]:
-    """Return submissions whose file is due for removal."""
+    """Return submissions whose files are due for removal."""
     before = database_now() - timedelta(days=settings.UNSCORED_FILE_DAYS)
     return Submission.objects.stored().filter(status__in=UNSCORED, finished_at__lt=before)
 
@@ -67,7 +70,7 @@ def remove_expired() -> int:
     removed = 0
     for submission in expired().only("file"):
         name = str(submission.file.name)
-        # If the submission has been queued again, no row is updated.
+        # If the submission has been requeued in the meantime, no row is updated.
         if expired().filter(pk=submission.pk, file=name).update(file=""):
             removed += quarantine.removed(Path(default_storage.path(name)))
     return removed

@@ -1,4 +1,4 @@
-"""Selects the job that a worker takes next. A message only wakes a worker; the database decides which job is next.
+"""Selects the job that a worker takes next. Messages only wake workers, and the database determines the next job.
 
 Teams take turns, and at most TEAM_EVALUATIONS_AT_ONCE evaluations of one team run at the same time. Small files come
 before large ones. The argument `large` is true if the calling process may take large files. If not, the process is
@@ -19,7 +19,7 @@ from server.submissions.services.team_limits import RUNNING, max_running
 
 BUSY = f"WITH busy AS (SELECT team_id, count(*) AS evaluations FROM ({RUNNING}) AS running GROUP BY team_id)"
 OF_TEAM = "JOIN challenges_team AS team ON team.id = file.team_id LEFT JOIN busy ON busy.team_id = file.team_id"
-# Teams with nothing running come first, then small files, then the team whose last turn was longest ago.
+# Teams with nothing running come first, then small files, then the team whose last turn was the longest ago.
 IN_TURN = """
 CASE WHEN busy.team_id IS NULL THEN 0 ELSE 1 END, CASE WHEN file.small THEN 0 ELSE 1 END,
 CASE WHEN team.served_at IS NULL THEN 0 ELSE 1 END, team.served_at
@@ -30,7 +30,7 @@ WHERE file.status = 'queued' AND (file.not_before IS NULL OR file.not_before <= 
 AND (busy.evaluations IS NULL OR busy.evaluations < %(max_running)s) AND (file.small OR %(large)s)
 ORDER BY {IN_TURN}, file.received_at LIMIT 1
 """
-# A large rerun starts only if nothing else of its team is running. Otherwise, the next file of the team might have to
+# A large rerun starts only if its team has nothing else running. Otherwise, the next file of the team might have to
 # wait for the intervals or the explanation of an earlier file.
 NEXT_RERUN = f"""
 {BUSY} SELECT rerun.id FROM submissions_rerun AS rerun
@@ -43,7 +43,7 @@ NEXT: dict[type[Submission] | type[Rerun], str] = {Submission: NEXT_SUBMISSION, 
 
 
 def claim_next(kind: type[Job], *, large: bool) -> Job | None:
-    """Claim the next job of this kind; return None if no job can be scored now."""
+    """Claim the next job of this kind. Return None if no job can be scored now."""
     while (key := next_key(kind, large=large)) is not None:
         if job := leases.claim(kind, key, large=large):
             return job
@@ -51,7 +51,10 @@ def claim_next(kind: type[Job], *, large: bool) -> Job | None:
 
 
 def next_key(kind: type[Job], *, large: bool) -> UUID | int | None:
-    """Return the primary key of the next job. Among reruns, intervals come before explanations."""
+    """Return the primary key of the next job.
+
+    Reruns that compute intervals come before those that compute explanations.
+    """
     now = connection.ops.adapt_datetimefield_value(database_now())
     values: dict[str, Any] = {"now": now, "max_running": max_running(large=large), "large": large}
     with connection.cursor() as cursor:
@@ -63,8 +66,8 @@ def next_key(kind: type[Job], *, large: bool) -> UUID | int | None:
 def wake(kind: type[Job]) -> None:
     """Send a message to a worker if jobs of this kind are queued and the broker has no message for them.
 
-    A worker drops its message if there is no job that it may take. So every worker calls this when it has finished a
-    job.
+    A worker drops its message if there is no job that it may take. Therefore every worker calls this function after it
+    has finished a job.
     """
     first = kind.objects.queued().order_by("enqueued_at").values_list("pk", flat=True).first()
     if first is not None and queue.waiting(kind) == 0:

@@ -16,13 +16,14 @@ from server.submissions.services.leases import Job
 from server.submissions.signals import swept
 from server.submissions.upload_handler import upload_folder
 
-# A partial upload or import that has not changed for this long is abandoned. Ages are by the file system's clock.
+# A partial upload or import that has not changed for this long counts as abandoned. Ages are measured by the file
+# system's clock.
 ABANDONED_SECONDS = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """The number of changes of each kind that one sweep made."""
+    """The number of changes of each kind that were made in one run of the sweeper."""
 
     requeued: int = 0
     failed: int = 0
@@ -33,7 +34,7 @@ class SweepResult:
 
 
 def sweep(*, files: bool = True) -> SweepResult:
-    """Clean up once. Any number of sweepers may run at the same time. Without `files`, check database rows only."""
+    """Clean up once. Several sweepers may run at the same time. Without `files`, only database rows are checked."""
     requeued, failed = end_expired_leases()
     resent = resend_lost_messages(Submission) + resend_lost_messages(Rerun)
     found = sweep_files() if files else SweepResult()
@@ -42,7 +43,7 @@ def sweep(*, files: bool = True) -> SweepResult:
 
 
 def end_expired_leases() -> tuple[int, int]:
-    """End the attempts of dead workers. Return how many jobs were queued again and how many were given up."""
+    """End the attempts of workers that have died. Return how many jobs were queued again and how many were given up."""
     now = database_now()
     submissions = Submission.objects.running().filter(lease_until__lt=now)
     expired = Rerun.objects.running().filter(lease_until__lt=now)
@@ -54,11 +55,13 @@ def end_expired_leases() -> tuple[int, int]:
 
 @transaction.atomic
 def end_submission(submission: Submission) -> bool:
-    """End an attempt whose worker died. Return False if the worker has renewed the lease since it was read.
+    """End an attempt at a submission whose worker died.
 
-    When the first worker dies, the cause may be the worker itself. When a second worker dies, the submission counts
-    against the quota, but it is still tried EVALUATION_ATTEMPTS times. After the first death, the file no longer counts
-    as small, because a lease lasts longer than the scoring of a small file.
+    Return False if the worker has renewed the lease in the meantime.
+
+    If one worker dies, the cause may be the worker itself. If a second worker dies, the submission counts against the
+    quota, but it is still tried EVALUATION_ATTEMPTS times in total. After the first death, the file no longer counts as
+    small, because a lease lasts longer than the scoring of a small file.
     """
     if not leases.lock_expired(submission):
         return False
@@ -74,7 +77,7 @@ def end_submission(submission: Submission) -> bool:
 
 @transaction.atomic
 def end_rerun(rerun: Rerun) -> bool:
-    """End an attempt whose worker died. Return False if the worker has renewed the lease since it was read."""
+    """End an attempt at a rerun whose worker died. Return False if the worker has renewed the lease in the meantime."""
     submission = leases.lock_submission(rerun)
     if submission is None or not leases.lock_expired(rerun):
         return False
@@ -83,10 +86,10 @@ def end_rerun(rerun: Rerun) -> bool:
 
 
 def resend_lost_messages(kind: type[Job]) -> int:
-    """Send messages again for jobs that have waited for a long time. Return the number of messages sent.
+    """Resend messages for jobs that have been waiting for a long time. Return the number of messages sent.
 
-    Messages have been lost if the broker has fewer messages than there are queued jobs. If the queue is merely
-    long, the broker still has all messages, so nothing is resent.
+    Messages have been lost if the broker has fewer messages than there are queued jobs. If the queue is merely long,
+    the broker still has all of its messages, so nothing is resent.
     """
     now, queued = database_now(), kind.objects.queued()
     late = queued.filter(enqueued_at__lt=now - timedelta(seconds=settings.RESEND_SECONDS))
@@ -102,7 +105,7 @@ def resend_lost_messages(kind: type[Job]) -> int:
 
 
 def sweep_files() -> SweepResult:
-    """Move files without rows to quarantine, and remove unscored files and abandoned uploads when they are old."""
+    """Move files without rows to quarantine, and remove old unscored files and abandoned uploads."""
     quarantined, restored, deleted = quarantine.sweep()
     before = time.time() - ABANDONED_SECONDS
     abandoned = sum(remove_if_older(path, before) for path in upload_folder().iterdir())
@@ -111,5 +114,5 @@ def sweep_files() -> SweepResult:
 
 
 def remove_if_older(path: Path, before: float) -> bool:
-    """Remove a file or folder that has not changed since this time. Another process may remove it at the same time."""
+    """Remove a file or folder unless it has changed since this time. Another process may remove it at the same time."""
     return quarantine.last_changed(path) < before and quarantine.removed(path)

@@ -5,8 +5,8 @@ from collections import Counter
 from django.conf import settings
 from django.db import connection
 
-# The team of each running evaluation: first scorings and reruns. Every claim runs this query. It is plain SQL,
-# because the ORM would take ten times as long to build the query as the database takes to run it.
+# Selects the team of each running evaluation, including reruns. Every claim runs this query. It is plain SQL, because
+# the ORM would take ten times as long to build it as the database takes to run it.
 RUNNING = """
 SELECT team_id FROM submissions_submission WHERE status = 'running'
 UNION ALL
@@ -23,7 +23,7 @@ def running_by_team() -> Counter[int]:
 
 
 def max_running(*, large: bool) -> int:
-    """Return the maximum number of running evaluations of one team, if the calling process starts one of them.
+    """Return how many evaluations of one team may run if the calling process starts one of them.
 
     A process that must not take large files is reserved for small files of teams that have nothing else running.
     """
@@ -31,7 +31,8 @@ def max_running(*, large: bool) -> int:
 
 
 def may_run_another(team_id: int, *, large: bool) -> bool:
-    """Return whether another evaluation of the team may start. The result is only reliable while the team's row is
-    locked.
+    """Return whether another evaluation of the team may start.
+
+    The result is reliable only while the team's row is locked.
     """
     return running_by_team()[team_id] < max_running(large=large)

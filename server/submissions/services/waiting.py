@@ -1,4 +1,4 @@
-"""Estimates how many files will be scored before a queued submission, and how long the submission will wait."""
+"""Estimates how many files will be scored before a queued submission, and how long the submission has to wait."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,9 +20,9 @@ class Wait:
 
 
 def estimated_wait(submission: Submission) -> Wait:
-    """Return the estimated wait of a queued submission.
+    """Return the estimated wait for a queued submission.
 
-    Teams take turns. So before the second file of a team, every other team has at most two turns.
+    Teams take turns. For example, every other team has at most two turns before a team's second file.
     """
     earlier = Submission.objects.queued().order_by().filter(received_at__lt=submission.received_at)
     files = dict(earlier.values_list("team").annotate(Count("pk")))
@@ -34,7 +34,7 @@ def estimated_wait(submission: Submission) -> Wait:
 
 
 def recent_seconds() -> float | None:
-    """Return the mean time in seconds that it took to score the most recent submissions, or None if there are none."""
+    """Return the mean time in seconds taken to score the most recent submissions, or None if there are none."""
     times = Submission.objects.filter(status=Status.SCORED, started_at__isnull=False).order_by("-enqueued_at")
     pairs = times.values_list("started_at", "finished_at")[:RECENT]
     spans = [(end - start).total_seconds() for start, end in pairs if start and end]

@@ -1,4 +1,4 @@
-"""Functions that all changes to teams use: locks, permission checks, rules and audit entries."""
+"""Functions that all changes to teams share: locks, permission checks, rules and audit entries."""
 
 from server.accounts.models import User
 from server.audit import services as audit
@@ -11,7 +11,7 @@ from server.teams.rules import Change, Terms, reasons_against
 
 
 def lock(*teams: Team) -> list[Team]:
-    """Lock the challenge of some teams, then the teams. Return the teams, read again after the lock."""
+    """Lock the challenge of the given teams, then the teams. Return the teams as they are after locking."""
     Challenge.objects.select_for_update(no_key=True).get(pk=teams[0].challenge_id)
     lock_teams({team.pk for team in teams})
     found = Team.objects.select_related("challenge").in_bulk([team.pk for team in teams])
@@ -25,7 +25,7 @@ def present_terms(challenge: Challenge) -> Terms:
 
 
 def refuse(change: Change, terms: Terms) -> None:
-    """Raise Refused with the first of these reasons, if there is one."""
+    """Raise Refused with the first of the given reasons, if there is one."""
     for reason in reasons_against(change, terms):
         raise Refused("change_refused", reason)
 
@@ -48,5 +48,5 @@ def member_of(team: Team, user: User) -> Membership:
 
 
 def record(by: User, team: Team, *, action: str, **detail: object) -> None:
-    """Write an audit entry. This has to be the last step of a change; see `audit.services.record`."""
+    """Write an audit entry. This must be the last step of a change; see `audit.services.record`."""
     audit.record(actor=by, action=action, subject=f"team {team.pk}", detail=detail)

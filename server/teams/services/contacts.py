@@ -1,4 +1,4 @@
-"""Limits how often one person can contact another with invitations, requests and proposals to merge.
+"""Limits how often one person can contact another with invitations, requests to join and proposed merges.
 
 This protects people from being flooded with messages.
 """
@@ -20,7 +20,8 @@ AGAIN_AFTER = timedelta(days=14)
 def note_contact(*, sender: User, recipient: User, challenge: Challenge, now: datetime, is_merge: bool = False) -> None:
     """Record that one person contacted another. Raises Refused if the sender or the recipient has reached a limit.
 
-    Proposals of merges are counted separately, because a person who cannot accept an invitation may accept a merge.
+    Proposed merges are counted separately, because a person who cannot accept an invitation may be able to accept a
+    merge.
     """
     SentInvitation.objects.filter(sent_at__lte=now - AGAIN_AFTER).delete()
     contact = {"sender": sender, "recipient": recipient, "challenge": challenge, "is_merge": is_merge}

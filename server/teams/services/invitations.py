@@ -23,9 +23,9 @@ from server.teams.services.contacts import note_contact
 Kind = Invitation.Kind
 
 VALID = timedelta(days=14)
-# the maximum number of open invitations and requests of one team, and of requests by one person in a challenge
+# maximum number of open invitations and requests per team, and of open requests per person in a challenge
 WAITING_MAX = 20
-# a signal that is sent with `invitation`, within the transaction, when a person is invited by username
+# sent with the argument `invitation`, within the transaction, when a person is invited by username
 invited = Signal()
 UNKNOWN = "This invitation is no longer valid: it was used, withdrawn or has expired. Ask the captain for a new one."
 
@@ -71,7 +71,7 @@ def invite_by_link(*, team: Team, by: User) -> tuple[Invitation, str]:
 
 
 def prepare(team: Team, by: User) -> datetime:
-    """Check that this person may invite people to the team now, and return the time."""
+    """Check that this person may invite people to the team now, and return the current time."""
     refuse_others(by, team)
     terms = present_terms(team.challenge)
     refuse(Invite(facts_of(team)), terms)
@@ -80,7 +80,7 @@ def prepare(team: Team, by: User) -> datetime:
 
 
 def refuse_too_many(whose: Q, now: datetime) -> None:
-    """Delete those of these invitations that have expired. Raise Refused if too many are left."""
+    """Delete the given invitations that have expired. Raise Refused if too many are left."""
     Invitation.objects.filter(whose, expires_at__lte=now).delete()
     if Invitation.objects.filter(whose).count() >= WAITING_MAX:
         raise Refused(
@@ -129,7 +129,7 @@ def accept_link(*, token: str, user: User, accept_rules: bool) -> Membership:
 def accept(*, invitation: Invitation, by: User, accept_rules: bool = False) -> Membership:
     """Accept an invitation as the invited person, or a request as the captain."""
     if invitation.kind == Kind.REQUEST:
-        # the team is locked, so that its captain does not change in the meantime
+        # lock the team, so that its captain does not change in the meantime
         refuse_others(by, lock(invitation.team)[0])
     elif invitation.kind != Kind.PERSON or invitation.user != by:
         raise Refused("not_found", UNKNOWN)
@@ -139,7 +139,7 @@ def accept(*, invitation: Invitation, by: User, accept_rules: bool = False) -> M
 
 
 def use(invitation: Invitation, *, user: User, accept_rules: bool) -> Membership:
-    """Delete the invitation and make the person a member. If the rules refuse the member, the invitation remains."""
+    """Delete the invitation and make the person a member. If a rule forbids this, the invitation is kept."""
     (team,) = lock(invitation.team)
     if not Invitation.objects.waiting(database_now()).filter(pk=invitation.pk).delete()[0]:
         raise Refused("not_found", UNKNOWN)

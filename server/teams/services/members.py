@@ -1,4 +1,4 @@
-"""Changes to the members of a team: entering, leaving, removal, and a new captain."""
+"""Changes to the members of a team: joining, leaving, removal, and a new captain."""
 
 from django.db import transaction
 
@@ -23,7 +23,7 @@ from server.teams.services.changes import lock, member_of, present_terms, record
 
 @transaction.atomic
 def enter(*, user: User, team: Team, accept_rules: bool) -> Membership:
-    """Move a person from their current team to a team that has agreed to accept them.
+    """Move a person from their current team to a team that has agreed to the change.
 
     A team without submissions is deleted when its only member leaves.
     """
@@ -48,7 +48,7 @@ def enter(*, user: User, team: Team, accept_rules: bool) -> Membership:
 
 
 def reasons_against_entering(user: User, team: Team) -> list[str]:
-    """Return a sentence for each rule that does not allow this person to join the team now."""
+    """Return a sentence for each rule that forbids this person to join the team now."""
     own, former = membership_of(user, team.challenge), former_team(user, team)
     facts = facts_of_teams([team, *([own.team] if own else []), *([former] if former else [])])
     change = Enter(facts[team.pk], facts[own.team_id] if own else None, facts[former.pk] if former else None)
@@ -69,7 +69,7 @@ def former_team(user: User, team: Team) -> Team | None:
 
 
 def move(own: Membership, team: Team) -> Membership:
-    """Move a member to another team, and delete the previous team, which is then empty."""
+    """Move the only member of a team to another team, and delete the previous team."""
     former = own.team
     Membership.objects.filter(pk=own.pk).update(team=team, is_captain=False, is_shown=False, joined_at=database_now())
     former_id = former.pk
@@ -87,7 +87,7 @@ def come_back(user: User, team: Team, *, accept_rules: bool) -> Membership:
 
 @transaction.atomic
 def leave(*, team: Team, by: User) -> None:
-    """Leave a team. If the team has submitted, the person can only return to the same team."""
+    """Leave a team. If the team has submitted, the person cannot join any other team afterwards."""
     (team,) = lock(team)
     member, facts = member_of(team, by), facts_of(team)
     refuse(Leave(facts, is_captain=member.is_captain), present_terms(team.challenge))

@@ -1,6 +1,6 @@
 """Merges two teams: one captain proposes the merge, and the other confirms it.
 
-Members, submissions and quota then belong to one team.
+Afterwards, their members, submissions and quota belong to one team.
 """
 
 from collections.abc import Iterable
@@ -13,10 +13,10 @@ from django.db.models.functions import Coalesce
 
 from server.accounts.models import User
 from server.challenges.locks import lock_phase
-from server.challenges.models import Challenge, FormerMember, Membership, Phase, Team
+from server.challenges.models import Challenge, Extension, FormerMember, Membership, Phase, Team
 from server.clock import database_now
 from server.errors import Refused
-from server.submissions.models import QuotaEntry, Submission
+from server.submissions.models import QuotaEntry, QuotaGrant, Submission
 from server.submissions.signals import announce
 from server.teams.facts import facts_of_teams
 from server.teams.models import Invitation, MergeProposal
@@ -31,7 +31,7 @@ CLOSED = "This proposal is no longer open. The captain who made it can propose t
 
 @dataclass(frozen=True, slots=True)
 class JointUse:
-    """The submissions of two teams in a phase, and how many one team could have made.
+    """How many submissions two teams have made in a phase, and how many one team could have made.
 
     `left` is the number of files that the merged team could submit on the day of the merge. Files that the two teams
     submitted on that day do not count against its daily quota.
@@ -53,7 +53,7 @@ class JointUse:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a merge would do. `reasons` has a sentence for each rule that does not allow the merge now."""
+    """What a merge would do. `reasons` has one sentence for each rule that forbids the merge now."""
 
     team: TeamFacts
     other: TeamFacts
@@ -66,7 +66,7 @@ class Preview:
 
     @property
     def use(self) -> list[JointUse]:
-        """The submissions of both teams in each phase."""
+        """The submissions of both teams together, with one row for each phase."""
         rows = []
         for slug, phase in self.terms.phases.items():
             own, others = (facts.use.get(slug, Use()) for facts in (self.team, self.other))
@@ -89,7 +89,7 @@ class Preview:
 def preview(team: Team, other: Team, *, for_other: bool) -> Preview:
     """Return what a merge of two teams of a challenge would do now.
 
-    The other team's final choices are included only for its captain, who decides on the merge.
+    The other team's final submissions are included only for its captain, who decides on the merge.
     """
     change, terms = merge_of(team, other, with_finals=for_other), present_terms(team.challenge)
     return Preview(change.team, change.other, terms, tuple(reasons_against(change, terms)))
@@ -97,7 +97,7 @@ def preview(team: Team, other: Team, *, for_other: bool) -> Preview:
 
 @transaction.atomic
 def propose(*, team: Team, other: Team, by: User) -> MergeProposal:
-    """Propose to merge another team into the team of this captain."""
+    """Propose to merge another team into the captain's team."""
     if team == other or team.challenge_id != other.challenge_id:
         raise Refused("invalid", "Choose another team of the same challenge.")
     team, other = lock(team, other)
@@ -118,8 +118,9 @@ def propose(*, team: Team, other: Team, by: User) -> MergeProposal:
 
 
 def merge_of(team: Team, other: Team, *, with_finals: bool) -> Merge:
-    """Return the merge in the form that the rules check. Without `with_finals`, the other team's final choices do
-    not count.
+    """Return the merge in the form that the rules check.
+
+    Without `with_finals`, the other team's final submissions are not counted.
     """
     facts = facts_of_teams([team, other])
     others = facts[other.pk]
@@ -130,7 +131,7 @@ def merge_of(team: Team, other: Team, *, with_finals: bool) -> Merge:
 
 @transaction.atomic
 def confirm(*, proposal: MergeProposal, by: User) -> Team:
-    """Merge the teams of a proposal, as the captain of the other team. Raises Refused if a rule does not allow it."""
+    """Merge the teams of a proposal, as the captain of the other team. Raises Refused if a rule forbids the merge."""
     phases = lock_phases(proposal.team.challenge)
     team, other = lock(proposal.team, proposal.other)
     refuse_others(by, other)
@@ -153,7 +154,8 @@ def confirm(*, proposal: MergeProposal, by: User) -> Team:
 def lock_phases(challenge: Challenge) -> Iterable[Phase]:
     """Lock a challenge and its phases.
 
-    While a phase is locked, no submission to it is added, scored or chosen, so submissions can move to another team.
+    While a phase is locked, no submission to it is added, scored or selected as final, so submissions can safely be
+    moved to another team.
     """
     Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
     phases = list(Phase.objects.filter(challenge=challenge).select_related("challenge").order_by("pk"))
@@ -174,19 +176,23 @@ def move_people(team: Team, other: Team) -> None:
 
 
 def move_submissions(team: Team, other: Team) -> None:
-    """Move the other team's submissions and the quota that they used.
+    """Move the other team's submissions, the quota that they used, and its extensions.
 
-    The submissions are updated first. This waits for transactions that end a submission and may give back its quota.
+    The submissions are updated before the quota. The update waits for transactions that end a submission and may give
+    back its quota.
     """
     keys = Submission.objects.filter(team=team).exclude(idempotency_key="").values("idempotency_key")
     Submission.objects.filter(team=other, idempotency_key__in=keys).update(idempotency_key="")
     Submission.objects.filter(team=other).update(team=team, submitted_by=Coalesce("submitted_by", "team"))
-    QuotaEntry.objects.filter(team=other).update(team=team)
+    for kind in (QuotaEntry, QuotaGrant):
+        kind.objects.filter(team=other).update(team=team)
+    own = Extension.objects.filter(team=team).values("phase")
+    Extension.objects.filter(team=other).exclude(phase__in=own).update(team=team)
 
 
 @transaction.atomic
 def close(*, proposal: MergeProposal, by: User) -> None:
-    """Withdraw or decline a proposal to merge, as the captain of one of the two teams."""
+    """Withdraw or decline a proposed merge, as the captain of one of the two teams."""
     team, other = lock(proposal.team, proposal.other)
     if not Membership.objects.filter(team__in=(team, other), user=by, is_captain=True).exists():
         raise Refused("forbidden", "Only the captains of the two teams may do this.")

@@ -15,7 +15,7 @@ from server.teams.services.changes import lock, record, refuse_others
 def rename(*, team: Team, by: User, name: str) -> Team:
     """Rename a team, as its captain.
 
-    The new name must follow the rules for names of new teams. Leaderboards show it immediately.
+    The new name must follow the same rules as the name of a new team. Leaderboards show it immediately.
     """
     (team,) = lock(team)
     refuse_others(by, team)

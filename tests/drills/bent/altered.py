@@ -1,8 +1,9 @@
 """Runs `manage.py up` with a faulty worker or web process: `python -m tests.drills.bent.altered worker=MODULE`.
 
-The modules in this folder contain the faulty processes, because the service itself has no options that cause faults.
+The service itself has no options that cause faults, so the modules in this folder define the faulty processes.
 """
 
+import dataclasses
 import os
 import sys
 
@@ -10,18 +11,22 @@ from django.core.management import execute_from_command_line
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "server.settings")
 
-from server.runtime import supervisor
+from server.runtime.parts import PARTS, Program
 
 
 def replace(part: str, module: str) -> None:
     """Make the supervisor start the Celery app (worker) or the WSGI application (web) of the given module."""
-    name = f"{part}_command"
-    command = getattr(supervisor, name)()
+    usual = PARTS[part]
+    command = usual()[part].command
     if part == "worker":
         command[command.index("-A") + 1] = module
     else:
         command[-1] = f"{module}:application"
-    setattr(supervisor, name, lambda: command)
+
+    def altered() -> dict[str, Program]:
+        return {part: dataclasses.replace(usual()[part], command=command)}
+
+    PARTS[part] = altered
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""A worker that kills itself while it scores a file that begins with `poison`, and waits as long as a file named
-`hold` exists.
+"""A worker that kills itself while it scores a file that begins with `poison`, and that pauses scoring while a file
+named `hold` exists.
 """
 
 import os

@@ -1,6 +1,7 @@
 """`podium check-bundle` lists all errors in `challenge.yaml`, the truths and the submissions, without a server."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,8 @@ def test_if_only_the_truth_has_faults_there_is_a_separate_exit_code(
 def test_with_the_strict_option_a_warning_is_a_mistake(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     contact = "contact: organizers@example.org\n"
     (bundle / "challenge.yaml").write_text(f"{SHEET}    split: {{public: 1, seed: 4}}\n{contact}")
-    for listing in ("classes.csv", "hierarchy.json"):  # Only a few of these classes have an object.
+    shutil.rmtree(bundle / "phases/main/baselines")  # challenge.yaml lists no baseline.
+    for listing in ("classes.csv", "hierarchy.json"):  # Only a few of these classes have objects.
         (bundle / "phases/main/truth" / listing).unlink()
     code, answer = checked(bundle, capsys)
     assert (code, [each["code"] for each in answer["warnings"]]) == (0, ["idle_seed"])

@@ -1,4 +1,4 @@
-"""When a bundle is read, warnings point out content that is probably a mistake."""
+"""Reading a bundle produces warnings about content that is probably a mistake."""
 
 from pathlib import Path
 

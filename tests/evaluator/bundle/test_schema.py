@@ -1,4 +1,4 @@
-"""The JSON Schema of challenge.yaml agrees with the importer: both refuse the same files at the same keys."""
+"""The JSON Schema of challenge.yaml and the importer agree: both report errors at the same keys."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ phases:
 
 
 class Loader(yaml.SafeLoader):
-    """Loads dates as text, as editors do."""
+    """Loads dates as strings, as editors do."""
 
 
 Loader.yaml_implicit_resolvers = {
@@ -37,14 +37,14 @@ Loader.yaml_implicit_resolvers = {
 
 
 def leaves(errors: list[ValidationError]) -> Iterator[ValidationError]:
-    """Yield the innermost errors. Errors of the alternative that a key is null are left out."""
+    """Yield the innermost errors, except those that only say that a value is not null."""
     for error in errors:
         inner = [one for one in error.context or [] if one.validator_value != "null"]
         yield from leaves(inner) if inner else [error]
 
 
 def refused(sheet: str) -> set[tuple[str, str]]:
-    """Return code and key of each error of the schema."""
+    """Return the code and key of each error found with the schema."""
     found = set()
     for error in leaves(list(Draft202012Validator(challenge_schema()).iter_errors(yaml.load(sheet, Loader)))):
         path = error.json_path.removeprefix("$").removeprefix(".")
@@ -60,7 +60,7 @@ def refused(sheet: str) -> set[tuple[str, str]]:
 
 
 def reported(sheet: str, folder: Path) -> set[tuple[str, str | None]]:
-    """Return code and key of each error in challenge.yaml that the importer reports."""
+    """Return the code and key of each error that the importer reports in challenge.yaml."""
     (folder / "challenge.yaml").write_text(sheet)
     mistakes = Mistakes()
     read_with_mistakes(folder, mistakes)
@@ -80,6 +80,9 @@ def test_the_schema_itself_is_valid() -> None:
 BROKEN = [
     ("title: Animals\n", "titel: Animals\n"),
     ("title: Animals\n", "title: [a]\n"),
+    ("title: Animals\n", "title: yes\n"),
+    ("detection\n", "detection\n    finals: {a: 1}\n"),
+    ("detection\n", "detection\n    quota: 5\n"),
     ("title: Animals\n", f"title: {'x' * 121}\n"),
     ("title: Animals\n", ""),
     ("slug: animals", "slug: Animals!"),

@@ -1,4 +1,4 @@
-"""If a spreadsheet or archive program has changed a file, it is refused with a message about what to do."""
+"""Files that a spreadsheet or archive program has changed are refused with a message that explains what to do."""
 
 import io
 import zipfile
@@ -35,7 +35,7 @@ def bundle(tmp_path: Path) -> Path:
     [
         ((b",", b";"), "separated by semicolons"),
         ((b",", b"\t"), "separated by tabs"),
-        ((b"ImageID", b"sep=,\nImageID"), "remove the line sep="),
+        ((b"ImageID", b"sep=,\nImageID"), "remove the line that starts with sep="),
         ((b"ImageID", b"PK\x03\x04\xff"), "is an Excel workbook or a zip file"),
         ((b"ImageID", b"\xff\xfeImageID"), "is UTF-16, not UTF-8"),
         ((b",0\n", b",FALSE\n"), "is not a number; write 1 for true and 0 for false"),
@@ -55,8 +55,8 @@ def test_a_spreadsheet_is_refused_with_its_cause(
     [
         ("Challenge.yaml", "rename Challenge.yaml"),
         ("challenge.yml", "rename challenge.yml"),
-        ("a/b/challenge.yaml", "must be at the top of the bundle, and not at a/b/challenge.yaml"),
-        ("notes.txt", "put it at the top of the bundle"),
+        ("a/b/challenge.yaml", "must be in the top-level folder of the bundle, and not at a/b/challenge.yaml"),
+        ("notes.txt", "put it in the top-level folder of the bundle"),
     ],
 )
 def test_a_misplaced_sheet_is_found(

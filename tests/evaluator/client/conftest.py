@@ -29,9 +29,7 @@ def page(*results: Any) -> dict[str, Any]:
 
 
 class FakeServer:
-    """Responds to requests according to a table that maps "METHOD path" to JSON, a response, or a function of the
-    request.
-    """
+    """Responds to requests from a table that maps "METHOD path" to JSON, a response, or a function of the request."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""The client retries requests while a server cannot answer, resumes uploads, and has an exit code for each outcome."""
+"""The client retries requests while a server is unavailable, resumes uploads, and has an exit code for each outcome."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ UPLOAD = f"uploads/{ID}"
 
 
 class Tus:
-    """The uploads of a fake server. The parts whose numbers are in `lost` never get a response."""
+    """The upload endpoint of a fake server. Parts whose numbers are in `lost` never get a response."""
 
     def __init__(self, server: FakeServer, *lost: int, **last: Any) -> None:
         self.received, self.length, self.parts, self.lost = bytearray(), 0, 0, lost

@@ -1,4 +1,4 @@
-"""Makes small adversarial challenges from a seed, to compare the fast path with the reference implementation."""
+"""Generates small adversarial challenges from a seed, to compare the fast path with the reference implementation."""
 
 import gzip
 import json
@@ -72,7 +72,7 @@ def number(chance: random.Random, common: list[str]) -> str:
 
 
 def detections(chance: random.Random) -> dict[str, list[list[str]]]:
-    """Return random predictions by image; each has a label, a confidence, XMin, YMin, XMax and YMax."""
+    """Return random predictions by image. Each prediction has a label, a confidence, XMin, YMin, XMax and YMax."""
     names = [*IMAGES, "unknown"] if chance.random() < 0.3 else IMAGES
     labels = [*LABELS, "/m/unknown"] if chance.random() < 0.3 else LABELS[: chance.randint(1, len(LABELS))]
     drawn: dict[str, list[list[str]]] = {}
@@ -110,7 +110,7 @@ def detection_file(chance: random.Random) -> bytes:
 RELATIONS = ["on", "is", "holds_with_a_long_name!"]
 PAIR = ["ImageID", "LabelName1", "LabelName2", "RelationshipLabel", "Score"]
 PAIR += [f"{edge}{box}" for box in (1, 2) for edge in ("XMin", "YMin", "XMax", "YMax")]
-# The order of values in a prediction string, as indices of columns in PAIR.
+# The order of values in a prediction string, as indices into PAIR.
 TOKENS = [4, 1, 5, 6, 7, 8, 2, 9, 10, 11, 12, 3]
 
 
@@ -120,7 +120,7 @@ FEW_BOXES = [("0", "0", "0.5", "1"), ("0.5", "0", "1", "1"), ("0", "0", "1", "1"
 def box(chance: random.Random) -> list[str]:
     """Return XMin, YMin, XMax and YMax of a box.
 
-    It is often one of four boxes, so that some predictions match an object.
+    It is often one of four fixed boxes, so that some predictions match an object.
     """
     if chance.random() < 0.7:
         return list(chance.choice(FEW_BOXES))
@@ -209,7 +209,7 @@ def reference_implementation() -> Iterator[None]:
 
 
 def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer]:
-    """Score a file. Return the name of the implementation and the report, or "rejected" and the defects."""
+    """Score a file. Return the name of the implementation and the report; if rejected, "rejected" and the defects."""
     try:
         report = score(ScoringRequest(track, truth, submission, **options))
     except InvalidSubmission as error:
@@ -218,9 +218,9 @@ def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[s
 
 
 def both(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer, Answer]:
-    """Score a file normally and with the reference implementation.
+    """Score a file in the usual way and with the reference implementation.
 
-    Return the name of the implementation that scored it normally, and both results.
+    Return the name of the implementation that is used in the usual way, and both results.
     """
     way, fast = answer(track, truth, submission, **options)
     with reference_implementation():

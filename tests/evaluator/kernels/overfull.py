@@ -1,4 +1,4 @@
-"""Makes submissions with overfull images, in which a class has about as many predictions as the cap allows (10,000)."""
+"""Generates submissions in which an image has about as many predictions of a class as the cap allows (10,000)."""
 
 import random
 
@@ -11,7 +11,7 @@ Rows = list[list[str]]
 
 
 def rows(chance: random.Random, images: list[str], labels: list[str]) -> Rows:
-    """Return random predictions for images, one of which has about 10,000 predictions of one or two classes.
+    """Return random predictions for several images, one of which has about 10,000 predictions of one or two classes.
 
     Confidences in this image are often equal, so that predictions at the cap are tied.
     """

@@ -1,4 +1,4 @@
-"""Makes truths that differ in one fact, and adversarial files whose results must not reveal which truth was used."""
+"""Generates truths that differ in one fact, and adversarial files whose results must not reveal the truth used."""
 
 import gzip
 import random
@@ -11,7 +11,7 @@ from tests.evaluator.kernels import cases, overfull
 IMAGES, LABELS = ["one", "two", "three"], ["cat", "dog", "owl"]
 LONG_LABEL, FOREIGN_LABEL = "x" * 300, "Ünïcode!"
 UNUSUAL_LABELS = ["yak", "yak", LONG_LABEL, FOREIGN_LABEL]
-# Maps the name of each file to its lines below the header.
+# The lines below the header of each file, by file name.
 Truth = dict[str, list[str]]
 Fact = Callable[[Truth], None]
 HEADERS = {
@@ -107,9 +107,7 @@ def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) 
 
 
 def facts(track: str, listed_by: str) -> Mapping[str, Fact]:
-    """Return the possible changes to a private fact, by name, for ground truths with the given public lists of
-    labels.
-    """
+    """Return the possible changes to private facts, by name. ``listed_by`` selects how the labels are made public."""
     if listed_by != "open":
         return FACTS[track]
     return FACTS[track] | OPEN_FACTS | (OPEN_PAIRS if track == "openimages-relationships" else {})
@@ -147,7 +145,7 @@ def pairs(chance: random.Random) -> list[list[str]]:
 
 
 def add_unusual_values(chance: random.Random, found: list[list[str]], confidence: int) -> None:
-    """Put unusual values into a few cells of random rows, whether or not the class of such a row is scored."""
+    """Put unusual values into a few cells of random rows, even in rows whose class is not scored."""
     if not found:
         return
     for _ in range(chance.choice([0, 0, 1, 1, 2])):
@@ -155,7 +153,7 @@ def add_unusual_values(chance: random.Random, found: list[list[str]], confidence
         if kind < 0.3:
             one[confidence] = chance.choice(["-0.5", "-20", "1.5", "nan", "-0.0", "0,5", "1e400", "1e-320"])
         elif kind < 0.5:
-            # Exchange two edges, so that the box is inverted.
+            # Swap two edges, so that the box is inverted.
             one[confidence + 1], one[confidence + 3] = one[confidence + 3], one[confidence + 1]
         elif kind < 0.7:
             one[confidence + 1] = chance.choice(["-3", "7", "inf", "x", "", "9" * 70, "0x1", " 0.25"])
@@ -182,14 +180,15 @@ def file(track: str, chance: random.Random) -> bytes:
             strings.setdefault(one[0], []).extend(one[column] for column in cases.TOKENS)
         lines = ["ImageId,PredictionString", *(f"{image},{' '.join(tokens)}" for image, tokens in strings.items())]
     if chance.random() < 0.1:
-        # Append an unusual line: an empty or invalid one, or a copy of the last line, which repeats its image.
+        # Append an unusual line: an empty line, an invalid line, or a copy of the last line, whose image then occurs
+        # twice.
         lines.append(chance.choice([lines[-1], "", "a,b,c", 'one,"', "one,"]))
     content = (chance.choice(["\n", "\n", "\n", "\r\n"]).join(lines) + "\n").encode()
     return gzip.compress(content) if chance.random() < 0.05 else content
 
 
 def neighbours(track: str, listed_by: str, folder: Path) -> Iterator[Path]:
-    """Prepare and yield a truth, and then every truth that differs from it in one fact."""
+    """Prepare and yield a truth, and then every truth that differs from the first one in a single fact."""
     folder.mkdir()
     for name, fact in [("as it is", None), *facts(track, listed_by).items()]:
         prepare(track, written(track, listed_by, folder / f"folder of {name}", fact), folder / name)

@@ -1,4 +1,4 @@
-"""The fast path of a track gives the same results as its reference implementation, to the last bit."""
+"""The results of a track's fast path are bit-identical to those of its reference implementation."""
 
 import random
 from collections.abc import Callable
@@ -75,9 +75,7 @@ def test_both_implementations_give_equal_results_for_damaged_files(track: str, s
 def test_many_random_files_are_scored_by_the_fast_path_and_some_have_hits(
     track: str, enough: int, tmp_path: Path
 ) -> None:
-    """If this test failed, the other tests would not compare two implementations, or would only compare scores of
-    0.
-    """
+    """This ensures that the other tests do compare two implementations, and not only scores of 0."""
     scores = []
     for seed in range(DRAWN_FILES):
         _, truth, submission = draw(track, seed, tmp_path)

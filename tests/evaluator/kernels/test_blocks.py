@@ -1,4 +1,4 @@
-"""The positions at which a file is split into blocks do not change the result of either implementation."""
+"""The positions at which a file is split into blocks do not affect the result of either implementation."""
 
 import gzip
 from pathlib import Path
@@ -33,7 +33,7 @@ def truth(tmp_path: Path) -> Path:
 def answers(truth: Path, content: bytes, **options: Any) -> tuple[str, dict[str, Any]]:
     """Score a file with both implementations and check that the results are equal.
 
-    Return the name of the implementation that is normally used, and the result.
+    Return the name of the implementation that is used in the usual way, and the result.
     """
     submission = truth.parent / "submission"
     submission.write_bytes(content)
@@ -48,7 +48,7 @@ def zipped(*members: str) -> bytes:
 
 def test_a_column_of_prediction_strings_may_precede_the_image_column(truth: Path) -> None:
     way, report = answers(truth, f"PredictionString,ImageId\n{CAT},a\n".encode())
-    assert way == "reference implementation: a prediction string before the image"
+    assert way == "reference implementation: a column of prediction strings before the image column"
     assert report["splits"]["all"]["metrics"]["mAP"] == 0.5
     assert answers(truth, b"PredictionString,ImageId\ncat,\n")[1]["counts"] == {"bad_tokens": 1}
 

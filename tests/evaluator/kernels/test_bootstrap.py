@@ -1,4 +1,4 @@
-"""The bootstrap kernels agree with the reference implementation, and with scores of test sets with copied images."""
+"""The bootstrap kernels agree with the reference implementation, and with scores on test sets with copied images."""
 
 import random
 from pathlib import Path
@@ -28,7 +28,7 @@ CURVES = 3
 
 
 def weights_of(rng: np.random.Generator, images: int) -> numpy_bootstrap.Weights:
-    """Return random bootstrap weights: of the usual distribution, with the largest possible weight, or mostly zeros."""
+    """Return random bootstrap weights: usual ones, ones that include the largest possible weight, or mostly zeros."""
     kind = rng.integers(4)
     if kind < 2:
         return rng.poisson(1, (images, LANES)).astype(np.uint8)
@@ -84,7 +84,7 @@ def test_reference_sums_do_not_depend_on_the_size_of_portions(monkeypatch: pytes
 
 @pytest.mark.parametrize("rows", [[0, 3], [0, 2**31 - 1]])
 def test_rows_out_of_range_are_refused(rows: list[int]) -> None:
-    """The functions that call the compiled loops check indices and shapes, because the loops do not check them."""
+    """The functions that call the compiled loops check indices and shapes, because the loops themselves do not."""
     weights, indices = np.ones((3, LANES), np.uint8), np.array(rows, np.int32)
     with pytest.raises(IndexError):
         kernels.sums(weights, ImageGroups(indices, np.array([2])))
@@ -103,7 +103,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 
 def replicates_of(report: Report) -> dict[tuple[str, str], list[float]]:
-    """Return every replicate by split and metric, as text, so that NaN equals NaN."""
+    """Return the replicates by split and metric, as strings, so that NaN equals NaN."""
     return {
         (name, metric): list(map(repr, values.tolist()))
         for name, split in report.splits.items()

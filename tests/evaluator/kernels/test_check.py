@@ -1,6 +1,4 @@
-"""With a kit, the fast path checks valid files, and the reference implementation reports the defects of all other
-files.
-"""
+"""In a check with a kit, the fast path accepts valid files, and the reference implementation reports all defects."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,7 @@ assert cases.IMAGES
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Record which files the reference implementation reads; return the list of their paths."""
+    """Return a list that records the path of each file read by the reference implementation."""
     paths: list[Path] = []
     read = DetectionScorer.read
 

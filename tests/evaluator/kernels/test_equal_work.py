@@ -1,4 +1,4 @@
-"""The amount of work hardly depends on any single fact of the truth.
+"""The amount of work is almost independent of any single fact in the ground truth.
 
 Otherwise, the CPU time would reveal private facts.
 """
@@ -26,10 +26,10 @@ from evaluator.tracks.relationships.explain import errors
 from evaluator.tracks.shared import buckets
 from tests.evaluator.kernels import cases, private_facts
 
-# All images in OTHERS have a verified label of a dog; the image in NO_DOG has none.
+# Dogs are verified in all images in OTHERS, but not in the image in NO_DOG.
 OTHERS = [f"other{number}" for number in range(20)]
 NO_DOG = {"openimages-detection": "one", "openimages-relationships": "three"}
-# The number of rows for each image and class, or for each image and pair of classes.
+# Number of rows per image and class, or per image and pair of classes.
 ROWS = 1_000
 Work = Counter[str]
 BOXES = ("0,0.5,0,0.5", "0.5,1,0,1", "0,1,0,1", "0.25,0.5,0,0.25")
@@ -56,8 +56,8 @@ def crowds(track: str, images: Sequence[str] = private_facts.IMAGES) -> Iterator
 def blocks(track: str, last: str) -> list[str]:
     """Return the rows of a submission in which one image is crowded, and the others have one row too few to be crowded.
 
-    An image is crowded if it has more than ``CROWD`` predictions. The crowded image has no verified label of the first
-    class, or pair of classes. Its last row is of another class, with the coordinates ``last``.
+    An image is crowded if it has more than ``CROWD`` predictions. In the crowded image, the first class (or pair of
+    classes) is not verified. The last row of this image has a different class and the coordinates ``last``.
     """
     detection = track == "openimages-detection"
     first, other = ("dog", "owl") if detection else ("dog,dog,on", "owl,owl,at")
@@ -72,7 +72,7 @@ def blocks(track: str, last: str) -> list[str]:
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Work:
-    """Return a counter of the work that is done: entries of curves, and rows and steps of bootstrap replicates."""
+    """Return a counter for the amount of work: entries of curves, and rows and steps of bootstrap replicates."""
     found: Work = Counter()
 
     class Engine:
@@ -104,7 +104,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
 
 
 def submission_of(track: str, rows: Iterable[str], by: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write a submission. If ``by`` is "reference", the reference implementation will score it."""
+    """Write a submission. If ``by`` is "reference", disable the fast path."""
     scoring.load_kernels()
     if by == "reference":
         monkeypatch.setattr(scoring, "score_by_fast_path", lambda *_: ReferenceNeeded.SMALL_FILE)
@@ -143,7 +143,7 @@ def test_one_fact_hardly_changes_the_number_of_summed_entries(
     submission = submission_of(track, crowds(track, images), by, tmp_path, monkeypatch)
     done: dict[str, Work] = {}
     for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
-        # Without private images there are fewer splits, which participants know anyway.
+        # Without private images, there are fewer splits. This is no secret, because participants know the splits.
         if truth.name == "a public image":
             continue
         done[truth.name] = work_of(work, track, truth, submission, by, threads)
@@ -187,8 +187,8 @@ def test_one_of_many_groups_that_absorb_a_crowd_changes_a_few_entries(
 ) -> None:
     """A truth has 600 groups, each of which is matched by a prediction with the same box.
 
-    The smallest group also absorbs a crowd of predictions. A second truth differs in one fact: it lacks the largest
-    group, has an ordinary object instead of this group, or has dogs verified as absent from the image.
+    The smallest group also absorbs a crowd of predictions. The second truth differs in one fact: the largest group is
+    missing or is an ordinary object, or dogs are verified as absent from the image.
     """
     track, edges = "openimages-detection", [f"0,{size / 1000},0,1" for size in range(2, 602)]
     groups = [f"one,cat,{edge},1" for edge in edges]
@@ -233,7 +233,7 @@ def test_the_number_of_pairs_that_an_explanation_compares_does_not_depend_on_ver
 
 
 TRACK_CURVES = {"openimages-detection": 1, "openimages-relationships": 4}
-"""Each entry is in this number of curves.
+"""Number of curves to which an entry belongs.
 
 An entry of the relationships track is in the curve of its relation and in that of all relations. Both curves exist for
 relationships and for phrases.
@@ -247,14 +247,15 @@ def steps_of(curves: list[int], crowded: list[bool], kinds: list[int], rows: lis
 
 
 def test_a_curve_or_its_complement_is_summed_so_that_the_work_is_equal() -> None:
-    """The two entries with the lowest confidences are in a crowded image and are scored only in the first case.
+    """Two entries with the lowest confidences are in a crowded image. They are scored in the first case only.
 
-    In the other case, they are added to an unused curve, the complement, so that the amount of work is the same.
+    In the other case, they are added to the complement, a curve that is not used, so that the amount of work is the
+    same.
     """
     crowded, kinds, rows = [True, True, False, False], [MISS, MISS, HIT, MISS], [0, 0, 1, 1]
     counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)
     does_not = steps_of([2, 2, 0, 1], crowded, kinds, rows)
-    # For each of the two curves, the rows of its entries and of its complement's entries are listed.
+    # For each curve: the image rows of its entries, followed by those of its complement.
     assert counts.rows.tolist() == [0, 0, 1, 1, 1, 1]
     assert does_not.rows.tolist() == [1, 1, 0, 0, 1, 1]
     assert len(counts.ends) == len(does_not.ends)

@@ -1,4 +1,4 @@
-"""No scoring waits for the compiler, because the setup has compiled all kernels."""
+"""Scoring never waits for the compiler, because all kernels are compiled during set-up."""
 
 import subprocess
 import sys

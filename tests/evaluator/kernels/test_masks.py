@@ -1,6 +1,4 @@
-"""The numbers of pixels that masks have in common equal those of pycocotools, no matter how many masks one call
-compares.
-"""
+"""The numbers of pixels that masks have in common equal those of pycocotools for any number of masks per call."""
 
 import numpy as np
 import pytest
@@ -35,7 +33,7 @@ def written(pixels: list[NDArray[np.uint8]]) -> Masks:
 @pytest.mark.parametrize("most", [1, 200, 2**20])
 @pytest.mark.parametrize("seed", range(15))
 def test_common_pixels_are_those_of_pycocotools(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There are three images, and each prediction is compared with all objects in its image."""
+    """The masks belong to three images. Each prediction is compared with all objects in its image."""
     monkeypatch.setattr(masks, "BYTES_AT_ONCE", most)
     rng = np.random.default_rng(seed)
     counts = rng.integers(1, 6, (3, 2))

@@ -1,4 +1,4 @@
-"""The response to a submission reveals nothing about the ground truth to participants, except through the scores."""
+"""Apart from the scores, the response to a submission tells participants nothing about the ground truth."""
 
 import random
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.evaluator.kernels import cases, overfull, private_facts
 
 FILES = 200
 TRUTHS_A_FILE = 2
-WITHOUT_EFFECT = {"the only label of a class", "an opposite label"}  # These facts do not affect any score.
+WITHOUT_EFFECT = {"the only label of a class", "an opposite label"}  # Facts that do not affect any score.
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
         *[{}] * 6,
@@ -69,7 +69,7 @@ def test_results_other_than_scores_do_not_depend_on_any_fact_of_the_truth(
 @pytest.mark.parametrize("count", [10_000, 10_001])
 @pytest.mark.parametrize("listed_by", private_facts.LISTED_BY["openimages-detection"])
 def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, count: int, tmp_path: Path) -> None:
-    """The file has 10,000 boxes of one class, which is the cap, or one more.
+    """The file has 10,000 boxes of one class, which is the cap, or one box more.
 
     The file is scored in the same way for all truths.
     """
@@ -86,7 +86,7 @@ def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, co
 
 @pytest.mark.parametrize("track", private_facts.FACTS)
 def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) -> None:
-    """If no fact changed a score, the tests above would compare ground truths that cannot give different results."""
+    """This ensures that the tests above compare ground truths whose results can differ."""
     truths = list(private_facts.neighbours(track, private_facts.LISTED_BY[track][1], tmp_path / "truths"))
     unseen, submission = {truth.name for truth in truths[1:]}, tmp_path / "submission.csv"
     for seed in range(200):
@@ -104,7 +104,7 @@ def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) 
 
 
 def test_notices_that_depend_on_annotations_are_only_for_the_organizer(tmp_path: Path) -> None:
-    """The command line prints these notices, but a server does not store them."""
+    """The command line prints notices that depend on annotations, but a server does not store them."""
     truth = private_facts.written("openimages-detection", "open", tmp_path / "truth")
     submission = tmp_path / "submission.csv"
     submission.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\none,yak,0.5,0,1,0,1\n")
@@ -114,9 +114,7 @@ def test_notices_that_depend_on_annotations_are_only_for_the_organizer(tmp_path:
 
 
 def test_labels_outside_the_hierarchy_are_counted_as_unknown(tmp_path: Path) -> None:
-    """One label in the ground truth is in no public list. Because labels are not expanded, this label is unknown
-    too.
-    """
+    """One label in the ground truth is in no public list. It counts as unknown too, because labels are not expanded."""
     truth = private_facts.written("openimages-detection", "hierarchy", tmp_path / "truth")
     with (truth / "image_labels.csv").open("a") as labels:
         labels.write("one,yak,1\n")

@@ -1,4 +1,4 @@
-"""If a fast path cannot score a file, it returns the reason and raises no exception."""
+"""If a fast path cannot score a file, it returns the reason instead of raising an exception."""
 
 import gzip
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Failed logins are limited for each pair of account and IP address, and for each IP address, even without Redis.
+"""Failed logins are limited per account and IP address, and per IP address alone, even without Redis.
 
 The limits apply to every login page.
 """
@@ -25,7 +25,7 @@ def log_in(client: Client, name: str, password: str = "wrong", **request: Any) -
 
 @pytest.fixture
 def few(settings: Settings) -> None:
-    """Set the limits to one wrong password for each account and three for each IP address."""
+    """Limit wrong passwords to one per account and three per IP address."""
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login_failed": "1/m/key,3/m/ip"}
 
 

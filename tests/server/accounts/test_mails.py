@@ -1,4 +1,4 @@
-"""Links in emails confirm eemail addresses and reset passwords, and they lead only to this service."""
+"""Links in emails confirm email addresses and reset passwords, and they lead only to this service."""
 
 import re
 from importlib import import_module
@@ -196,7 +196,7 @@ def test_one_address_can_request_ten_mails_a_minute(db: None) -> None:
     assert answers == [302] * 10 + [429]
 
 
-# The following tests check the host of links in emails.
+# The following tests check the host in links that are sent by email.
 
 
 @pytest.mark.parametrize("host", ["testserver", "localhost", "127.0.0.1:8000", "[::1]"])

@@ -24,7 +24,7 @@ from server.accounts.names import looks, prototypes, unmarked
     ],
 )
 def test_a_name_with_hidden_characters_is_refused(name: str) -> None:
-    with pytest.raises(BadName, match="hidden characters or unclear marks"):
+    with pytest.raises(BadName, match="characters that are or may be invisible"):
         clean_name(name, 80)
 
 
@@ -65,7 +65,7 @@ def test_prototypes_have_no_prototypes_of_their_own() -> None:
 
 
 def test_every_confusable_pair_of_unicode_looks_alike() -> None:
-    """Every pair of characters that Unicode lists as confusable is tested if names can contain both characters.
+    """The test covers every pair of characters that Unicode lists as confusable, if names can contain both.
 
     Letters with marks are left out, because Unicode lists letters and marks separately. Two pairs are not recognized.
     """

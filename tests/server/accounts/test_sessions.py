@@ -1,4 +1,4 @@
-"""The logged-in user is read with compiled queries, which reject the same sessions as Django's own queries."""
+"""Compiled queries read the logged-in user, and reject the same sessions as Django's own queries."""
 
 from datetime import timedelta
 

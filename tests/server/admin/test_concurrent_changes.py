@@ -20,7 +20,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, form: type, write: Any) -> None:
-    """Call `write` after a form is validated and before it is saved, like a concurrent transaction."""
+    """Call `write` between the validation and the saving of a form, to simulate a concurrent transaction."""
     clean = form.clean
 
     def late(self: Any) -> Any:

@@ -1,4 +1,4 @@
-"""In the admin, every list opens, ledgers and logs are read-only, truths are hidden, and changes are logged."""
+"""In the admin, every list opens, ledgers and logs are read-only, ground truths are hidden, and changes are logged."""
 
 from io import StringIO
 from typing import Any
@@ -55,7 +55,7 @@ def rows(make: Make, scored: Scored) -> Phase:
 
 
 def row_of(model: Any) -> Any:
-    """Return the first row of the model's table. If there is none, the test fails, because it would check nothing."""
+    """Return the first row of the model's table. Fail if there is none, because the test would then check nothing."""
     row = model._default_manager.first()
     assert row is not None
     return row

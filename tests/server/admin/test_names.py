@@ -1,4 +1,4 @@
-"""The admin checks names, titles, email domains and dates by the same rules as pages and bundles."""
+"""The admin checks names, titles, email domains and dates according to the same rules as pages and bundles."""
 
 from typing import Any
 

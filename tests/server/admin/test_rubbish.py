@@ -1,4 +1,4 @@
-"""No value in an admin form and no selection in an admin list causes a server error."""
+"""Neither values in admin forms nor selections in admin lists cause a server error, whatever they are."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -40,7 +40,7 @@ KEYS = ("", "abc", "\0", "-1", str(10**24), "1e3", "x" * 10**5, "00000000-0000-0
 
 
 def sent(form: Any) -> dict[str, Any]:
-    """Return the fields that a browser would submit if the form were not changed."""
+    """Return the fields that a browser would submit if the user changed nothing."""
     values: dict[str, Any] = {}
     for one in form:
         if one.field.disabled or one.value() is None or one.value() is False:
@@ -85,9 +85,9 @@ def form_of(staff: Client, url: str) -> Any:
 
 
 def check(staff: Client, url: str, values: dict[str, Any]) -> None:
-    """Submit a form. The values must be refused with a message, or be saved so that the form can be saved again.
+    """Submit a form and check that its values are either refused or saved.
 
-    All changes are rolled back.
+    Refused values need a message, and a form with saved values must be accepted again. All changes are rolled back.
     """
     with transaction.atomic():
         answer = staff.post(url, values)

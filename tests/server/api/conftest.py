@@ -1,4 +1,4 @@
-"""A client for resumable uploads, whose responses are tested against the published schema."""
+"""A client for resumable uploads that checks every response against the published schema."""
 
 from base64 import b64encode
 from pathlib import Path
@@ -16,7 +16,7 @@ STREAM = "application/offset+octet-stream"
 
 
 class Tus:
-    """A user's tus client for one file at a time."""
+    """A tus client that uploads one file at a time as a given user."""
 
     def __init__(self, api: Api, user: User) -> None:
         self.api, self.user, self.path = api, user, ""

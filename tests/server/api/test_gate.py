@@ -1,4 +1,4 @@
-"""Each way of uploading a file is refused before the gate is green. Only organizers see why."""
+"""Before the gate is green, every way of uploading a file is refused. Only organizers see why."""
 
 from datetime import UTC, datetime
 from typing import Any

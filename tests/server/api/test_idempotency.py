@@ -1,4 +1,4 @@
-"""An upload that is repeated with the same Idempotency-Key never creates a second submission."""
+"""Repeating an upload with the same Idempotency-Key never creates a second submission."""
 
 from typing import Any
 

@@ -196,7 +196,7 @@ def test_reading_a_leaderboard_takes_few_queries(
 ) -> None:
     for number in range(20):
         scored(phase, number / 100)
-    api.get(PATH)  # This request caches the ranks of a week ago.
+    api.get(PATH)  # This request caches the ranks from a week ago.
     with django_assert_max_num_queries(7):
         api.get(PATH)
 

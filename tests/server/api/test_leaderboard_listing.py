@@ -1,4 +1,4 @@
-"""Tests which entries of a leaderboard the API lists: search by team, and entries with or without baselines."""
+"""Tests which leaderboard entries the API lists: search by team name, and with or without baselines."""
 
 import json
 from datetime import UTC, datetime, timedelta

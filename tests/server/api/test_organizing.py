@@ -1,4 +1,4 @@
-"""Organizers replace a ground truth through the API: they upload it, preview the effects and apply it."""
+"""Organizers replace a ground truth through the API: they upload a new version, preview its effects and apply it."""
 
 from io import BytesIO
 from pathlib import Path

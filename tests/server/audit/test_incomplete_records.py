@@ -1,5 +1,5 @@
-"""Tests records of earlier versions, which contain only the first and last number of the entries missing after a
-restore.
+"""Tests how restores are handled that an earlier version recorded with only the first and last number of the missing
+entries.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ def log_all(at: str) -> None:
 
 
 def test_entries_that_no_log_file_contains_are_reported_despite_a_restore_without_hashes(write: Any) -> None:
-    """If the restored backup is recorded again, the hashes of the missing entries are added."""
+    """Recording the restore again adds the hashes of the missing entries."""
     write(5)
     cut_after(3)
     record_without_hashes(4, 5)

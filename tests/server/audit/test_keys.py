@@ -1,4 +1,4 @@
-"""The audit log detects restored backups, and changes by an attacker who has access to the database only.
+"""The audit log reveals restored backups, and changes by an attacker who can access only the database.
 
 Each entry names its actor.
 """

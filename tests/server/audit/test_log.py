@@ -130,7 +130,7 @@ class TestWitness:
             ("audit.log.2.gz", gzip.compress(bytes(10_000), mtime=0)[:-9]),
             ("audit.log.2.gz", gzip.compress(bytes(10_000), mtime=0)[:15] + b"\xff" * 20),
         ],
-        # The ids are explicit, because pytest would make ids from the bytes that differ between processes.
+        # Without explicit ids, pytest would derive ids from the bytes, which differ between processes.
         ids=["not gzip", "cut off", "damaged"],
     )
     def test_a_log_file_that_cannot_be_read_is_named_and_not_reported_as_a_forgery(
@@ -140,7 +140,7 @@ class TestWitness:
         log_before.rename(tmp_path / "logs" / "web.log")
         (tmp_path / "logs" / name).write_bytes(content)
         out = StringIO()
-        with pytest.raises(CommandError, match=r"audit\.log\.2\.gz cannot be read to its end") as failure:
+        with pytest.raises(CommandError, match=r"audit\.log\.2\.gz cannot be read to the end") as failure:
             call_command("verify_audit", stdout=out)
         assert failure.value.returncode == 3
         assert "8 entries, none missing; 4 of them are also in the log files" in out.getvalue()
@@ -224,7 +224,7 @@ class TestLogFile:
         handler.close()
 
     def write(self, commit: Any) -> list[Any]:
-        """Write an entry. Return ["done"] if a later `on_commit` callback of the transaction was run too."""
+        """Write an entry. Return ["done"] if a callback that was added to the transaction after the entry was run."""
         later: list[str] = []
         with commit(execute=True):
             record(actor=None, action="test.done", subject="thing")

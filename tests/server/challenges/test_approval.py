@@ -1,4 +1,4 @@
-"""If a challenge needs approval, a person is not a member until an organizer approves their request."""
+"""If a challenge requires approval, people become members only when an organizer approves their requests."""
 
 from io import StringIO
 from typing import Any

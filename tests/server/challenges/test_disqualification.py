@@ -1,5 +1,6 @@
 """A disqualified team is on no leaderboard, but its submissions are kept and it can be reinstated."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from server.challenges.disqualification import disqualify, reinstate
 from server.challenges.models import Team
 from server.errors import Refused
 from server.leaderboards.queries import board
-from server.leaderboards.standings import standing
+from server.leaderboards.standings import TAKEN_OFF, standing
 from server.submissions.models import Submission
 from tests.server.conftest import Scored
 
@@ -47,6 +48,13 @@ def test_a_disqualified_team_can_read_the_reason(phase: Any, best: Submission, o
     disqualify(team=best.team, by=organizer, reason="Two accounts")
     one = Submission.objects.get(pk=best.pk)
     assert "Two accounts" in standing(one, now=one.received_at).why_not
+
+
+def test_a_team_does_not_read_a_reason_that_is_not_shown(phase: Any, best: Submission, organizer: Any) -> None:
+    disqualify(team=best.team, by=organizer, reason="Two accounts", show=False)
+    assert ranks(phase) == [(1, "Second")]
+    read = Submission.objects.select_related("phase__challenge", "team").get(pk=best.pk)
+    assert standing(read, now=datetime.now(UTC)).why_not == TAKEN_OFF
 
 
 def test_scores_recorded_during_a_disqualification_count_after_reinstatement(

@@ -1,4 +1,4 @@
-"""After the migration that adds roles, everybody who organizes a challenge already is an owner."""
+"""The migration that adds roles makes every existing organizer an owner."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ BEFORE = [("challenges", "0027_gate")]
 
 @pytest.fixture
 def without_roles(make: Make) -> Iterator[None]:
-    """Migrate back to the time before roles, and forward again at the end, also if the test fails."""
+    """Migrate back to before roles existed, and forward again at the end, even if the test fails."""
     yield
     forward()
 

@@ -36,7 +36,7 @@ Shown = list[tuple[int, int | None, float, Any]]  # Each element has the team, i
 
 
 class History:
-    """A phase with random events: `happen()` carries out an event, and `shown()` returns what leaderboards show."""
+    """Changes a phase at random: `happen()` carries out an event, and `shown()` returns what the leaderboards show."""
 
     def __init__(self, seed: int, **fields: Any) -> None:
         self.random = Random(seed)
@@ -56,6 +56,8 @@ class History:
         self.phase.signature = self.signature(self.truths[0])
         self.phase.save()
         self.teams = [self.team(seed, number) for number in range(TEAMS)]
+        # What participants see since the leaderboard was frozen; None if it is not frozen.
+        self.frozen: Shown | None = None
         self.values: dict[tuple[Any, int], dict[str, float | None]] = {}
 
     def truth(self, version: int) -> Truth:
@@ -90,9 +92,11 @@ class History:
             self.change_finals: 2,
             self.sweep: 4,
             self.rename: 3,
-            self.delete_account: 2,
+            self.delete_account: 5,
             self.merge: 8,
             self.compare: 6,
+            self.freeze: 3,
+            self.lift: 2,
         }
         (deed,) = self.random.choices([*deeds], [*deeds.values()])
         try:
@@ -122,7 +126,7 @@ class History:
         return found
 
     def report(self, submission: Submission, truth: Truth, *, intervals: bool = False) -> dict[str, Any]:
-        """Return the report of a scoring run, which is always the same for the same file and truth."""
+        """Return the report of a scoring run, which is always the same for the same file and ground truth."""
         scores = self.values.setdefault(
             (submission.pk, truth.pk), {split: self.random.choice(VALUES) for split in SPLITS}
         )
@@ -191,6 +195,23 @@ class History:
         phase.finals = self.random.choice((1, 2, 3))
         phase.save(update_fields=["finals"])
 
+    def freeze(self) -> None:
+        """Freeze the public leaderboard now. If it is frozen, lift that freeze first."""
+        self.lift()
+        shown = self.shown()["anybody"]
+        self.set_freeze(database_now())
+        self.frozen = shown
+        self.wait()
+
+    def lift(self) -> None:
+        self.set_freeze(None)
+
+    def set_freeze(self, at: datetime | None) -> None:
+        phase = self.current()
+        phase.freeze_at = at
+        phase.save(update_fields=["freeze_at"])
+        self.frozen = None
+
     def sweep(self) -> None:
         """Apply a changed number of finals, as the sweeper does."""
         apply_finals()
@@ -210,7 +231,7 @@ class History:
         self.teams.remove(member.team)
 
     def merge(self) -> None:
-        """Merge two teams, as their captains do. The leaderboards of earlier times still show both."""
+        """Merge two teams, as their captains do. Leaderboards for earlier times still show both."""
         team, other = self.random.sample(self.teams, 2)
         captains = dict(Membership.objects.filter(is_captain=True).values_list("team", "user"))
         if {team.pk, other.pk} <= captains.keys():
@@ -235,7 +256,7 @@ class History:
         }
 
     def wrong_names(self, at: datetime) -> list[str]:
-        """Return the names on leaderboards of an earlier time that differ from the current names of the teams."""
+        """Return the names on leaderboards for an earlier time that differ from the current names of the teams."""
         names = dict(Team.objects.filter(challenge=self.challenge).values_list("pk", "name"))
         boards = [board(self.current(), split=split, at=at, viewer=self.organizer) for split in SPLITS]
         return [row.team for one in boards for row in one.rows if row.team != names[row.team_id]]

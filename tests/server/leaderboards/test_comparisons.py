@@ -1,4 +1,4 @@
-"""Tests comparisons of leaderboards: when they are due, which worker claims them, and what happens if it dies."""
+"""Tests when a leaderboard is due for a comparison, which worker claims it, and what happens if the worker dies."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Leaderboards are filtered by the countries of members who agreed to be named; other members have no effect."""
+"""Filters by country consider only members who agreed to be named."""
 
 from datetime import timedelta
 from typing import Any
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "c"}, slug="main")
 
 @pytest.fixture
 def people(phase: Phase, make: Make, scored: Scored) -> dict[str, User]:
-    """Create three teams: Owls names its only member, Crows names one of two members, and Hens names nobody."""
+    """Create three teams: Owls shows its only member publicly, Crows shows one of two members, and Hens shows none."""
     yesterday = database_now() - timedelta(days=1)
     people = {name: make.user(username=name) for name in ("ada", "bob", "eve", "dan")}
     countries = {"ada": "FR", "bob": "FR", "eve": "DE", "dan": "FR"}
@@ -47,7 +47,7 @@ def in_api(api: Api, query: str) -> list[tuple[int | None, str]]:
     ("country", "expected"),
     [
         ("FR", [(1, "Owls")]),  # Neither Crows nor Hens names its member from France.
-        ("DE", [(2, "Crows")]),  # The rank is that of the whole leaderboard.
+        ("DE", [(2, "Crows")]),  # The rank remains that on the whole leaderboard.
         ("IT", []),
     ],
 )

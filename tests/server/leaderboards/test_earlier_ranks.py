@@ -1,4 +1,4 @@
-"""Ranks are compared with the ranks of a week ago or, when the phase is over, with the public ranks."""
+"""Ranks are compared with the ranks a week ago or, when the phase is over, with the public ranks."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -82,7 +82,7 @@ def test_ladder_feedback_shows_no_changes(phase: Phase, teams: dict[str, Any]) -
 def test_after_a_rescoring_ranks_are_compared_as_they_were_shown(
     phase: Phase, teams: dict[str, Any], make: Make, scored: Scored
 ) -> None:
-    """Only ranks are compared, because the scores before and after the rescoring belong to different truths."""
+    """Only ranks are compared, because the scores before and after the rescoring belong to different ground truths."""
     make.truth(phase)
     BoardTerms.objects.filter(phase=phase, signature=phase.signature).update(since=NOW - 2 * DAY)
     for name, score in (("A", 0.1), ("B", 0.9)):

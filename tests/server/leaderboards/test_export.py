@@ -1,10 +1,9 @@
-"""A leaderboard in CSV format has all digits, and no cell that a spreadsheet would execute."""
+"""A leaderboard exported as CSV keeps every digit and contains no cell that a spreadsheet would execute."""
 
 import csv
 import re
 from datetime import UTC, datetime
 from io import StringIO
-from uuid import uuid4
 
 import pytest
 
@@ -19,14 +18,7 @@ def row(team: str, score: float, **fields: object) -> BoardRow:
     return BoardRow(
         **{  # type: ignore[arg-type]
             **{"rank": 1, "team": team, "team_id": 1, "score": score, "interval": None, "scores": {"score": score}},
-            **{
-                "entries": 3,
-                "submitted_at": AT,
-                "baseline": False,
-                "submission_id": uuid4(),
-                "evaluation_id": 1,
-                **fields,
-            },
+            **{"entries": 3, "submitted_at": AT, "baseline": False, "evaluation_id": 1, **fields},
         }
     )
 

@@ -1,6 +1,4 @@
-"""The sweeper applies a changed number of final submissions. Until the sweeper has run, entries depend on the
-previous number.
-"""
+"""A changed number of final submissions takes effect when the sweeper runs; until then, the previous number counts."""
 
 from datetime import timedelta
 from typing import Any

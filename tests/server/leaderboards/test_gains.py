@@ -1,4 +1,4 @@
-"""Tests the difference between a team's score now and a week ago, with the interval that a worker computes."""
+"""Tests the difference between a team's score now and a week ago, and the interval that a worker computes for it."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

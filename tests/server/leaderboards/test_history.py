@@ -12,7 +12,7 @@ from tests.server.leaderboards.random_history import ANYBODY, History
 EVENTS = 100
 KINDS = {
     *("record", "reject", "rerun", "choose", "disqualify", "reinstate", "apply_rescoring", "merge"),
-    *("rename", "delete_account"),
+    *("rename", "delete_account", "freeze", "lift"),
 }
 
 pytestmark = pytest.mark.usefixtures("inline_queue", "db")
@@ -23,6 +23,9 @@ def assert_as_by_hand(history: History) -> None:
     for split in ("public", "private", "all"):
         rows = board(phase, split=split, viewer=history.organizer).rows
         assert [(row.team_id, row.rank, row.score) for row in rows] == by_hand(phase, kind=split)
+    if history.frozen is not None:
+        assert history.shown()["anybody"] == history.frozen
+        return
     rows = board(phase, split="public", viewer=ANYBODY).rows
     kind = "published" if phase.is_ladder else "public"
     assert [(row.team_id, row.rank, row.score) for row in rows] == by_hand(phase, kind=kind)

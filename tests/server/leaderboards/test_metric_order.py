@@ -1,4 +1,4 @@
-"""Tests leaderboards that are sorted by another metric. The order is that of the values rounded for the reader."""
+"""Tests leaderboards that are sorted by another metric: the order follows the rounded values that the reader sees."""
 
 from datetime import UTC, datetime, timedelta
 from random import Random

@@ -1,4 +1,4 @@
-"""Tests the percentile of a reader's own team, and the gap between its score and that of the next higher rank."""
+"""Tests the percentile of the viewer's own team, and the gap between its score and that of the next higher rank."""
 
 from collections.abc import Callable
 from datetime import timedelta

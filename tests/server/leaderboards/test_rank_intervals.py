@@ -153,7 +153,7 @@ def test_a_team_that_drops_out_of_the_first_ones_gets_an_individual_interval(
 def test_a_comparison_computes_a_limited_number_of_individual_intervals(
     phase: Phase, replicated: Callable[..., Submission], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The following comparisons compute the remaining intervals, so that each comparison takes little time."""
+    """Later comparisons compute the remaining intervals, so that each comparison takes little time."""
     monkeypatch.setattr(rank_sets, "AT_ONCE", 2)
     counts = []
     compute = rank_sets.individual_among

@@ -1,4 +1,4 @@
-"""Recording a score writes only changes. The number of statements does not depend on the team's earlier scores."""
+"""Recording a score writes only what changes, with a number of statements that does not depend on earlier scores."""
 
 import pytest
 from django.db import connection
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("inline_queue", "db")
 @pytest.fixture
 def history() -> History:
     one = History(1)
-    one.teams = one.teams[1:2]  # One team remains, which is not a baseline.
+    one.teams = one.teams[1:2]  # Keep a single team, which is not a baseline.
     return one
 
 

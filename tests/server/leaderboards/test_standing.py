@@ -1,4 +1,4 @@
-"""Tests the rank of a submission, or the sentence that explains why it has none."""
+"""Tests the rank that is shown for a submission, or the sentence that explains why it has none."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -49,7 +49,7 @@ def test_a_worse_submission_is_not_on_the_leaderboard(phase: Phase, make: Make, 
         ({"status": "cancelled", "finished_at": NOW}, "cancelled"),
         (
             {"status": "failed", "finished_at": NOW, "failure": "oh", "fault": "platform"},
-            "the cause is not in the file",
+            "your file is not the cause",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""A tie group ends before a team whose interval of paired differences to the first team does not contain zero."""
+"""A tie group ends before a team if the interval of its paired difference from the first team does not contain zero."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -152,7 +152,7 @@ def test_a_baseline_between_two_different_teams_is_in_neither_group(
 
 
 def test_a_tie_can_span_baselines_and_pages(phase: Phase, make: Make, replicated: Callable[..., Submission]) -> None:
-    """The rows are a team, two baselines and a team. A page may begin and end at any of them."""
+    """The leaderboard has a team, two baselines and a second team. A page may begin or end at any of these rows."""
     replicated(phase, [0.25, 0.75])
     for value in (0.49, 0.48):
         replicated(phase, [value, value], team=make.team(phase.challenge, is_baseline=True))

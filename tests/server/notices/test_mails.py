@@ -1,4 +1,4 @@
-"""Tests the emails about notices: recipients, retries, killed senders, unsubscribing, and headers."""
+"""Tests the emails about notices: recipients, retries, killed sending processes, unsubscribing, and headers."""
 
 from datetime import timedelta
 from smtplib import SMTPServerDisconnected
@@ -26,7 +26,7 @@ from tests.server.page import Page
 
 @pytest.fixture
 def due(phase: Phase, team: Team, member: User, ended: Ended) -> Notice:
-    """Create a notice about which an email must be sent now."""
+    """Create a notice for which an email is due now."""
     choose_all(member)
     ended(phase, team, "rejected")
     deriving.derive()

@@ -1,6 +1,4 @@
-"""Each team member gets one notice about a rescoring, and an email only if they want one, no matter how it was
-applied.
-"""
+"""However a rescoring is applied, each team member gets one notice, and an email only if they want one."""
 
 import pytest
 from django.core import mail

@@ -1,6 +1,6 @@
 """Bundles and ground truths with plausible errors. Each row states what the check must report, and where.
 
-A row changes the bundle of the fixture `bundle`: a challenge with one phase of object detection.
+Each row changes the bundle of the fixture `bundle`, a challenge with one object detection phase.
 """
 
 import json
@@ -20,8 +20,8 @@ class Broken:
     """A broken bundle.
 
     `lines` are added to the challenge, `phase` to its only phase, and `sheet` replaces a part of challenge.yaml.
-    `files` are written, or removed if their content is None. `found` is code, file, line and key or column of a
-    problem, which is a warning if `warns` is true.
+    `files` are written, or removed if their content is None. `found` is the code, the file, the line, and the key or
+    column of the expected problem, which is a warning if `warns` is true.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Broken:
     lines: str = ""
     phase: str = ""
     sheet: tuple[str, str] = ("", "")
-    files: Mapping[str, str | None] = field(default_factory=dict)
+    files: Mapping[str, str | bytes | None] = field(default_factory=dict)
     warns: bool = False
 
     def apply(self, bundle: BundleFolder) -> None:
@@ -37,7 +37,7 @@ class Broken:
         bundle.sheet(challenge=self.lines, phase=self.phase, text=text)
         for name, content in self.files.items():
             if content is None:
-                (bundle.path / name).unlink()
+                (bundle.path / name).unlink(missing_ok=True)
             else:
                 bundle.write(name, content)
 
@@ -69,7 +69,7 @@ def usage(name: str, rows: str, code: str, column: str | None, line: int | None)
 
 
 def file(
-    name: str, path: str, content: str | None, code: str, line: int | None = None, column: str | None = None,
+    name: str, path: str, content: str | bytes | None, code: str, line: int | None = None, column: str | None = None,
     *, warns: bool = False,
 ) -> Broken:  # fmt: skip
     return Broken(name, (code, path, line, column), files={path: content}, warns=warns)
@@ -160,8 +160,7 @@ PHASES = (
     phase("decimals without rounded", "feedback: {decimals: 3}", "bad_value", ".feedback.decimals"),
     phase("ladder with classes", "feedback: {scores: ladder, classes: true}", "bad_value", ".feedback.classes"),
     phase("ladder settings without ladder", "ladder: {standard_errors: 2}", "bad_value", ".ladder"),
-    phase("manual reveal", "reveal: manual", "bad_value", ".reveal"),
-    phase("frozen leaderboard", "freeze_at: 2099-01-01T00:00:00Z", "no_effect", ".freeze_at", warns=True),
+    phase("unknown reveal", "reveal: later", "bad_value", ".reveal"),
     phase("phase closes first", "opens_at: 2099-02-01T00:00:00Z\n    closes_at: 2099-01-01T00:00:00Z", "bad_dates",
           ".closes_at", 7),
     phase("baseline without name", "baselines: [{file: b.csv}]", "missing_key", ".baselines[0].name"),

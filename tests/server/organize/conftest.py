@@ -61,7 +61,7 @@ def bundle(tmp_path: Path) -> BundleFolder:
 
 @pytest.fixture
 def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
-    """Replace the child processes that prepare truths and check baselines with fast stubs.
+    """Replace the child processes that prepare ground truths and check baselines with fast stubs.
 
     Return the list in which the stub records the `podium prepare` commands.
     """

@@ -1,4 +1,4 @@
-"""A bundle in a folder has the same limits as a zip file, and unreadable files in it are reported as errors."""
+"""A bundle that is a folder has the same limits as a zip file, and unreadable files in it are reported as errors."""
 
 import os
 from errno import EIO, ENOSPC

@@ -221,7 +221,7 @@ def test_a_baseline_larger_than_an_upload_is_a_mistake(
         ("slug: a\n\ttitle: b\n", [("bad_yaml", 2)]),
         ("slug: *nobody\n", [("bad_yaml", 1)]),
         ("slug: a\n---\nslug: b\n", [("bad_yaml", 2)]),
-        ("slug: \x00", [("bad_yaml", None)]),
+        ("slug: \x00", [("bad_yaml", 1)]),
         ("[" * 5000, [("bad_yaml", None)]),
         ("slug: a\n" + "#" * 2**18, [("too_large", None)]),
         (b"slug: a\ntitle: caf\xe9\n", [("encoding", 2)]),

@@ -1,5 +1,5 @@
-"""Organizers and staff can import bundles by API and page. Others cannot, and nobody can change somebody else's
-challenge."""
+"""Organizers and staff can import bundles through the API and the import page. Others cannot, and nobody can change
+somebody else's challenge."""
 
 from pathlib import Path
 

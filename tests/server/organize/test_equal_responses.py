@@ -1,4 +1,4 @@
-"""Ground truths that differ in one fact give equal responses on every route, except for scores and salted hashes."""
+"""Ground truths that differ in one fact lead to identical responses, except for scores and salted hashes."""
 
 import io
 import json
@@ -31,7 +31,7 @@ DOWNLOADS = ("/data/kit", "/data/sample", "/data/candidates")
 OF_A_PHASE = ("kit", "template", "candidates", "quota", "leaderboard", "submissions")
 STREAM = "application/offset+octet-stream"
 SCORES = ("scores", "intervals", "rank", "rank_low", "rank_high")
-# Texts that differ between any two requests: IDs of rows and of copied elements, tokens of forms, and times.
+# Matches what differs between any two requests: IDs of rows and of copied elements, form tokens, and times.
 VARYING = re.compile(
     r"[0-9a-f]{8}-[0-9a-f-]{27}|csrfmiddlewaretoken\" value=\"\w+|\d{4}-\d\d-\d\dT[\d:.+]+Z?|\d\d:\d\d(:\d\d)?|"
     r"just now|\b(\d+ hours?( \d+ minutes?)?|\d+ (second|minute)s?)( ago)?|\"e[0-9a-f]{8}\"|/teams/\d+"
@@ -59,7 +59,7 @@ class Visit:
     def __init__(self, slug: str, member: User, stranger: User, api: Api) -> None:
         self.slug, self.member, self.stranger, self.api = slug, member, stranger, api
         self.phase = f"challenges/{slug}/phases/main"
-        self.received: dict[str, list[str]] = {}  # The lines of each response, by its name.
+        self.received: dict[str, list[str]] = {}  # Maps the name of each response to its lines.
 
     def keep(self, name: str, answer: Answer, *, without: tuple[str, ...] = ()) -> Answer:
         """Store a response under a name, without the given keys of its JSON document."""
@@ -72,7 +72,7 @@ class Visit:
         return answer
 
     def plain(self, text: str) -> str:
-        """Return a text without the name of the challenge, the hash of its truth, IDs, tokens and times."""
+        """Return a string without the name of the challenge, the hash of its ground truth, IDs, tokens and times."""
         sha256 = Truth.objects.get(phase__challenge__slug=self.slug, active=True).sha256
         for known, replaced in ((sha256, "sha256"), (sha256[:12], "sha256"), (self.slug, "slug")):
             text = text.replace(known, replaced)
@@ -131,7 +131,7 @@ class Visit:
 
 
 def submissions(made: Path, track: str, template: bytes) -> dict[str, bytes]:
-    """Return the content of valid files and of files with every kind of defect, by name."""
+    """Return the contents of valid files and of files with every kind of defect, keyed by name."""
     form = TRACKS[track].form
     good = (made / "submissions" / f"quality-0.60.{form.suffix}").read_bytes()
     files = {
@@ -151,7 +151,7 @@ def submissions(made: Path, track: str, template: bytes) -> dict[str, bytes]:
 
 
 def truths(folder: Path, track: str) -> Iterator[Path]:
-    """Yield a truth, and then the truths that differ from it in the first fact of the track, and in one usage."""
+    """Yield a ground truth, then one with a different fact, and one with a different usage of an image."""
     images = [row.partition(",")[0] for row in (folder / "images.csv").read_text().split()[1:]]
     (folder / "usage.csv").write_text("\n".join(["ImageID,Usage", *(f"{image},Public" for image in images)]) + "\n")
     (folder / "salt.txt").write_text("5a" * 16)

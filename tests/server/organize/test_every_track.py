@@ -1,4 +1,4 @@
-"""A bundle of every track is imported, scored and shown. The server has no code for particular tracks."""
+"""A bundle for every track can be imported, scored and shown, although the server has no code for particular tracks."""
 
 import io
 import subprocess
@@ -80,7 +80,7 @@ def podium_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=[*TRACKS, COLOURS.name])
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
-    """Create a bundle of a track with a baseline, and the files of that baseline and of a better submission."""
+    """Return a track, and a folder with a bundle for it, a baseline, and submissions of two qualities."""
     track, folder = TRACKS[request.param], tmp_path / "made"
     synthesize(track.name, folder, images=24, qualities=(0.4, 0.9))
     starter = folder / "submissions" / f"quality-0.40.{track.form.suffix}"

@@ -1,4 +1,4 @@
-"""A challenge is exported as a bundle. Imported into an empty server and exported again, it gives equal bytes."""
+"""Exporting a challenge, importing the bundle into an empty server, and exporting it again gives identical files."""
 
 import stat
 from collections.abc import Callable
@@ -89,7 +89,7 @@ def test_a_second_import_of_an_export_changes_nothing(
     bundle: BundleFolder, tmp_path: Path, run: Callable[..., list[str]]
 ) -> None:
     bundle.sheet(phase="    split: {public: 0.5}\n")
-    # With a random salt, a half could be empty.
+    # With a random salt, the public or the private half could be empty.
     bundle.write("phases/main/truth/salt.txt", "0123456789abcdef0123456789abcdef\n")
     run()
     said: list[str] = []

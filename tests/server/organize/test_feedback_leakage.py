@@ -90,7 +90,7 @@ def test_the_admin_shows_how_much_feedback_reveals(shown: bool, make: Make, clie
     row = make.phase(feedback_classes=shown)
     client.force_login(make.user(is_staff=True, is_superuser=True))
     html = client.get(reverse("admin:challenges_phase_change", args=[row.pk])).content.decode()
-    assert f"{bits_a_day(row):,.0f} bits a day" in html
+    assert f"{bits_a_day(row):,.0f} bits per day" in html
     assert (PER_CLASS in leakage_text(row)) == shown
     assert (
         html.count(PER_CLASS) == 1 + shown

@@ -1,4 +1,4 @@
-"""If the disk is full, the commands of organizers end with an error message, and no incomplete file remains."""
+"""If the disk is full, commands for organizers end with an error message, and no incomplete file remains."""
 
 import errno
 import shutil
@@ -41,7 +41,7 @@ def full_database(**about: Any) -> Any:
 
 
 def full_after(count: int, store: Any) -> Any:
-    """Return a version of `store` that works for `count` calls and then raises the error of a full disk."""
+    """Return a version of `store` that works for `count` calls and then raises the error that a full disk causes."""
     calls: list[None] = []
 
     def stores(*words: Any, **about: Any) -> Any:
@@ -120,7 +120,7 @@ def test_a_failed_truth_for_a_rescoring_leaves_no_files(
 def test_a_full_disk_is_not_reported_as_a_damaged_truth(
     bundle: Any, run: Any, quick_podium: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message for a damaged truth would ask the organizer to add the truth again, which would not help."""
+    """The message for a damaged ground truth asks the organizer to add it again, which would not help here."""
     run()
     Truth.objects.update(prepared_with=None)
     monkeypatch.setattr(truths, "prepare", full)

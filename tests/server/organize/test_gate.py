@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("make", "inline_queue")
 
 
 def states() -> dict[int, str]:
-    """Return the state of the gate of each truth version."""
+    """Return the state of the gate of each ground truth version."""
     return {truth.version: gate_of(truth, truth.phase).state for truth in Truth.objects.order_by("version")}
 
 
@@ -118,7 +118,7 @@ class TestImport:
         run()
         phase = Phase.objects.get()
         folder = with_images.path / "phases/main/truth"
-        for file in folder.iterdir():  # The first image gets another ID.
+        for file in folder.iterdir():  # The first image gets a different ID.
             file.write_text(file.read_text().replace("\na", "\nc"))
         added = truths.add(phase=phase, path=folder, by=None, reveal=True)
         assert states() == {1: "green", 2: "red"}  # The sample has images that the new version does not have.

@@ -1,4 +1,4 @@
-"""The result of a gate remains valid as long as nothing that it tests has changed, and no longer."""
+"""The result of a gate remains valid until something that the gate tests has changed."""
 
 import subprocess
 from collections.abc import Callable
@@ -57,7 +57,7 @@ def stub(quick_podium: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -
 
 def test_an_import_of_an_unchanged_bundle_keeps_a_green_gate(run: Import, stub: Gates) -> None:
     run()
-    stub.is_green = False  # as after an upgrade that makes a check stricter
+    stub.is_green = False  # This simulates an upgrade that makes a check stricter.
     run()
     assert (stub.runs, state()) == (1, "green")
 
@@ -135,7 +135,7 @@ class TestOutOfTime:
     @pytest.fixture(autouse=True)
     def out_of_time(self, stub: Gates) -> None:
         def stop() -> None:
-            raise subprocess.TimeoutExpired("podium", 1)
+            raise podium.TookTooLong("gate", "took longer than 1 s")
 
         stub.meanwhile = stop
 

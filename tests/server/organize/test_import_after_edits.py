@@ -1,4 +1,4 @@
-"""An import of an older bundle does not silently undo what was edited on the site: by command, API and page."""
+"""Importing an older bundle by command, API or page does not silently undo edits that were made on the site."""
 
 from collections.abc import Callable
 from io import StringIO
@@ -21,7 +21,7 @@ from tests.server.pages.edits import save
 pytestmark = pytest.mark.usefixtures("make", "quick_podium", "inline_queue")
 Import = Callable[..., list[str]]
 
-# (edited row, edit, what the import says)
+# Each element has the model of the edited row, the edit, and the message of the import.
 EDITS: list[tuple[type[Any], dict[str, Any], str]] = [
     (Challenge, {"title": "Dogs"}, "challenge animals: title was edited on the server; this import would change it"),
     (
@@ -43,7 +43,7 @@ EDITS: list[tuple[type[Any], dict[str, Any], str]] = [
 
 @pytest.fixture
 def owner(make: Make, bundle: BundleFolder, run: Import, client: Client) -> User:
-    """Return the person who has imported the bundle, and is logged in."""
+    """Return the user who imported the bundle and is logged in."""
     user = make.user(username="olga")
     run(by=user)
     client.force_login(user)
@@ -72,7 +72,7 @@ def test_with_force_the_edit_is_undone(
     save(client, model.objects.get(), **edit)
     run(by=owner, consent=Consent(force=True, reveal=True))
     assert model.objects.values().get() == before
-    run(by=owner)  # the bundle is the newer version now
+    run(by=owner)  # Now the bundle is the newer version.
 
 
 def test_an_edit_that_the_bundle_repeats_needs_no_force(

@@ -138,7 +138,7 @@ def test_a_baseline_named_like_a_team_is_a_mistake(make: Make, bundle: BundleFol
 
 @pytest.fixture
 def without_room(bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Write two baselines; submitting the second one is refused as if the disk were full.
+    """Write two baselines to the bundle, and refuse the submission of the second one as if the disk were full.
 
     Return the set of refused names, which a test can clear.
     """

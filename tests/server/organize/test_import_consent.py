@@ -111,7 +111,7 @@ FEEDBACK = [
     (
         "{scores: ladder}\n    ladder: {standard_errors: 2}",
         "{scores: ladder}\n    ladder: {standard_errors: 1}",
-        "improvements above 1 instead of 2 standard errors",
+        "improvements of more than 1 instead of 2 standard errors",
     ),
 ]
 
@@ -208,6 +208,8 @@ def test_a_phase_whose_private_scores_were_readable_cannot_be_reopened(
 ) -> None:
     bundle.sheet(**PLACES[1](YESTERDAY))
     run(consent=Consent(reveal=True))
+    assert client.get("/challenges/animals/leaderboard?split=private").status_code == 403  # it can be taken back
+    Phase.objects.update(reveals_at=YESTERDAY)
     assert client.get("/challenges/animals/leaderboard?split=private").status_code == 200
     bundle.sheet(**PLACES[1](LATER))
     for consent in (Consent(), Consent(reveal=True, force=True)):

@@ -29,7 +29,7 @@ def codes_of(run: Import) -> list[tuple[str, int | None]]:
 
 
 def stored() -> set[Path]:
-    """Return the paths of all stored files of truths and uploads."""
+    """Return the paths of all stored files of ground truths and uploads."""
     folders = (Path(settings.TRUTH_ROOT), Path(settings.MEDIA_ROOT))
     return {path for folder in folders for path in folder.rglob("*") if path.is_file()}
 

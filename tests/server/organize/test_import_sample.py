@@ -1,4 +1,4 @@
-"""Only the format of a sample submission is checked, without the truth, because the sample is published."""
+"""Only the format of a sample submission is checked, without the ground truth, because the sample is published."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tests check kits: an import makes them, a worker replaces outdated ones, and participants can download them."""
+"""Tests check kits: an import creates them, a worker replaces outdated ones, and participants can download them."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Import = Callable[..., list[str]]
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Replace the broker with an empty one, and return the list of truths for which a message is sent."""
+    """Replace the broker, and return the list of ground truths for which messages are sent."""
     keys: list[Any] = []
     monkeypatch.setattr(queue, "waiting", lambda kind: 0)
     monkeypatch.setattr(queue, "enqueue", lambda kind, key: keys.append(key))

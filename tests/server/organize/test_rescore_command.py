@@ -34,7 +34,7 @@ def truth(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ready(phase: Phase, make: Make, scored: Scored, truth: Path) -> Truth:
-    """Begin a rescoring and write all of its scores, by which team B overtakes team A."""
+    """Begin a rescoring and record all of its scores, with which team B overtakes team A."""
     teams = {name: make.team(phase.challenge, name=name) for name in "AB"}
     pair = [scored(phase, score, team=teams[name]) for name, score in (("A", 0.6), ("B", 0.5))]
     newer = rescore.truths.add(phase=phase, path=truth, by=None)

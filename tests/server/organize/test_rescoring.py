@@ -1,4 +1,4 @@
-"""A rescoring loses no scores, and no leaderboard changes until the rescoring is applied to all of them at once."""
+"""A rescoring loses no scores, and leaderboards do not change until the rescoring is applied to all of them at once."""
 
 from hashlib import sha256
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("inline_queue")
 
 @pytest.fixture
 def newer(phase: Phase) -> Truth:
-    """Create a second version of the truth, which is not active."""
+    """Create a second version of the ground truth, which is not active."""
     return add(phase, version=2)
 
 

@@ -62,10 +62,10 @@ def test_beginning_another_rescoring_removes_no_first_scores(upgraded: Phase, ma
 
 
 def test_a_late_first_score_against_an_earlier_truth_remains(phase: Phase, newer: Truth, make: Make) -> None:
-    """A first score can be recorded after its truth was replaced, because it is scored against an earlier truth.
+    """A first score against an earlier ground truth can be recorded after this ground truth was replaced.
 
-    Meanwhile, the leaderboards have been switched to a newer truth, and a rescoring back to the earlier one has begun.
-    Discarding this rescoring does not remove the score, because no rerun has added it.
+    Meanwhile, the leaderboards have been switched to a newer ground truth, and a rescoring back to the earlier one has
+    begun. Discarding this rescoring does not remove the score, because no rerun has added it.
     """
     running = leases.claim(Submission, make.submission(phase).pk)
     assert running is not None
@@ -96,7 +96,7 @@ def test_pending_intervals_are_requested_again_after_discarding(
 def test_the_first_score_against_the_active_truth_remains(
     upgraded: Phase, newer: Truth, make: Make, two: tuple[Submission, Submission]
 ) -> None:
-    """Submission A has a score against the previous truth only, and a rerun against the active truth is queued.
+    """Submission A has a score against only the previous ground truth; a rerun against the active one is queued.
 
     The rescoring after an upgrade of the evaluator uses this rerun, but its score is also needed without the
     rescoring.

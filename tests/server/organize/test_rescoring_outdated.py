@@ -71,7 +71,7 @@ BEFORE = [("challenges", "0014_truth_sha256_unique_in_phase")]
 def migrated(make: Any) -> Any:
     """Return a function that migrates the database back to BEFORE and forward again.
 
-    Before that migration, truths had no column `prepared_with`.
+    Before that migration, ground truths had no column `prepared_with`.
     """
 
     def forward() -> None:

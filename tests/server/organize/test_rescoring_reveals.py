@@ -1,4 +1,4 @@
-"""Without consent, a rescoring does not make private images public, whichever version of the truth is active."""
+"""Without consent, a rescoring does not make private images public, whichever version of the ground truth is active."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -37,7 +37,7 @@ def write(folder: Path, *, z: str = "") -> Path:
 
 @pytest.fixture
 def versions(phase: Phase, tmp_path: Path) -> dict[str, Truth]:
-    """Create three versions of the truth: without image z, with z as a private image, and with z as a public image.
+    """Create three versions of the ground truth: without image z, with z as private, and with z as public.
 
     Finally, the second version is made active. The second and the third version were added while the first was active.
     Neither of them makes an image public that is private in the first version.

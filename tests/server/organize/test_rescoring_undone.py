@@ -1,4 +1,4 @@
-"""Any earlier version of a truth can become active again, and a rescoring that was not applied can be discarded."""
+"""Any earlier version of a ground truth can be made active again, and an unapplied rescoring can be discarded."""
 
 import pytest
 
@@ -20,9 +20,9 @@ AT_FIRST = [("A", 0.6), ("B", 0.5)]
 
 
 def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
-    """Rescore the phase against the given truth and apply the rescoring.
+    """Rescore the phase against the given ground truth and apply the rescoring.
 
-    `scores` has the score of each team whose submission has no score against this truth yet.
+    `scores` maps each team whose submission has no score against this ground truth yet to that score.
     """
     # This simulates that all explanations have been computed.
     Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()
@@ -73,14 +73,15 @@ def test_scores_of_another_version_of_the_evaluator_are_not_reused(phase: Phase,
 def test_missing_intervals_are_requested_when_their_truth_version_is_active_again(
     phase: Phase, real: Truth, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
-    """The leaderboards were switched to a newer truth before the intervals of the scores were computed."""
+    """The leaderboards were switched to a newer ground truth before the intervals of the scores were computed."""
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
     assert set(Rerun.objects.scoring().values_list("submission", flat=True)) == {one.pk for one in two}
 
 
 def test_a_replaced_version_is_not_the_default_of_a_rescoring(phase: Phase, real: Truth, newer: Truth) -> None:
-    assert rescoring.start(phase=phase, by=None).truth == newer  # The default is a truth that was never active.
+    # By default, the version that was never active is used.
+    assert rescoring.start(phase=phase, by=None).truth == newer
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
     begun = rescoring.start(phase=phase, by=None)

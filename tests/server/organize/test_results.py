@@ -1,4 +1,4 @@
-"""The signed results of a phase: what the leaderboards show, in one file that `podium verify` accepts."""
+"""The signed results of a phase contain what the leaderboards show, and `podium verify` accepts the file."""
 
 import csv
 import json
@@ -19,19 +19,20 @@ from server.challenges.disqualification import disqualify
 from server.challenges.models import Phase
 from server.clock import time_text
 from server.organize.models import TruthStatistics
-from server.organize.services import results
+from server.organize.services.signing_keys import public_key as server_key
 from tests.conftest import Make
 from tests.server.conftest import Scored
 
 PRIVATE = 0.4321098765432101
 OVER = {"closes_at": datetime(2026, 1, 1, tzinfo=UTC)}
 ADDRESS = "/challenges/c/results"
+NOW = "?preliminary=1"
 pytestmark = pytest.mark.phase(challenge={"slug": "c", "opens_at": datetime(2025, 1, 1, tzinfo=UTC)}, slug="main")
 
 
 @pytest.fixture
 def teams(phase: Phase, make: Make, scored: Scored) -> Phase:
-    """Return a phase with two teams of equal scores, a third team, a baseline, and a disqualified team."""
+    """Return a phase with two teams that have equal scores, a third team, a baseline, and a disqualified team."""
     for name, public in (("Owls", 0.1 + 0.2), ("=Hawks", 0.1 + 0.2), ("Ravens", 1 / 3)):
         scored(phase, public, private=PRIVATE, team=make.team(phase.challenge, name=name), interval=(0.1, 0.9))
     scored(phase, 0.5, private=0.5, team=make.team(phase.challenge, name="Baseline", is_baseline=True))
@@ -59,7 +60,7 @@ def entries(content: bytes) -> list[tuple[Any, ...]]:
 
 
 def test_the_results_have_the_entries_of_both_leaderboards(teams: Phase, organizer: Client) -> None:
-    assert entries(organizer.get(f"{ADDRESS}.json").content) == [
+    assert entries(organizer.get(f"{ADDRESS}.json{NOW}").content) == [
         ("public", None, "Baseline", 0.5),
         ("public", 1, "Ravens", 1 / 3),
         ("public", 2, "Owls", 0.1 + 0.2),
@@ -74,7 +75,7 @@ def test_the_results_have_the_entries_of_both_leaderboards(teams: Phase, organiz
 def test_the_results_name_the_truth_the_files_and_the_settings(teams: Phase, organizer: Client) -> None:
     truth = teams.truths.get()
     TruthStatistics.objects.create(truth=truth, content={"usage_hash": "ab" * 32})
-    found = json.loads(organizer.get(f"{ADDRESS}.json").content)["results"]
+    found = json.loads(organizer.get(f"{ADDRESS}.json{NOW}").content)["results"]
     assert found["truth"] == {"version": 1, "sha256": truth.sha256, "usage_hash": "ab" * 32}
     assert (found["challenge"], found["phase"], found["track"]) == ("c", "main", teams.track)
     assert (found["signature"], found["final"], found["decimals"]) == (teams.signature, False, None)
@@ -87,20 +88,20 @@ def test_podium_accepts_the_file_with_the_key_of_the_server(
     teams: Phase, organizer: Client, tmp_path: Path, client: Client, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, key = tmp_path / "results.json", tmp_path / "key.json"
-    file.write_bytes(organizer.get(f"{ADDRESS}.json").content)
+    file.write_bytes(organizer.get(f"{ADDRESS}.json{NOW}").content)
     key.write_bytes(client.get("/api/v1/signing-key").content)
     assert main(["verify", str(file), "--key", str(key)]) == 0
     assert "8 entries: the ranks follow from the scores" in capsys.readouterr().out
     for old, new in ((b"0.3333", b"0.3334"), (b'"rank":2', b'"rank":1'), (b"Ravens", b"Robins")):
-        file.write_bytes(organizer.get(f"{ADDRESS}.json").content.replace(old, new, 1))
+        file.write_bytes(organizer.get(f"{ADDRESS}.json{NOW}").content.replace(old, new, 1))
         assert main(["verify", str(file), "--key", str(key)]) == 6
-    file.write_bytes(organizer.get(f"{ADDRESS}.json").content)
+    file.write_bytes(organizer.get(f"{ADDRESS}.json{NOW}").content)
     assert main(["verify", str(file), "--key", public_key(sha256(b"another server").digest())]) == 7
 
 
 def test_the_csv_has_the_content_of_the_json(teams: Phase, organizer: Client) -> None:
-    boards = json.loads(organizer.get(f"{ADDRESS}.json").content)["results"]["leaderboards"]
-    rows = list(csv.DictReader(StringIO(organizer.get(f"{ADDRESS}.csv").content.decode(), newline="")))
+    boards = json.loads(organizer.get(f"{ADDRESS}.json{NOW}").content)["results"]["leaderboards"]
+    rows = list(csv.DictReader(StringIO(organizer.get(f"{ADDRESS}.csv{NOW}").content.decode(), newline="")))
     listed = [(board["split"], one) for board in boards for one in board["entries"]]
     assert len(rows) == len(listed) == 8
     for row, (split, one) in zip(rows, listed, strict=True):
@@ -125,7 +126,7 @@ def test_before_the_end_nobody_but_organizers_reads_the_results(
     ending: str, teams: Phase, organizer: Client, make: Make
 ) -> None:
     member = teams.challenge.teams.get(name="Owls").memberships.get().user
-    assert organizer.get(f"{ADDRESS}.{ending}").status_code == 200
+    assert organizer.get(f"{ADDRESS}.{ending}{NOW}").status_code == 200
     for user in (None, make.user(), member):
         answers = [client_of(user).get(f"{address}") for address in addresses(ending)]
         for answer in answers:
@@ -173,9 +174,9 @@ def test_participants_get_the_rounded_scores_that_they_may_see(
         ("public", 2, "Owls", 0.3),
         ("public", 2, "=Hawks", 0.3),
     ]
-    assert str(PRIVATE).encode() in organizer.get(f"{ADDRESS}.json").content
+    assert str(PRIVATE).encode() in organizer.get(f"{ADDRESS}.json{NOW}").content
     (tmp_path / "results.json").write_bytes(content)
-    assert main(["verify", str(tmp_path / "results.json"), "--key", results.public_key()]) == 0
+    assert main(["verify", str(tmp_path / "results.json"), "--key", server_key()]) == 0
 
 
 def test_a_phase_without_private_images_has_one_leaderboard(phase: Phase, scored: Scored, client: Client) -> None:
@@ -207,6 +208,7 @@ def test_a_removed_submission_has_no_hash(phase: Phase, scored: Scored, client: 
     assert (one["score"], one["submission_sha256"]) == (0.5, None)
 
 
+@pytest.mark.django_db
 def test_the_key_of_the_server_is_derived_from_its_secret(settings: Settings, client: Client) -> None:
     first = client.get("/api/v1/signing-key").json()
     assert first["algorithm"] == "Ed25519"
@@ -218,8 +220,8 @@ def test_the_key_of_the_server_is_derived_from_its_secret(settings: Settings, cl
 
 def test_equal_results_are_equal_bytes(teams: Phase, organizer: Client) -> None:
     now = teams.challenge.opens_at + timedelta(days=1)
-    one, other = (json.loads(organizer.get(f"{ADDRESS}.json").content) for _ in range(2))
+    one, other = (json.loads(organizer.get(f"{ADDRESS}.json{NOW}").content) for _ in range(2))
     for found in (one, other):
         found["results"]["exported_at"] = time_text(now)
     assert canonical(one["results"]) == canonical(other["results"])
-    check(opened(organizer.get(f"{ADDRESS}.json").content), key=results.public_key())
+    check(opened(organizer.get(f"{ADDRESS}.json{NOW}").content), keys=[server_key()])

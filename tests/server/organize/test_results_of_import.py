@@ -1,4 +1,4 @@
-"""From an imported challenge, `podium verify` checks the exported results with the truth and the submitted file."""
+"""`podium verify` checks exported results against the ground truth and the submitted file."""
 
 import json
 from pathlib import Path

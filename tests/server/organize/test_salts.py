@@ -51,7 +51,7 @@ def refusal(act: Callable[[], object]) -> tuple[str, str | None, str]:
 
 @pytest.fixture
 def unsalted(bundle: BundleFolder) -> Phase:
-    """Create a phase as an earlier version without salts would have done: its images are split by a seed."""
+    """Create a phase as an earlier version without salts did, whose images are split by a seed."""
     import_bundle(path=bundle.path, by=None)
     Truth.objects.all().delete()
     Phase.objects.update(salt="")
@@ -68,7 +68,7 @@ def test_a_new_phase_gets_a_random_salt_of_its_own(bundle: BundleFolder) -> None
     salts = set(Phase.objects.values_list("salt", flat=True))
     assert len(salts) == 2
     assert all(len(bytes.fromhex(salt)) == 16 and salt.endswith("\n") for salt in salts)
-    # The two truths have different salts, and therefore different hashes, although their other files are the same.
+    # The two ground truths have different salts, and therefore different hashes; their other files are the same.
     assert Truth.objects.values("sha256").distinct().count() == 2
 
 

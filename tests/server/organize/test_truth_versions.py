@@ -1,4 +1,4 @@
-"""A truth that is imported again is the same version, and a submission counts only once on each leaderboard."""
+"""A ground truth that is imported again is not a new version, and submissions count once per leaderboard."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ IMAGES = "phases/main/truth/images.csv"
 def taken_back(
     bundle: BundleFolder, make: Make, quick_podium: list[tuple[str, ...]], inline_queue: InlineQueue, run: Import
 ) -> list[str]:
-    """Import a truth, then a different one, then the first one again. Return the messages of the last import."""
+    """Import a ground truth, then a different one, then the first one again. Return the messages of the last import."""
     run()
     bundle.write(IMAGES, "ImageID\na\nb\n")
     run()
@@ -73,7 +73,7 @@ CONSTRAINTS = ((Truth, "truth_sha256_unique_in_phase"), (Evaluation, "one_evalua
 
 @pytest.fixture
 def before(make: Make) -> Iterator[Callable[[], None]]:
-    """Remove the constraints that forbid two versions of the same truth. Return a function that runs the migration."""
+    """Remove the constraints against repeated ground truths. Return a function that runs the migration."""
     kept = {model: list(model._meta.constraints) for model, _ in CONSTRAINTS}
     for model, name in CONSTRAINTS:
         (removed,) = [one for one in kept[model] if one.name == name]

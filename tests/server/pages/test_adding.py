@@ -18,7 +18,7 @@ from tests.server.api.test_organizing import zipped
 from tests.server.organize.conftest import BOXES, LABELS, SHEET, BundleFolder, bundle, one_process, quick_podium, run
 from tests.server.pages.edits import save
 
-__all__ = ["bundle", "one_process", "quick_podium", "run"]  # the fixtures of another folder
+__all__ = ["bundle", "one_process", "quick_podium", "run"]  # pytest uses these imported fixtures.
 
 TRUTH = {"boxes.csv": BOXES, "image_labels.csv": LABELS}
 # With this salt and a share of 0.5, image a is public and image b is private.
@@ -29,7 +29,7 @@ DRAFT = {"slug": "owls", "title": "Owls", "summary": "", "contact": ""}
 
 @pytest.fixture
 def owner(make: Make, client: Client) -> User:
-    """Return a person who organizes another challenge, and is logged in."""
+    """Return a logged-in user who organizes another challenge."""
     user = make.user(username="olga")
     make.challenge(slug="other").organizers.add(user)
     client.force_login(user)
@@ -186,7 +186,7 @@ def test_a_draft_is_published_with_a_contact_and_a_phase(
     assert add().status_code == 302
     assert publish(client, "draft") == publish(client, "public") == 302
     assert Client().get("/challenges/owls/").status_code == 200
-    assert publish(client) == 422  # it is published already
+    assert publish(client) == 422  # The challenge is already published.
 
 
 @pytest.mark.usefixtures("quick_podium")

@@ -1,4 +1,4 @@
-"""A request body that is too large is refused before it is read."""
+"""Request bodies that are too large are refused before they are read."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The output of template tags that are used inside sentences has no surrounding white space."""
+"""Template tags that are used inside sentences add no white space around their output."""
 
 from datetime import UTC, datetime
 

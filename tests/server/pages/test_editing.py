@@ -1,4 +1,4 @@
-"""Organizers edit texts, dates, quota and feedback on the site, by the rules of bundles."""
+"""Organizers edit texts, dates, quotas and feedback on the site, according to the same rules as in bundles."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ def test_a_form_that_is_submitted_unchanged_changes_nothing(owner: User, phase: 
         ("contact", "x" * 201, "Contact:"),
         ("opens_at", "yesterday", "Opens: 'yesterday' is not a time"),
         ("opens_at", "0001-01-01T00:00", "Opens:"),
-        ("closes_at", "1999-01-01T00:00", "Closes: is not after the opening"),
+        ("closes_at", "1999-01-01T00:00", "Closes: is not later than the opening time"),
         ("visibility", "secret", "Visibility: 'secret' is not one of public, unlisted, private"),
         ("registration", "", "Registration: is required."),
         ("allowed_domains", "example", "Email domains: 'example' is not an email domain"),
@@ -127,7 +127,7 @@ def test_the_live_preview_is_sanitized_html(owner: User, phase: Phase, client: C
 def test_the_form_lists_what_each_kind_of_feedback_reveals(owner: User, phase: Phase, client: Client) -> None:
     words = Page(client.get(address(phase))).words
     for part in (
-        "Bits a day",
+        "Bits per day",
         "Scores are shown exactly",
         "rounded to 3 decimals",
         "Results per class reveal how many",

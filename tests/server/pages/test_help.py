@@ -1,4 +1,4 @@
-"""The handbook shows every declared key, file and parameter, and the JSON Schema has a stable URL."""
+"""The handbook describes every declared key, file and parameter, and the JSON Schema has a stable URL."""
 
 import json
 

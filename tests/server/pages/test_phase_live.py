@@ -1,4 +1,4 @@
-"""The live page of a phase shows its queue, failures, submissions a day, and changes at the top of the leaderboard."""
+"""The live page of a phase shows its queue, failures, submissions per day, and changes among the top teams."""
 
 from datetime import date, timedelta
 
@@ -31,7 +31,7 @@ def fail(make: Make, phase: Phase, code: str, fault: str) -> Submission:
 
 
 def poll(client: Client) -> tuple[str, int]:
-    """Read the page, and request its panel as htmx does. Return the address of the panel and the status."""
+    """Read the page, and request its panel as htmx does. Return the URL of the panel and the status."""
     address = Page(client.get(PATH)).all("div", id="live")[0]["hx-get"]
     return address, client.get(address).status_code
 
@@ -41,7 +41,7 @@ def test_the_page_counts_the_queue_and_names_the_oldest_submission(phase: Phase,
     now = database_now()
     make.submission(phase, received_at=now - timedelta(hours=3))
     make.submission(phase, received_at=now - timedelta(hours=1))
-    make.submission(make.phase(), received_at=now - timedelta(days=3))  # of another challenge
+    make.submission(make.phase(), received_at=now - timedelta(days=3))  # This phase belongs to another challenge.
     words = Page(client.get(PATH)).words
     assert "In the queue 2 oldest received 3 hours ago" in words
 

@@ -1,4 +1,4 @@
-"""Organizers see the submissions of all teams in a table, filter and download them, and queue them again."""
+"""Organizers see the submissions of all teams in a table, filter, download and requeue them."""
 
 import csv
 from datetime import UTC, datetime, timedelta
@@ -39,7 +39,7 @@ def ended(**fields: object) -> dict[str, object]:
 
 @pytest.fixture
 def many(phase: Phase, make: Make, scored: Scored) -> None:
-    """Create 20 submissions of two teams: one a day; every fifth one failed, two of them because of the truth."""
+    """Create 20 submissions from two teams, one per day. Every fifth failed, twice because of the ground truth."""
     owls = make.team(phase.challenge, make.user(username="ada"), name="Straße")
     bats = make.team(phase.challenge, make.user(username="bob"), name="Bats")
     for number in range(20):
@@ -54,7 +54,7 @@ def many(phase: Phase, make: Make, scored: Scored) -> None:
 
 
 def rows(client: Client, query: str = "") -> list[dict[str, str]]:
-    """Return the rows of the CSV file, after checking that the page counts as many submissions."""
+    """Return the rows of the CSV file, after checking that the page shows the same number of submissions."""
     response = client.get(f"{PATH}.csv?{query}")
     assert response["Content-Type"].startswith("text/csv")
     found = list(csv.DictReader(StringIO(b"".join(response).decode())))

@@ -25,7 +25,7 @@ TEAMS = 2000
 
 @pytest.fixture
 def begun(phase: Phase, member: User, make: Make, scored: Scored) -> Rescoring:
-    """Begin a rescoring after which Bats overtake Owls, and Cats keep their rank with another score."""
+    """Begin a rescoring after which Bats overtake Owls, and Cats keep their rank with a different score."""
     phase.challenge.organizers.add(member)
     names = {"Owls": (0.6, 0.3), "Bats": (0.5, 0.4), "Cats": (0.2, 0.1)}
     rows = [
@@ -43,7 +43,7 @@ def test_an_entry_that_keeps_its_rank_is_counted_but_not_listed(begun: Rescoring
     assert [(one.team, one.places) for one in shown.rank_changes] == [("Bats", 1), ("Owls", -1)]
     assert shown.score_changes == 1
     words = Page(client.get(PATH)).words
-    assert "2 ranks change, 1 entry keeps its rank with another score" in words
+    assert "2 ranks change, 1 entry keeps its rank with a different score" in words
     assert "Cats" not in Page(client.get(f"{PATH}/preview")).words
 
 

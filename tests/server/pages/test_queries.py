@@ -1,4 +1,4 @@
-"""The number of database queries of a page does not grow with the number of rows that it shows."""
+"""The number of database queries for a page does not grow with the number of rows that it shows."""
 
 import pytest
 from django.core.cache import caches
@@ -10,10 +10,10 @@ from pytest_django import DjangoAssertNumQueries
 from tests.conftest import Make
 from tests.server.conftest import Scored
 
-# The largest number of queries of each page.
+# Maximum number of queries for each page.
 PAGES = {
     "/": 7,
-    "/challenges/c/": 6,  # one of them reads whether the gate lets the phase accept submissions
+    "/challenges/c/": 6,  # One query reads whether the phase's gate is green.
     "/challenges/c/data": 9,
     "/challenges/c/rules": 3,
     "/challenges/c/team": 14,
@@ -37,7 +37,7 @@ def test_the_number_of_queries_does_not_grow_with_the_number_of_rows(
     phase = make.phase(challenge, feedback_classes=True)
     team = make.team(challenge, member)
     one = scored(phase, 0.5, team=team)
-    scored(phase, 0.3, team=team)  # The page of a submission compares it with another one of the team.
+    scored(phase, 0.3, team=team)  # The page of a submission compares it with another submission from the same team.
     client.force_login(member)
 
     def count() -> int:

@@ -77,7 +77,7 @@ def test_the_mean_curve_has_a_drawing_a_description_and_a_table(
 def test_the_name_of_a_class_links_to_its_curve(explained: Submission, visit: Callable[..., Page]) -> None:
     page = visit(explained, "report/classes")
     link = next(link for link in page.links() if "chosen=%2Fm%2F1" in link)
-    # This class has no objects, so it has no curve.
+    # A class without objects has no curve.
     assert not [link for link in page.links() if "chosen=%2Fm%2F2" in link]
     page = visit(explained, link.partition("#")[0].removeprefix(f"/submissions/{explained.pk}/"))
     assert page.context["report"].chart.chosen_class == "Cat"

@@ -1,4 +1,4 @@
-"""Search engines find the public challenges, and each page has a title and a description."""
+"""Search engines can find public challenges, and every page has a title and a description."""
 
 import pytest
 from django.test import Client

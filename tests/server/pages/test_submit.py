@@ -1,4 +1,4 @@
-"""On the submit page, a file is accepted, or it is refused and the form keeps the other input."""
+"""The submit page accepts a file, or refuses it and keeps what was entered in the other fields."""
 
 import re
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Tests the page of an invitation by link: nobody else gets its token, and it still works after a sign-up."""
+"""Tests the page that an invitation link opens: nobody else gets its token, and it still works after a sign-up."""
 
 from datetime import timedelta
 

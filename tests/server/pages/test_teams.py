@@ -1,4 +1,4 @@
-"""Tests the pages of teams: the page for members, and the page of people without a team."""
+"""Tests the team page, for members of a team and for people without a team."""
 
 from typing import Any
 

@@ -1,6 +1,4 @@
-"""Organizers can correct a ground truth on the organizers' pages, and the public change log shows when and why they
-did.
-"""
+"""Organizers can correct a ground truth on their pages, and the public change log shows when and why they did so."""
 
 import json
 

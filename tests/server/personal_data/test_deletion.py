@@ -43,7 +43,7 @@ def ada(make: Make) -> User:
 
 @pytest.fixture
 def solo(phase: Phase, ada: User, make: Make, scored: Scored) -> Submission:
-    """Create a scored submission of a team that has the username of its only member as its name."""
+    """Create a scored submission from a team that is named after its only member."""
     team = make.team(phase.challenge, ada, name="adalovelace")
     TeamProfile.objects.create(team=team, method="Method of adalovelace")
     return scored(phase, 0.5, team=team, note="by adalovelace", file_name="adalovelace.csv")
@@ -74,7 +74,7 @@ def test_sessions_and_tokens_of_a_deleted_account_end(ada: User, api: Api) -> No
     assert other.get("/accounts/").status_code == 302
     assert Client().get("/api/v1/me", headers={"Authorization": f"Bearer {secret}"}).status_code == 401
     assert not UserSession.objects.exists()
-    assert Session.objects.count() <= 1  # This is the anonymous session with the message that the account was deleted.
+    assert Session.objects.count() <= 1  # This anonymous session contains the message that the account was deleted.
 
 
 @pytest.mark.phase(challenge={"slug": "c"})

@@ -1,4 +1,4 @@
-"""While the database is unreachable or locked, responses are 503 with Retry-After, and never 500."""
+"""While the database is unreachable or locked, responses have the status 503 and a Retry-After header."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -12,6 +12,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
 
 from server.errors import database_unavailable
+from server.runtime.startup_checks import unusable_database
 from tests.conftest import Make
 from tests.server.page import Page
 
@@ -60,7 +61,7 @@ def away(request: pytest.FixtureRequest, tmp_path: Path) -> Exception:
 
 @pytest.fixture
 def asked(make: Make, away: Exception) -> Iterator[Client]:
-    """Yield the browser of a member who is logged in, while every query to the database fails."""
+    """Yield the browser of a logged-in member. Until the test ends, every database query fails."""
     phase = make.phase(make.challenge(slug="c"), slug="main")
     browser = Client(raise_request_exception=False)
     browser.force_login(make.team(phase.challenge).memberships.get().user)
@@ -107,3 +108,9 @@ def test_a_missing_table_does_not_count_as_a_database_outage() -> None:
     with closing(sqlite3.connect(":memory:")) as database, pytest.raises(sqlite3.OperationalError) as error:
         database.execute("SELECT * FROM nothing")
     assert database_unavailable(caused(OperationalError, error.value)) is None
+
+
+def test_a_command_names_a_locked_database_as_the_reason() -> None:
+    message = unusable_database(OperationalError("database is locked"))
+    assert "another process writes to it" in message
+    assert "may write to" not in message

@@ -1,4 +1,4 @@
-"""`/healthz` reports that the process runs. `/readyz` reports which parts of the service do not work."""
+"""`/livez` reports that the process runs. `/readyz` reports whether it has what it needs. Workers send heartbeats."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,10 +13,10 @@ from server.runtime import health
 
 
 class FakeRedis:
-    """A fake Redis, with or without the key by which a worker shows that it is alive."""
+    """A fake Redis with the heartbeats of workers, by the seconds since they were sent."""
 
-    def __init__(self, *, heartbeat: bool) -> None:
-        self.heartbeat = heartbeat
+    def __init__(self, **ages: float) -> None:
+        self.ages = ages
 
     def __enter__(self) -> "FakeRedis":
         return self
@@ -24,27 +24,51 @@ class FakeRedis:
     def __exit__(self, *error: object) -> None:
         pass
 
-    def ping(self) -> bool:
-        return True
+    def time(self) -> tuple[int, int]:
+        return 1_000_000, 500_000
 
-    def exists(self, key: str) -> int:
-        return int(self.heartbeat and key == health.WORKER_KEY)
-
-
-@pytest.fixture
-def ready(monkeypatch: pytest.MonkeyPatch, own_folders: None, db: None) -> None:
-    monkeypatch.setattr(health, "redis", lambda: FakeRedis(heartbeat=True))
+    def hgetall(self, key: str) -> dict[bytes, bytes]:
+        return {name.encode(): str(1_000_000.5 - age).encode() for name, age in self.ages.items()}
 
 
-def test_healthz_reports_a_running_process(client: Client) -> None:
-    response = client.get("/healthz")
+def refuse() -> FakeRedis:
+    raise NoRedis("connection refused")
+
+
+@pytest.mark.parametrize("path", ["/livez", "/healthz"])
+def test_livez_reports_a_running_process(client: Client, path) -> None:
+    response = client.get(path)
     assert (response.status_code, response.content) == (200, b"ok")
 
 
-def test_readyz_reports_a_complete_service(client: Client, ready: None) -> None:
+@pytest.mark.usefixtures("own_folders", "db")
+def test_the_web_process_is_ready_without_broker_and_worker(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "redis", refuse)
     response = client.get("/readyz")
     assert response.status_code == 200
-    assert response.json() == {"database": "ok", "broker": "ok", "storage": "ok", "worker": "ok"}
+    assert response.json() == {"database": "ok", "storage": "ok"}
+
+
+@pytest.mark.parametrize(
+    ("ages", "any_worker", "this_worker"),
+    [
+        ({}, False, False),
+        ({"celery@a": 3.0}, True, True),
+        ({"celery@b": 3.0}, True, False),
+        ({"celery@a": 20.0}, False, False),
+        ({"celery@a": 20.0, "celery@b": 0.0}, True, False),
+    ],
+)
+def test_a_worker_is_ready_if_it_has_sent_a_heartbeat_lately(
+    ages, any_worker, this_worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "redis", lambda: FakeRedis(**ages))
+    assert (health.worker() == "ok", health.worker("celery@a") == "ok") == (any_worker, this_worker)
+
+
+def test_without_the_broker_the_state_of_workers_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "redis", refuse)
+    assert health.worker() == "unknown while the broker does not respond"
 
 
 def unready(client: Client) -> set[str]:
@@ -53,26 +77,8 @@ def unready(client: Client) -> set[str]:
     return {part for part, state in response.json().items() if state != "ok"}
 
 
-def test_without_the_heartbeat_of_a_worker_the_service_is_not_ready(
-    client: Client, ready: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(health, "redis", lambda: FakeRedis(heartbeat=False))
-    assert unready(client) == {"worker"}
-
-
-def test_if_the_broker_is_down_the_service_is_not_ready_and_workers_are_unknown(
-    client: Client, ready: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse() -> FakeRedis:
-        raise NoRedis("connection refused")
-
-    monkeypatch.setattr(health, "redis", refuse)
-    assert unready(client) == {"broker", "worker"}
-
-
-def test_if_the_database_is_down_the_service_is_not_ready(
-    client: Client, ready: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("own_folders")
+def test_if_the_database_is_down_the_service_is_not_ready(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise OperationalError("the server closed the connection")
 
@@ -80,15 +86,17 @@ def test_if_the_database_is_down_the_service_is_not_ready(
     assert unready(client) == {"database"}
 
 
+@pytest.mark.django_db
 def test_if_a_folder_cannot_be_written_the_service_is_not_ready(
-    client: Client, ready: None, settings: Settings, tmp_path: Path
+    client: Client, settings: Settings, tmp_path: Path
 ) -> None:
     (tmp_path / "a-file").touch()
     settings.MEDIA_ROOT = tmp_path / "a-file" / "uploads"
     assert unready(client) == {"storage"}
 
 
-def test_the_response_reveals_no_internal_details(client: Client, ready: None, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("own_folders")
+def test_the_response_reveals_no_internal_details(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise OperationalError("password authentication failed for user podium at db.internal")
 
@@ -96,6 +104,6 @@ def test_the_response_reveals_no_internal_details(client: Client, ready: None, m
     assert client.get("/readyz").json()["database"] == "does not respond"
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@pytest.mark.parametrize("path", ["/livez", "/healthz", "/readyz"])
 def test_health_routes_allow_reading_only(client: Client, path) -> None:
     assert client.post(path).status_code == 405

@@ -1,4 +1,4 @@
-"""A process that dies is restarted, after a longer delay each time. A process that ignores SIGTERM is killed."""
+"""A process that dies is restarted, each time after a longer delay. A process that ignores SIGTERM is killed."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Worker settings that may cause problems are reported at the start, with better values."""
+"""When the service starts, it reports worker settings that may cause problems, and suggests better values."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -72,7 +72,7 @@ for told in json.load(sys.stdin):
 
 
 def read(cwd: Path, told: list[dict[str, str]]) -> list[Any]:
-    """Return, for each environment, the settings that were read or the message by which they were refused."""
+    """Return, for each environment, the settings that were read or the message with which they were refused."""
     kept = {name: value for name, value in os.environ.items() if name not in KEYS}
     environment = {**kept, "PODIUM_HOME": str(cwd / "home"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", PROBE]
@@ -102,7 +102,7 @@ def accepted(key: str) -> set[str]:
         ({"rubbish", "1e3"} if key in NAMES_OF_HOSTS else set())
         | ({" "} if key == "ALLOWED_HOSTS" else set())
         | ({"0"} if key in MAY_BE_ZERO else set())
-        | ({LONG} if key.endswith("_KEY") else set())
+        | ({LONG} if key.endswith(("_KEY", "_TOKEN")) else set())
     )
 
 

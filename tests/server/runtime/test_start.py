@@ -60,8 +60,8 @@ def test_a_folder_without_room_for_uploads_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_locked_is_refused(settings: Settings, tmp_path: Path) -> None:
     settings.PODIUM_HOME = tmp_path / "gone"
-    with pytest.raises(NotStarted, match="PODIUM_HOME="):
-        home.lock_home()
+    with pytest.raises(NotStarted, match="PODIUM_HOME="), home.lock_home():
+        pass
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.enable_socket
 
 CONNECTIONS, OF_ONE = 20, 12
 OTHER = "127.0.0.2"
-STEADY_PIECES = 80  # The number of pieces of 1000 bytes that are sent, 20 per second.
+STEADY_PIECES = 80  # Number of 1000-byte pieces that are sent, at 20 pieces per second.
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_stalled_requests_from_two_addresses_do_not_block_others(
 def test_stalled_bodies_from_many_addresses_do_not_block_others(
     port: int, open_many: Callable[..., list[socket.socket]], of_each
 ) -> None:
-    """No address has many connections, and every connection is in the middle of a request."""
+    """No address has many connections, but every connection is in the middle of a request."""
     for number in range(2 * CONNECTIONS // of_each):
         open_many(of_each, request(length=60_000), f"127.0.1.{number + 1}")
     assert [served(port, f"127.0.2.{number + 1}") for number in range(5)] == [200] * 5
@@ -142,7 +142,7 @@ class TestBehindAProxy:
     def test_connections_count_for_the_sender_and_not_for_the_proxy(
         self, port: int, open_many: Callable[..., list[socket.socket]]
     ) -> None:
-        """Addresses that the client itself has written into `X-Forwarded-For` are ignored."""
+        """Addresses that the client itself writes into `X-Forwarded-For` are ignored."""
         clients = open_many(OF_ONE, self.of("192.0.2.1", 5))
         with connect(port) as one_more, connect(port) as other:
             one_more.sendall(self.of("192.0.2.1", 5))

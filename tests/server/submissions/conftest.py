@@ -21,7 +21,7 @@ def aged(path: Path, *, hours: float) -> Path:
 
 @pytest.fixture
 def truths(db: None, own_folders: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Use an empty folder for truths, because the default one contains files from tests that were rolled back."""
+    """Use an empty folder for ground truths, because tests that were rolled back left files in the default one."""
     storage = FileSystemStorage(tmp_path / "truths")
     monkeypatch.setattr(quarantine, "truth_storage", lambda: storage)
     (tmp_path / "truths").mkdir()

@@ -1,4 +1,4 @@
-"""Teams can change notes and choose final submissions until the respective deadline."""
+"""Teams can change notes and choose final submissions, each until its own deadline."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Each way in which a submission can end has a fault, a code, a message with advice, and an effect on the quota.
+"""For each way in which a submission can end, there is a fault, a code, a message with advice, and an effect on quota.
 
 Pages and the API show all of these.
 """

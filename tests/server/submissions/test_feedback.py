@@ -1,4 +1,4 @@
-"""A person sees only the permitted splits, digits and results per class of a scored submission."""
+"""A person sees only those splits, digits and per-class results of a scored submission that are permitted."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

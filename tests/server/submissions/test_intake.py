@@ -1,4 +1,4 @@
-"""If a file is refused, the refusal has a code, and neither a row nor a file remains."""
+"""The refusal of a file has a code, and leaves neither a row nor a file behind."""
 
 import errno
 import os
@@ -231,7 +231,7 @@ def test_an_upload_keeps_its_file_if_the_response_to_the_commit_is_lost(entrant,
             yield
         raise OperationalError("the connection broke while COMMIT was on its way back")
 
-    monkeypatch.setattr(intake, "transaction", SimpleNamespace(atomic=unanswered))
+    monkeypatch.setattr(intake, "transaction", SimpleNamespace(atomic=unanswered, on_commit=transaction.on_commit))
     with pytest.raises(OperationalError):
         intake.submit(**entrant, file=upload())
     assert stored_files() == [Submission.objects.get().file.name.split("/")[1]]

@@ -161,7 +161,7 @@ def test_a_leaderboard_ranks_by_shown_scores_and_counts_every_submission(
     send([0.6, 0.61, 0.62], team=make.team(phase.challenge, name="Other"))
     rows = board(phase, split="public", viewer=viewer).rows
     assert [(row.team == "Other", row.entries) for row in rows] == [(True, 1), (False, 2)]
-    assert rows[1].submission_id == best.pk
+    assert rows[1].evaluation_id == best.evaluations.get().pk
     exact = board(phase, split="public", viewer=make.user(is_staff=True)).rows
     assert [row.team == "Other" for row in exact] == [False, True]
 
@@ -209,7 +209,7 @@ IMAGES, PROBES = 400, 200  # There are 400 public and 400 private images, each w
 
 
 class ShownScores:
-    """The public scores that a team sees: the score of each file or, with ladder feedback, the best score published."""
+    """The public scores that a team sees: the score of each file or, with ladder feedback, the best one so far."""
 
     def __init__(self, rng: np.random.Generator, *, by_ladder: bool) -> None:
         self.truth, self.by_ladder = rng.integers(0, 2, 2 * IMAGES), by_ladder
@@ -224,7 +224,7 @@ class ShownScores:
         return self.best[0]
 
     def luck(self, answers: Any) -> float:
-        """Return the accuracy on public images, which an attacker can probe, minus that on private images."""
+        """Return the accuracy on public images, which an attacker can probe, minus the accuracy on private images."""
         right = answers == self.truth
         return float(right[:IMAGES].mean() - right[IMAGES:].mean())
 

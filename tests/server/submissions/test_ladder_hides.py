@@ -30,7 +30,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "c"}, feedback="ladder", close
 
 @pytest.fixture
 def entries(phase: Phase, make: Make, replicated: Callable[..., Submission]) -> list[Submission]:
-    """Create three submissions: one of a rival team, and two of a team, the last of which has a hidden score."""
+    """Create a submission from a rival team, and two from the team itself, the second of which has a hidden score."""
     rival, team = make.team(phase.challenge, name="Rivals"), make.team(phase.challenge, name="Owls")
     found = [
         replicated(phase, [0.6, 0.66, 0.72], team=rival),

@@ -1,4 +1,4 @@
-"""A job is claimed, recorded, rejected, failed, released or cancelled only once, and never after its lease is lost."""
+"""A job can be claimed, recorded, rejected, failed, released or cancelled only once, and only with its lease."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

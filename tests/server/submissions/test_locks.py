@@ -43,7 +43,7 @@ class Order:
 @pytest.mark.parametrize("change", [{"note": "n"}, {"final": True}, {"note": "n", "final": True}])
 def test_a_change_locks_the_team_before_the_audit_log(api: Api, make: Make, change: dict[str, Any]) -> None:
     submission = make.submission(make.phase(), status=Status.SCORED, finished_at=NOW)
-    # This request creates a token, which is also logged, before locks are recorded.
+    # This request creates a token, which writes to the audit log, before locks are recorded.
     api.get("challenges", user=submission.user)
     with connection.execute_wrapper(order := Order()):
         answer = api.patch(f"submissions/{submission.pk}", change, user=submission.user)

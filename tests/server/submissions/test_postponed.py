@@ -1,4 +1,4 @@
-"""A job that is postponed because of a fault in the stored files waits longer each time."""
+"""A job that is postponed because of a fault in stored files waits longer after each attempt."""
 
 import pytest
 from pytest_django import Settings

@@ -15,7 +15,7 @@ DAY_HOURS = 24.0
 
 
 def aside(path: Path) -> Path:
-    """Return the path in quarantine of an upload that was moved there today."""
+    """Return the quarantine path of an upload that was moved there today."""
     return path.parent.parent / "quarantine" / "submissions" / f"{datetime.now(UTC):%Y-%m-%d}" / path.name
 
 
@@ -91,7 +91,7 @@ def test_draws_are_moved_to_quarantine_with_their_truth(
 def test_no_file_is_lost_if_an_old_backup_is_restored(truths: Path, make: Make) -> None:
     """After an old backup of the database is restored, the sweeper moves newer files to quarantine.
 
-    It restores them when their rows exist again.
+    The sweeper restores them when their rows exist again.
     """
     phase = make.phase()
     newer = [make.submission(phase) for _ in range(5)]

@@ -1,4 +1,4 @@
-"""Commands queue failed submissions again, request missing intervals and give quota back. The actor is logged."""
+"""Commands requeue failed submissions, request missing intervals and give quota back. The actor is logged."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Tests how long files are stored, how much storage a team may use, and what pages and the API show about both."""
+"""Tests how long files are stored, how much storage a team may use, and how pages and the API show this."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

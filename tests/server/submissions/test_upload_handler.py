@@ -1,4 +1,4 @@
-"""Uploads are refused before their body is read if possible, hashed while they arrive, and never held in memory."""
+"""Uploads are refused before they are read, if possible. Others are hashed on arrival, and never held in memory."""
 
 import gc
 import tracemalloc

@@ -1,4 +1,4 @@
-"""Upload slots limit how many large request bodies of a team can arrive at the same time."""
+"""Upload slots limit how many large request bodies from one team can arrive at the same time."""
 
 import os
 import signal

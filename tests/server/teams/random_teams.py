@@ -32,7 +32,7 @@ class RandomTeams:
 
     def __init__(self, seed: int) -> None:
         self.random, self.done, self.numbers = Random(seed), Counter[str](), count()
-        # A union-find structure in which people are linked if their team has submitted.
+        # A union-find structure that links people who were in a team that has submitted.
         self.linked: dict[int, int] = {}
         self.tokens: list[str] = []
         now = datetime.now(UTC)
@@ -52,7 +52,7 @@ class RandomTeams:
         return phase
 
     def happen(self) -> str:
-        """Carry out a random event, and return its name, with the code of the refusal if it was refused."""
+        """Carry out a random event. Return its name, followed by the code of the refusal if it was refused."""
         events: dict[Callable[[], None], int] = {
             self.join: 8,
             self.invite: 8,
@@ -90,7 +90,7 @@ class RandomTeams:
         return member.team if member else None
 
     def some(self, rows: Any) -> Any:
-        """Return a random row. If there is none, raise a refusal, which ends the event."""
+        """Return a random row. If there is none, raise Refused, which ends the event."""
         found = list(rows)
         if not found:
             raise Refused("not_found", "nothing to choose from")
@@ -238,7 +238,7 @@ class RandomTeams:
                 yield f"{one} has used {one.used}"
 
     def gained_quota(self) -> Iterator[str]:
-        """Yield each phase in which people who are linked have submitted more than one team may."""
+        """Yield each phase in which linked people have submitted more than a single team may submit."""
         days = (database_now().date() - Challenge.objects.get(pk=self.challenge.pk).opens_at.date()).days + 1
         for phase in self.phases:
             used: Counter[int] = Counter()

@@ -16,20 +16,20 @@ from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 def ablation(
     truth: DetectionTruth, valid: Detections, matches: Matches, parameters: DetectionParameters
 ) -> dict[str, list[ClassRow]]:
-    """Return for each split the mAP with and without three rules: incomplete labels, the hierarchy, and group-of boxes.
+    """Return, for each split, the mAP with and without the rules for incomplete labels, hierarchy and group-of boxes.
 
     Without the first rule, a detection of a class that is not verified in its image is a false positive. Without the
     second rule, boxes and labels count only for their own class. Without the third rule, the group-of weight is 0 and
-    group-of boxes are not positives. There is a row for each combination. The row with the parameters that were used
-    for scoring contains the submission's score.
+    group-of boxes are not positives. The result has a row for each combination of these rules. The row for the
+    parameters used in scoring contains the score of the submission.
 
-    If the truth was compiled without a hierarchy, there are only rows without the hierarchy.
+    If the truth was compiled without a hierarchy, there are no rows with the hierarchy.
 
     Parameters
     ----------
     truth : DetectionTruth
     valid : Detections
-        All valid detections of the submission.
+        All valid detections in the submission.
     matches : Matches
         The result of matching the valid detections.
     parameters : DetectionParameters
@@ -46,7 +46,7 @@ def ablation(
 
 
 def _with_all_groups(truth: DetectionTruth, matches: Matches) -> Matches:
-    """Return the matches that result if the group-of weight is not 0, so that groups can be matched."""
+    """Return the matches that result from a group-of weight other than 0, with which groups can be matched."""
     absorbed = matches.absorbed
     groups, confidences = matches.groups[absorbed], matches.detections.confidences[absorbed]
     return replace(matches, group_confidences=confidences_of_groups(groups, confidences, len(truth.group_keys), 1.0))

@@ -23,21 +23,21 @@ Overlaps = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The kinds of errors of N detections, of B ordinary objects and of G groups. Objects are boxes or masks.
+    """The kinds of errors for N detections, B ordinary objects and G groups. Objects are boxes or masks.
 
     Attributes
     ----------
     kinds : int64 array of shape (N,)
         Kind of error of each false positive, ``NO_ERROR`` for a detection that is not a false positive.
     objects : int64 array of shape (N,)
-        Index of the ordinary object that a false positive failed to hit, -1 if there is none.
+        Index of the ordinary object that each false positive failed to hit, -1 if there is none.
     overlaps : float64 array of shape (N,)
-        IoU with that object, or for an error of kind ``GROUP_OF`` the largest IoA with a group.
+        IoU with that object; for errors of kind ``GROUP_OF``, the largest IoA with a group.
     fixed_classes : int64 array of shape (N,)
         Class in which a false positive would hit that object if its error were fixed; -1 if a different detection hits
         the object or would hit it first.
     object_kinds, group_kinds : int64 arrays of shape (B,) and (G,)
-        Kind of error that caused an object to be missed, ``NO_ERROR`` for an object that was matched.
+        Kind of error that caused each object to be missed, ``NO_ERROR`` for an object that was matched.
     """
 
     kinds: Codes
@@ -55,7 +55,7 @@ class Errors:
         positives: NDArray[np.float64],
         group_weight: float,
     ) -> CurveErrors:
-        """Return the entries and the missed objects of a split, with their kinds of errors."""
+        """Return the scored detections and the missed objects of a split, each with its kind of error."""
         entries = matches[matches.scored].entries(truth, group_weight)
         chosen = in_split[entries.images]
         of_groups = np.full(len(entries.images) - np.count_nonzero(matches.scored), NO_ERROR)
@@ -89,7 +89,7 @@ class Comparison:
         Return the IoU of false positives with ordinary objects, and the IoA of false positives with groups. Both take
         two int64 arrays of indices.
     annotated : int64 array of shape (A,), ascending
-        The ordinary objects that are rows of the file, and not copies for an ancestor.
+        Indices of the ordinary objects that are rows of the file, not copies for an ancestor.
     other : callable
         Returns the IoU of false positives with annotated objects, given by their indices into ``annotated``.
     ties : sequence of arrays of shape (N,)
@@ -142,7 +142,7 @@ def errors_of(
 ) -> Errors:
     """Return the errors of the detections, and of the objects that were missed.
 
-    With a hierarchy, an object also counts as an object of every ancestor of its class. Therefore an object and a
+    With a hierarchy, an object also counts as an object of every ancestor of its class. Therefore, an object and a
     detection have different classes only if the object's class is neither the detection's class nor a descendant of it.
     """
     false = false_positives(matches)
@@ -168,7 +168,7 @@ def errors_of(
     object_labels = np.append(truth.images_and_labels(truth.object_keys)[1], -1)
 
     def for_all(values: NDArray[Any], fill: int) -> NDArray[Any]:
-        """Return an array for all detections, given the values of the false positives and a value for all others."""
+        """Return an array for all detections, given the values for false positives and one value for all others."""
         spread = np.full(len(matches.detections), fill, values.dtype)
         spread[false] = values
         return spread
@@ -184,7 +184,7 @@ def errors_of(
 
 
 def _nearest_of_another_class(truth: ObjectTruth, detections: Detections, compared: Comparison) -> Nearest:
-    """Return for each detection the object of a different class that it overlaps most."""
+    """Return, for each detection, the object of a different class that the detection overlaps most."""
     annotated = compared.annotated
     images, classes = truth.images_and_labels(truth.object_keys[annotated])
     own_classes = _classes_and_ancestors(truth)
@@ -198,9 +198,9 @@ def _nearest_of_another_class(truth: ObjectTruth, detections: Detections, compar
 
 
 def _classes_and_ancestors(truth: ObjectTruth) -> Codes:
-    """Return the sorted pairs of each class with itself and with each of its ancestors.
+    """Return, in sorted order, all pairs of a class with itself or with one of its ancestors.
 
-    A pair is encoded as first class × number of labels + second class.
+    A pair is encoded as (first class × number of labels + second class).
     """
     labels = len(truth.labels)
     itself = np.arange(labels) * (labels + 1)
@@ -214,9 +214,9 @@ def _classes_and_ancestors(truth: ObjectTruth) -> Codes:
 def missed_weights(
     truth: ObjectTruth, errors: Errors, in_split: NDArray[np.bool_], group_weight: float
 ) -> NDArray[np.float64]:
-    """Return the number of missed objects of each class in a split, shape (classes,).
+    """Return the number of missed objects in each class, for one split, shape (classes,).
 
-    A group counts with its weight.
+    Each group counts as its weight.
     """
     missed = [truth.object_keys[errors.object_kinds != NO_ERROR], truth.group_keys[errors.group_kinds != NO_ERROR]]
     images, classes = truth.images_and_labels(np.concatenate(missed))
@@ -225,7 +225,7 @@ def missed_weights(
 
 
 def class_errors(truth: ObjectTruth, matches: Matches, errors: Errors, in_split: NDArray[np.bool_]) -> list[ClassRow]:
-    """Return how often each class was predicted for objects of a different class, most frequent first."""
+    """Return how often each class was predicted for objects of each other class, most frequent pair first."""
     wrong = (errors.kinds == CLASS) & in_split[matches.detections.images]
     actual = truth.images_and_labels(truth.object_keys)[1][errors.objects[wrong]]
     return confused(counted(actual, matches.detections.labels[wrong]), truth.labels)

@@ -39,7 +39,7 @@ class Explained:
     Attributes
     ----------
     truth : DetectionTruth
-        The part of the truth that the protocol uses.
+        The part of the ground truth that the protocol uses.
     known : Detections
         All detections with known labels.
     matches : Matches
@@ -101,10 +101,10 @@ def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport
 
 
 def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """Return columns that count, for each class, ignored detections, matched groups, absorbed detections and misses.
+    """Return, for each class, counts of ignored detections, group-of boxes found, absorbed detections and misses.
 
-    No detection is counted in two of these columns. The misses are the positives minus the true positives; a missed
-    group counts as its weight.
+    Each detection is counted in at most one of these columns. The misses are the positives minus the true positives; a
+    missed group-of box counts with its weight.
     """
     truth, matches, labels = found.truth, found.matches, len(found.truth.labels)
     ignored = np.ones(len(found.known), bool)

@@ -22,7 +22,7 @@ OUTCOMES = ("ignored", "true_positive", "group_found", "absorbed", "false_positi
 IGNORED, HIT, FINDS_GROUP, ABSORBED, FALSE, MISSED = range(6)
 REASONS = (*DETECTION_KINDS, "no_area_or_confidence", "unverified_class", "over_the_cap", "")
 INVALID, UNVERIFIED, OVER_THE_CAP = range(len(DETECTION_KINDS), len(DETECTION_KINDS) + 3)
-FIRST_LINE = 2  # The line number of the first row of boxes.csv.
+FIRST_LINE = 2  # Line number of the first row in boxes.csv.
 
 Codes = NDArray[np.int64]
 Row = tuple[Any, ...]
@@ -37,7 +37,7 @@ class Outcomes:
     outcomes, reasons : int64 arrays of shape (N,)
         Indices into :data:`OUTCOMES` and :data:`REASONS`.
     rows : int64 array of shape (N,)
-        Row of boxes.csv that each detection or box was compared with, -1 if there is none.
+        Row in boxes.csv with which each detection or box was compared, -1 if there is none.
     overlaps : float64 array of shape (N,)
         IoU with that box, or IoA with that group-of box.
     """
@@ -52,9 +52,9 @@ def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, error
     """Yield a row of :data:`COLUMNS` for each detection, then a row for each missed box.
 
     The true positives of the score are the ``true_positive`` rows and, multiplied by the group weight, the
-    ``group_found`` rows. The most confident detection in a group matches it. Further detections are ``absorbed``.
-    ``TruthLine`` is the line of boxes.csv with the box that a detection hit, lies in or failed to hit. ``Overlap`` is
-    the IoU with that box; for a group-of box, it is the fraction of the detection inside it.
+    ``group_found`` rows. The most confident detection in a group matches it. The other detections in that group are
+    ``absorbed``. ``TruthLine`` is the line in boxes.csv that contains the box which a detection hits, fails to hit or
+    lies in. ``Overlap`` is the IoU with that box; for a group-of box, it is the fraction of the detection inside it.
 
     Parameters
     ----------
@@ -87,14 +87,14 @@ def _outcomes(truth: DetectionTruth, known: Detections, matches: Matches, errors
     outcomes[indices] = np.select(conditions, [HIT, FINDS_GROUP, ABSORBED], FALSE)
     ignored_because = [~are_valid(known), ~are_verified(truth, known)]
     reasons = np.select(ignored_because, [INVALID, UNVERIFIED], OVER_THE_CAP)
-    reasons[indices] = errors.kinds  # NO_ERROR is -1, the index of the last reason, which is empty.
+    reasons[indices] = errors.kinds  # NO_ERROR is -1 and therefore selects the last reason, which is empty.
     rows, overlaps = np.full(count, -1), np.zeros(count)
     rows[indices], overlaps[indices] = _compared(truth, matches, errors)
     return Outcomes(outcomes, reasons, rows, overlaps)
 
 
 def _compared(truth: DetectionTruth, matches: Matches, errors: Errors) -> tuple[Codes, NDArray[np.float64]]:
-    """Return the row of boxes.csv with which each detection was compared (-1 for none), and their overlap."""
+    """Return the row in boxes.csv with which each detection was compared (-1 if none), and the overlap with it."""
     with_group = matches.absorbed | (errors.kinds == GROUP_OF)
     objects = np.where(matches.hits, matches.objects, errors.objects)
     rows = np.where(

@@ -1,4 +1,4 @@
-"""Computes recall and mAP of slices of the objects, by size and by attribute."""
+"""Computes recall and mAP for subsets of the objects, by size and by attribute."""
 
 from collections.abc import Iterator
 
@@ -14,8 +14,8 @@ from evaluator.tracks.detection.matches import Matches
 from evaluator.tracks.detection.truth import DetectionTruth
 
 SIZES = ("small", "medium", "large")
-# COCO's bounds of object areas in pixels, converted to fractions of an image of 640 × 480 pixels, a common size in
-# COCO.
+# COCO's limits between small, medium and large areas, converted from pixels to fractions of an image of 640 × 480
+# pixels, a common size in COCO.
 BOUNDS = (32**2 / (640 * 480), 96**2 / (640 * 480))
 ANSWERS = {1: "yes", 0: "no", -1: "unknown"}
 
@@ -23,7 +23,7 @@ Mask = NDArray[np.bool_]
 
 
 def sizes(boxes: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the size of each box as an index into :data:`SIZES`, by its fraction of the image's area, shape (N,).
+    """Return the size of each box, shape (N,), as an index into :data:`SIZES`, based on its fraction of the image area.
 
     >>> sizes(np.array([[0.0, 0.05, 0.0, 0.05], [0.0, 0.1, 0.0, 0.1], [0.0, 1.0, 0.0, 1.0]]))
     array([0, 1, 2])
@@ -34,7 +34,7 @@ def sizes(boxes: NDArray[np.float64]) -> NDArray[np.int64]:
 def slices(truth: DetectionTruth, matches: Matches, errors: Errors, in_split: Mask) -> list[ClassRow]:
     """Return a row for each size and attribute: how many ordinary objects the split has, and how many were matched.
 
-    A false positive has a size but no attributes. Therefore the mAP of a size includes the false positives of that
+    A false positive has a size but no attributes. Therefore, the mAP of a size includes the false positives of that
     size, as in COCO, and the slices by attribute have no mAP. Group-of boxes are not in any slice.
     """
     is_inside = in_split[truth.images_and_labels(truth.object_keys)[0]]
@@ -52,7 +52,7 @@ def slices(truth: DetectionTruth, matches: Matches, errors: Errors, in_split: Ma
 
 
 def _attributes(truth: DetectionTruth) -> Iterator[tuple[str, str, Mask]]:
-    """Yield the name and each value of every attribute, and a mask of the ordinary objects that have this value."""
+    """Yield each attribute name with each possible value, and a mask of the ordinary objects that have this value."""
     values = truth.attributes[truth.object_rows]
     for column, name in enumerate(truth.attribute_names):
         for code, answer in ANSWERS.items():
@@ -76,7 +76,7 @@ def _row(name: str, value: str, chosen: Mask, errors: Errors) -> ClassRow:
 
 
 def _mean_ap(truth: DetectionTruth, matches: Matches, objects: Mask, false: Mask) -> float | None:
-    """Return the mAP for the selected objects. Groups, and detections that hit other objects, are left out."""
+    """Return the mAP for the selected objects, without groups and without detections that hit other objects."""
     counted = (matches.hits & np.append(objects, False)[matches.objects]) | false
     classes = truth.images_and_labels(truth.object_keys[objects])[1]
     values = average_precisions(

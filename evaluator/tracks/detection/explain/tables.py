@@ -1,4 +1,4 @@
-"""Computes the tables of a report: precision, recall and F1 of each class, and the confusion matrix."""
+"""Computes the tables of a report: precision, recall and F1 for each class, and the confusion matrix."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ NONE = -1
 def with_rates(
     truth: ObjectTruth, matches: Matches, report: SplitReport, in_split: NDArray[np.bool_], group_weight: float
 ) -> SplitReport:
-    """Return the report of a split with precision, recall and F1 of each class, and with their averages."""
+    """Return the report of a split with precision, recall and F1 for each class, and with their averages."""
     codes = [truth.label_codes[str(row["label"])] for row in report.classes]
     true, support = (np.array([row[name] for row in report.classes], float) for name in ("true_positives", "truths"))
     predicted = _predicted(truth, matches, in_split, group_weight)
@@ -25,7 +25,7 @@ def with_rates(
 def _predicted(
     truth: ObjectTruth, matches: Matches, in_split: NDArray[np.bool_], group_weight: float
 ) -> NDArray[np.float64]:
-    """Return the number of scored detections of each class, plus the group-of weight for each matched group."""
+    """Return the number of scored detections in each class, plus the group-of weight for each matched group."""
     labels = len(truth.labels)
     scored = matches.scored & in_split[matches.detections.images]
     detections = np.bincount(np.where(scored, matches.detections.labels, labels), minlength=labels)[:labels]
@@ -35,7 +35,7 @@ def _predicted(
 
 
 def confusion(truth: DetectionTruth, matches: Matches, in_split: NDArray[np.bool_]) -> list[ClassRow]:
-    """Return the confusion matrix as rows of ``truth``, ``prediction`` and ``count``, for pairs of classes.
+    """Return the confusion matrix, one row of ``truth``, ``prediction`` and ``count`` for each pair of classes.
 
     A false positive that matches no object has no ``truth``. An object that was not matched has no ``prediction``.
     """
@@ -43,7 +43,7 @@ def confusion(truth: DetectionTruth, matches: Matches, in_split: NDArray[np.bool
     box_images, box_labels = truth.images_and_labels(truth.object_keys)
     group_images, group_labels = truth.images_and_labels(truth.group_keys)
     is_found = np.zeros(len(box_labels) + 1, bool)
-    is_found[matches.objects] = True  # The last element is for detections without an object, whose index is -1.
+    is_found[matches.objects] = True  # Detections without an object have the index -1, which selects this last element.
     missed = ~is_found[:-1]
     images = np.concatenate([matches.detections.images, box_images[missed], group_images])
     actual = np.concatenate([np.append(box_labels, NONE)[matches.objects], box_labels[missed], group_labels])
@@ -54,8 +54,7 @@ def confusion(truth: DetectionTruth, matches: Matches, in_split: NDArray[np.bool
             np.where(matches.found_groups, group_labels, NONE),
         ]
     )
-    # Pairs that are not counted go into an extra column. Otherwise the time that scoring takes would reveal their
-    # number.
+    # Pairs that are not counted go into an extra column. Otherwise, the scoring time would reveal their number.
     predicted = np.where(in_split[images], predicted, labels)
     cells = np.bincount((actual + 1) * (labels + 2) + predicted + 1, minlength=(labels + 1) * (labels + 2))
     cells = cells.reshape(labels + 1, labels + 2)[:, :-1]

@@ -1,1 +1,1 @@
-"""The fast path of detection, which uses kernels. The results equal those of numpy to the last bit."""
+"""The fast path of detection, which uses kernels. Its results are bit-identical to those computed with numpy."""

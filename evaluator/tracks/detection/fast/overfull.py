@@ -1,8 +1,8 @@
-"""Applies the cap, which is the maximum number of predictions of each class in an image.
+"""Applies the cap, which is the maximum number of predictions per class and image that are scored.
 
 Images with more predictions than the cap are called overfull. Which images are overfull, and how many of their
 predictions remain, must not depend on the ground truth. Otherwise, running time and memory use would reveal
-annotations. The ground truth only decides between predictions of equal confidence.
+annotations. The ground truth is used only to choose between predictions of equal confidence.
 """
 
 from collections.abc import Sequence
@@ -46,11 +46,11 @@ def joined(parts: Sequence[Collected]) -> Collected:
 
 
 def capped(truth: KernelTruth, found: Collected) -> Collected:
-    """Return the most confident predictions of each image and label, ordered by image.
+    """Return the most confident predictions for each image and label, ordered by image.
 
     All labels that are not in the truth are treated as one label.
     """
-    labels = len(truth.labels.starts)  # One more than the number of labels, because unknown labels count as one label.
+    labels = len(truth.labels.starts)  # All unknown labels count as one more label.
     keys = found.images.astype(np.int64) * labels + found.labels + 1
 
     def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64]]]:

@@ -1,4 +1,4 @@
-"""Reads a submission in one thread. A reader calls the kernels and owns their memory."""
+"""Reads a submission in one thread. A reader calls the kernels and allocates their memory."""
 
 from collections.abc import Sequence
 
@@ -53,7 +53,7 @@ def kernel_truth(truth: DetectionTruth) -> KernelTruth:
 
 
 def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
-    """Return the public parts of a truth in the form that the kernels expect, without boxes and verified classes."""
+    """Return the public parts of a truth, without boxes and verified classes, in the form that the kernels expect."""
     count, listed = truth.public_labels
     closed = np.array([truth.images_listed, truth.labels_listed])
     images = len(truth.images)
@@ -79,7 +79,7 @@ def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
 
 
 class DetectionReader:
-    """The reader of one thread, with the state of its kernels and the memory segments that are filled with entries.
+    """The reader for one thread, with the state of its kernels and the memory segments that store the entries.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ class DetectionReader:
     keeps_images : bool
         Whether to keep the image of each entry, for curves and replicates.
     overfull : bool array of shape (images,)
-        Images with more predictions than the cap allows for a class. Their predictions are stored and matched later.
-        When a file is read for the first time, all elements are false.
+        Images with more predictions than are scored per class. Their predictions are stored and matched later. All
+        elements are false when a file is read for the first time.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class DetectionReader:
 
     @property
     def images(self) -> int:
-        """The number of image rows that were read, or in the long layout an upper bound of the number of images."""
+        """The number of image rows that were read or, in the long layout, an upper bound for the number of images."""
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
@@ -206,7 +206,7 @@ class DetectionReader:
         match_collected(self.truth, self.state, self.threshold, self.header.kaggle, self.groups_count, *left)
 
     def _collect_into(self, more: int) -> None:
-        """Make room for ``more`` collected predictions, by applying the cap to the predictions collected so far."""
+        """Make room for ``more`` predictions, by applying the cap to the predictions collected so far."""
         if int(self.state.counts[kernels.COLLECTED]) + more <= len(self.state.collected):
             return
         left = capped(self.truth, collected(self.state))
@@ -218,7 +218,7 @@ class DetectionReader:
         self.state.counts[kernels.COLLECTED] = count
 
     def finish(self) -> None:
-        """Add the true positives of all images to the entries, after the states of all threads have been merged.
+        """Add the true positives of all images to the entries. Call this after merging the states of all threads.
 
         Only the long layout, which has one row for each prediction, needs this step.
         """
@@ -226,10 +226,10 @@ class DetectionReader:
         finish_all_images(self.truth, self.state, self.groups_count)
 
     def entries(self) -> Segments:
-        """Return the confidences and codes of all entries, as a pair of arrays for each memory segment."""
+        """Return the confidences and codes of all entries, one pair of arrays per memory segment."""
         used = int(self.state.counts[ENTRIES])
         return [*self.filled, (self.state.confidences[:used], self.state.codes[:used])]
 
     def entry_images(self) -> list[NDArray[np.int32]]:
-        """Return the images of all entries, as an array for each memory segment; empty if images are not kept."""
+        """Return the images of all entries, one array per memory segment; an empty list if images are not kept."""
         return [*self.filled_images, self.state.entry_images[: self.state.counts[ENTRIES]]]

@@ -1,4 +1,4 @@
-"""Scores or checks detections with kernels. The report equals that of the reference implementation to the last bit."""
+"""Scores or checks detections with kernels. Reports are identical to those of the reference implementation."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,8 +52,8 @@ def check(
 ) -> ReferenceNeeded | None:
     """Read a submission without scoring it, and add notices about it to ``findings``.
 
-    Return None if the file has no defect, or the reason why only the reference implementation can check the file. Only
-    the public parts of the truth are used, so the truth may be that of a check kit.
+    Return None if the file has no defect; otherwise, return the reason why the reference implementation must check the
+    file. Only the public parts of the truth are used, so the truth may come from a check kit.
     """
     try:
         readers = read_once(submission, resources, public_kernel_truth(truth), parameters)
@@ -82,7 +82,7 @@ def outcome_of(
     refuse_missing_images(readers, parameters)
     progress("scoring", 0.0)
     entries = entries_with_images(readers) if request.report.needs_images else None
-    # Each label has a class for scored and a class for unscored entries; all unknown labels share two such classes.
+    # Each label has one class for scored entries and one for unscored entries. All unknown labels count as one label.
     classes = 2 * len(truth.labels) + 2
     buckets = EntryBuckets.of([part for reader in readers for part in reader.entries()], classes)
     buckets.sort(request.resources.threads)
@@ -114,7 +114,7 @@ def read_file(
     readers = read_once(submission, resources, arrays, parameters, keeps_images=keeps_images)
     overfull = predictions_of_images(readers) > MAX_PER_IMAGE_AND_CLASS
     if overfull.any():
-        del readers  # Free the memory of the readers before the second reading.
+        del readers  # Free the memory of the readers before the file is read again.
         readers = read_once(submission, resources, arrays, parameters, keeps_images=keeps_images, overfull=overfull)
     return readers
 
@@ -130,7 +130,7 @@ def read_once(
 ) -> Sequence[DetectionReader]:
     """Read the file with one reader for each thread.
 
-    Predictions of images that ``overfull`` marks are collected, and are matched after the cap has been applied.
+    Predictions in the images that ``overfull`` marks are collected, and matched after the cap has been applied.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def entries_with_images(readers: Sequence[DetectionReader]) -> Entries:
 
 
 def merge_threads(readers: Sequence[DetectionReader]) -> None:
-    """Merge the states of all threads, and match the predictions of images that have more predictions than the cap."""
+    """Merge the states of all threads, and match the predictions in images that have more predictions than the cap."""
     first, *others = readers
     predictions = predictions_of_images(readers)
     for reader in readers:

@@ -14,8 +14,8 @@ Codes = NDArray[np.int64]
 Overlaps = NDArray[np.float64]
 FIXABLE = [RELATIONSHIP_KINDS.index(kind) for kind in ("localization", "relation", "subject", "object")]
 MISSED = RELATIONSHIP_KINDS.index("missed")
-# Kinds of errors in only one part of a pair. The tuple is (first label is correct, second label is correct, relation is
-# correct).
+# The kinds of errors in which exactly one part of a pair is wrong. Each tuple states whether the first label, the
+# second label and the relation are correct.
 ONE_PART_WRONG = {
     "relation": (True, True, False),
     "subject": (False, True, True),
@@ -32,14 +32,15 @@ class Errors:
     kinds : int64 array of shape (N,)
         Kind of error of each pair, ``NO_ERROR`` for true positives.
     triplets : int64 array of shape (N,)
-        Index of the triplet that a pair hits, or that its kind of error refers to; -1 if there is none.
+        Index of the triplet that each pair hits or, for a false positive, that its kind of error refers to; -1 if there
+        is none.
     overlaps : float64 array of shape (N,)
         Overlap with that triplet: the smaller IoU of the two boxes.
     fixed : int64 array of shape (N,)
         Code of the relation for which the pair would be a true positive if its only error were fixed; -1 if another
         pair hits that triplet or would hit it first.
     missed : int64 array of shape (M,)
-        Kind of the error because of which each triplet was not matched, ``NO_ERROR`` if it was matched.
+        Kind of error that caused each triplet to be missed, ``NO_ERROR`` if the triplet was matched.
     """
 
     kinds: Codes
@@ -49,7 +50,7 @@ class Errors:
     missed: Codes
 
     def curve_errors(self, truth: RelationshipsTruth, matches: PairMatches, split: str) -> CurveErrors:
-        """Return the errors of a split with the curves that they affect. The last curve is for unknown relations."""
+        """Return the errors of a split, assigned to the curves they affect. The last curve is for unknown relations."""
         in_split = truth.splits[split]
         chosen = in_split[matches.pairs.images]
         lost = in_split[truth.triplet_images] & (self.missed == MISSED)
@@ -67,10 +68,10 @@ class Errors:
 
 
 def errors_of(truth: RelationshipsTruth, matches: PairMatches, threshold: float) -> Errors:
-    """Return the kind of error of each pair that is scored, and of each triplet that was not matched.
+    """Return the kind of error for each pair that is scored, and for each triplet that was not matched.
 
-    All pairs are compared with the triplets of their image. Otherwise the time that scoring takes would reveal which
-    pairs are scored.
+    Pairs that are not scored are compared with the triplets of their image too. Otherwise, the scoring time would
+    reveal which pairs are scored.
     """
     scored = matches.pairs.is_scored
     anything, *others = [(best[scored], overlap[scored]) for best, overlap in _nearest(truth, matches)]
@@ -105,8 +106,8 @@ def errors_of(truth: RelationshipsTruth, matches: PairMatches, threshold: float)
 def _nearest(truth: RelationshipsTruth, matches: PairMatches) -> list[tuple[Codes, Overlaps]]:
     """Return the triplet that each pair overlaps most in its image, and the overlap, for several sets of triplets.
 
-    The first element of the result is for all triplets. For each of :data:`ONE_PART_WRONG`, there is a further element
-    for the triplets that differ from the pair only in that part.
+    The first element of the result considers all triplets. There is one more element for each kind in
+    :data:`ONE_PART_WRONG`, which considers only the triplets that differ from the pair in exactly that part.
     """
     pairs = matches.pairs
     ours, theirs = truth.keys.decode(pairs.keys), truth.keys.decode(truth.triplets)

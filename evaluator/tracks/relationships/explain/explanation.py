@@ -23,7 +23,7 @@ def explain(
 ) -> Outcome:
     """Score the pairs, and return the outcome with tables that explain the score and a row for each pair.
 
-    The rows of relations get columns for precision, recall and F1 of relationships. Further columns count the pairs
+    The relation rows get columns with the precision, recall and F1 of relationships. Further columns count the pairs
     that were not scored, the triplets that were not matched, and the false positives of each kind of error (``fp_…``).
     The tables are ``averages``, ``errors`` and ``error_sums``.
     """

@@ -18,16 +18,17 @@ COLUMNS = (
     *("Usage", "ImageID", *LABELS, "RelationshipLabel", "Score", *FIRST, *SECOND),
     *("Outcome", "PhraseOutcome", "Reason", "TruthLine", "Overlap"),
 )
-REASONS = (*RELATIONSHIP_KINDS, "unverified_class", "")  # NO_ERROR is -1, the index of the last reason, which is empty.
+# NO_ERROR is -1 and therefore selects the last reason, which is empty.
+REASONS = (*RELATIONSHIP_KINDS, "unverified_class", "")
 UNVERIFIED = len(RELATIONSHIP_KINDS)
-FIRST_LINE = 2  # The line number of the first row of relationships.csv.
+FIRST_LINE = 2  # Line number of the first row in relationships.csv.
 
 Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of N rows, each of length N. ``boxes`` has the shape (N, 8), and ``triplets`` are indices or -1."""
+    """The columns of a table with N rows. ``boxes`` has the shape (N, 8), and ``triplets`` are indices or -1."""
 
     images: NDArray[np.int64]
     keys: NDArray[np.int64]
@@ -43,8 +44,8 @@ class Columns:
 def match_rows(truth: RelationshipsTruth, matches: PairMatches, errors: Errors) -> Iterator[Row]:
     """Yield a row of :data:`COLUMNS` for each pair with known labels, then a row for each triplet that was not matched.
 
-    ``TruthLine`` is the line in relationships.csv of the triplet that the pair hits, or that its kind of error refers
-    to. ``Overlap`` is the smaller IoU of the two boxes with that triplet.
+    ``TruthLine`` is the line number, in relationships.csv, of the triplet that the pair hits or that its kind of error
+    refers to. ``Overlap`` is the smaller IoU of the two boxes with that triplet.
 
     Parameters
     ----------

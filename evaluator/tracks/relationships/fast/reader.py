@@ -1,4 +1,4 @@
-"""Reads a relationships submission in one thread. A reader calls the kernels and owns their memory."""
+"""Reads a relationships submission in one thread. A reader calls the kernels and allocates their memory."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
 
 
 def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
-    """Return the public parts of a truth in the form that the kernels expect, without triplets and verified labels."""
+    """Return the public parts of a truth, without triplets and verified labels, in the form that the kernels expect."""
     images = len(truth.images)
     arrays = {
         "closed": np.array([truth.images_listed, truth.labels_listed, truth.relations_listed]),
@@ -68,7 +68,7 @@ def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
 
 
 class RelationshipReader:
-    """The reader of one thread, with the state of its kernels."""
+    """The reader for one thread, with the state of its kernels."""
 
     def __init__(self, truth: KernelTruth, header: FileHeader, threshold: float) -> None:
         self.truth = truth
@@ -97,7 +97,7 @@ class RelationshipReader:
 
     @property
     def images(self) -> int:
-        """The number of image rows that were read, or in the long layout an upper bound of the number of images."""
+        """The number of image rows that were read or, in the long layout, an upper bound for the number of images."""
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])

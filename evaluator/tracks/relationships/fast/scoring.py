@@ -1,4 +1,4 @@
-"""Scores or checks relationships with kernels. Reports equal those of the reference implementation to the last bit."""
+"""Scores or checks relationships with kernels. Reports are identical to those of the reference implementation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,8 +53,8 @@ def check(
 ) -> ReferenceNeeded | None:
     """Read a submission without scoring it, and add notices about it to ``findings``.
 
-    Return None if the file has no defect, or the reason why only the reference implementation can check the file. Only
-    the public parts of the truth are used, so the truth may be that of a check kit.
+    Return None if the file has no defect; otherwise, return the reason why the reference implementation must check the
+    file. Only the public parts of the truth are used, so the truth may come from a check kit.
     """
     try:
         readers = read_file(submission, resources, public_kernel_truth(truth), parameters)
@@ -92,7 +92,7 @@ def add_all_notices(truth: RelationshipsTruth, readers: Sequence[RelationshipRea
 def scored_pairs(
     truth: RelationshipsTruth, request: ScoringRequest, parameters: RelationshipsParameters, findings: Findings
 ) -> ScoredPairs:
-    """Read and match the pairs of a submission, and add notices to ``findings``.
+    """Read and match the pairs in a submission, and add notices to ``findings``.
 
     Raises
     ------
@@ -141,8 +141,8 @@ class RelationshipBuckets:
     ----------
     by_relation, pooled : two EntryBuckets each
         The entries of relationships, and the entries of phrases. Each curve has a bucket for public images and a bucket
-        for private images. After the curves of the report come the curve of unknown relations and the curves of pairs
-        that are not scored.
+        for private images. The curves of the report are followed by the curve for unknown relations and the curves for
+        pairs that are not scored.
     found : list of int64 arrays
         As in :attr:`ScoredPairs.found`.
     """
@@ -153,7 +153,7 @@ class RelationshipBuckets:
 
     @classmethod
     def of(cls, truth: RelationshipsTruth, entries: PairEntries) -> "RelationshipBuckets":
-        """Put entries, which are sorted by confidence, into the buckets of all curves."""
+        """Distribute entries, which must be sorted by confidence, to the buckets of all curves."""
         private = (truth.usage[entries.images] == PRIVATE) * np.uint32(2)
 
         def buckets(curves: Integers, missing: NDArray[np.bool_], count: int) -> EntryBuckets:
@@ -181,7 +181,7 @@ class RelationshipBuckets:
 def images_of_hits(by_image: EntryBuckets) -> list[NDArray[np.int64]]:
     """Return, for each recall limit K, the image of every hit that is among the K most confident entries of its image.
 
-    Among entries with equal confidence, false positives are counted first.
+    Among entries with equal confidence, false positives come first.
     """
     hits = np.flatnonzero(by_image.keys & np.uint64(1) == 0)
     after = np.searchsorted(by_image.ends, hits, side="right")

@@ -21,7 +21,7 @@ NOTHING_MISSING = (
 
 class Command(AuditedCommand):
     help = (
-        "Check that no entry of the audit log was changed, moved or removed, using the hashes in the log and "
+        "Check that no entry in the audit log was changed, moved or removed, using the hashes in the log and "
         f"records outside the database. Exit status: {TAMPERED} if the log was changed, {ENTRIES_MISSING} if the "
         "log is sound but "
         f"later entries are missing, as after a backup was restored, {UNSURE} if not everything could be compared."
@@ -67,9 +67,9 @@ def missing_text(compared: Comparison) -> str:
     if None not in records:
         return text + (
             f"Entry {records[0]} records that a backup was restored. An earlier version wrote it without the hashes of "
-            "the entries that the backup did not contain. The missing entries are in no log file, so they "
-            "may be different entries with the same numbers, written later. Pass the log files of that time, or record "
-            "the hashes once with: manage.py verify_audit --restored"
+            "the entries that the backup did not contain. The missing entries are in no log file, so they may be "
+            "different entries with the same numbers, written later. Pass the log files from that time, or record the "
+            "hashes once with: manage.py verify_audit --restored"
         )
     return text + (
         "A backup was restored, or the end of the log was deleted. If you restored a backup, record that with: "

@@ -14,7 +14,7 @@ from server.clock import utc_text
 
 class Command(AuditedCommand):
     help = (
-        "List the requests to join a challenge whose organizers approve members, and approve or decline the given "
+        "List the requests to join a challenge in which organizers approve members. Approve or decline the named "
         "ones. Each decision is saved independently. The exit status is 1 if a decision could not be made."
     )
 
@@ -38,7 +38,10 @@ class Command(AuditedCommand):
             raise CommandError("\n".join(refused))
 
     def decide(self, challenge: Challenge, names: list[str], decision: Decide, done: str) -> list[str]:
-        """Approve or decline the requests of these people and print each result. Return a message for each refusal."""
+        """Approve or decline the requests from these people and print each result.
+
+        Return a message for each refusal.
+        """
         found = [(name, challenge.join_requests.filter(user__username__iexact=name).first()) for name in names]
         refused = [f"{name} has not requested to join {challenge.slug}." for name, request in found if request is None]
         requests = [request for _, request in found if request is not None]

@@ -17,7 +17,7 @@ from server.leaderboards.services.entries import rebuild, recount
 from server.leaderboards.services.verification import verify
 
 SHOWN = 20
-# This function belongs to the worker, because it loads numpy. Only this command imports it, and never a web process.
+# This function belongs to the worker, because it loads numpy. Only this command imports it, so web processes do not.
 WRONG_COMPARISONS = "worker.comparisons.verification.wrong_comparisons"
 
 
@@ -52,7 +52,7 @@ class Command(AuditedCommand):
         self.stdout.write(f"The leaderboards of {len(phases)} phases match the submissions.")
 
     def report(self, phase: Phase) -> int:
-        """Print the first differences of a phase and return their number."""
+        """Print the first few differences in a phase and return the total number of differences."""
         count = 0
         for sentence in chain(verify(phase), wrong_comparisons(phase)):
             count += 1
@@ -66,7 +66,7 @@ class Command(AuditedCommand):
 def wrong_comparisons(phase: Phase) -> Iterator[str]:
     """Yield a sentence for each wrong stored comparison.
 
-    Leaderboards that changed after their comparison are left out.
+    Leaderboards that have changed since their comparison are left out.
     """
     if Comparison.objects.current().filter(board__phase=phase).exists():
         yield from import_string(WRONG_COMPARISONS)(phase)

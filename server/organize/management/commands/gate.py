@@ -44,8 +44,8 @@ class Command(AuditedCommand):
                 self.stdout.write(f"  expected: {check.expected}\n  {check.advice}")
         if not gate.is_needed:
             self.stdout.write(
-                "This phase is older than the gate, so it accepts submissions in any case until its ground truth is "
-                "replaced."
+                "This phase was created before gates existed, so it accepts submissions without a gate until its "
+                "ground truth is replaced."
             )
         if gate.state != GREEN:
             reason = f": {gate.unfinished}" if gate.unfinished else ""

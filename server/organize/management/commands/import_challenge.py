@@ -74,7 +74,7 @@ class Command(AuditedCommand):
     ) -> Challenge:
         """Import the bundle, with new caption ids if requested."""
         if opaque_ids:
-            # For a path that is too long, os.path.isfile returns False, and the import reports the path as an error.
+            # If the path is too long, os.path.isfile returns False, and the import reports the path as an error.
             if os.path.isfile(path):
                 raise CommandError(
                     "--opaque-ids changes files of the bundle. Unpack the zip file and import the folder."
@@ -97,7 +97,7 @@ class Command(AuditedCommand):
 
 
 def line(problem: Problem, kind: str = "") -> str:
-    """Return an error or warning as one line, in the format of compiler messages."""
+    """Return an error or warning as one line, formatted like a compiler message."""
     place = ":".join(str(part) for part in (problem.file, problem.line) if part is not None)
     column = f"{problem.column}: " if problem.column else ""
     return f"{place}: {kind}{problem.code} {column}{problem.message}"

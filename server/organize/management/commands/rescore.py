@@ -19,7 +19,7 @@ from server.organize.services import previews, rescoring, truths
 from server.submissions.feedback import SPLITS
 
 POLL_SECONDS = 0.5
-MAX_IDLE_SECONDS = 60  # the command stops waiting if there has been no new score for this many seconds
+MAX_IDLE_SECONDS = 60  # the command stops waiting after this many seconds without a new score
 
 
 class Command(AuditedCommand):
@@ -49,12 +49,12 @@ class Command(AuditedCommand):
         parser.add_argument(
             "--without-unscorable",
             action="store_true",
-            help="remove submissions that cannot be scored with this truth from the leaderboards",
+            help="remove from the leaderboards any submissions that cannot be scored against this ground truth",
         )
         parser.add_argument(
             "--without-gate",
             action="store_true",
-            help="switch although the gate is not green, so that the phase accepts no submissions",
+            help="switch even if the gate is not green; the phase then accepts no submissions",
         )
 
     def handle(self, *, slug: str, phase: str, truth: str | None, preview: bool, **options: Any) -> None:
@@ -85,7 +85,10 @@ class Command(AuditedCommand):
             raise CommandError(refusal.detail) from refusal
 
     def truth_of(self, phase: Phase, named: str, *, reveal: bool) -> Truth:
-        """Return the truth with this version number (`1`, or `v1` if it is not a path), or add the truth at a path."""
+        """Return the ground truth with a version number (`1` or `v1`), or add the ground truth at a path.
+
+        If a path named `v1` exists, `v1` means this path.
+        """
         if re.fullmatch("[0-9]{1,9}", named) or (re.fullmatch("v[0-9]{1,9}", named) and not Path(named).exists()):
             return rescoring.version_of(phase, int(named.removeprefix("v")))
         added = truths.add(phase=phase, path=Path(named), by=None, warn=self.warn, reveal=reveal)
@@ -96,7 +99,7 @@ class Command(AuditedCommand):
         self.stderr.write(f"{warning.file}:{warning.line or ''}: warning: {warning.code} {warning.message}")
 
     def wait(self, begun: Rescoring) -> None:
-        """Wait until every submission has a new score, or its rerun has been given up."""
+        """Wait until every submission either has a new score or has a rerun that was given up."""
         printed, until = -1, time.monotonic() + MAX_IDLE_SECONDS
         while left := rescoring.count_left(begun):
             if left != printed:
@@ -122,10 +125,10 @@ class Command(AuditedCommand):
                 self.stdout.write(f"{split}: {change.team}: rank {ranks}, score {scores}")
             if found.score_changes:
                 others = counted(found.score_changes, "more entry", "more entries")
-                self.stdout.write(f"{split}: {others} with another score and the same rank")
+                self.stdout.write(f"{split}: {others} with a different score but the same rank")
 
     def show_active(self, phase: Phase) -> None:
-        """Print which ground truth the leaderboards use now."""
+        """Print which ground truth the leaderboards currently use."""
         now = Phase.objects.get(pk=phase.pk)
         truth = described(now.truth) if now.truth else "none"
         self.stdout.write(f"the leaderboards of {phase} show ground truth {truth}: {now.signature}")
@@ -144,7 +147,7 @@ def refuse_ignored(
     without_gate: bool,
     **options: Any,
 ) -> None:
-    """Raise CommandError for combinations of options in which one has no effect."""
+    """Raise CommandError if two options are combined and one of them would have no effect."""
     if discard and (truth is not None or reveal or retry or without_unscorable or without_gate):
         raise CommandError("--discard cannot be combined with other options: it discards the open rescoring.")
     for option, given in (("--without-unscorable", without_unscorable), ("--without-gate", without_gate)):

@@ -19,9 +19,9 @@ from server.organize.demo.story import ROLES, STORIES
 from server.runtime.home import NotStarted
 from server.runtime.supervisor import Service
 
-WRONG_USAGE = 64
 POLL_SECONDS = 0.2
 SCORING_MAX_SECONDS = 300
+START_MAX_SECONDS = 60.0
 SHOWN_ROWS = 5
 READY = """
   Podium runs at {url}
@@ -48,12 +48,13 @@ class Command(BaseCommand):
     def handle(self, *, once: bool, **options: Any) -> None:
         # The processes of the service inherit this setting, so that anyone can sign up in the demo.
         os.environ.setdefault("CONFIRM_EMAIL", "false")
-        logging.getLogger("server.audit.services").propagate = False  # every audit entry is also in logs/audit.log
+        # keeps audit entries out of the output, because they are also written to logs/audit.log
+        logging.getLogger("server.audit.services").propagate = False
         try:
             with Service(self.report) as service:
                 challenges = uploads.open_challenges(partial(self.report, "challenge"))
                 self.report("start", "waiting until the service is ready")
-                service.wait_until_ready()
+                service.wait_until_ready(seconds=START_MAX_SECONDS)
                 self.report("submit", "the teams submit their files")
                 uploads.submit_all()
                 self.wait_for_scores(service)
@@ -64,10 +65,10 @@ class Command(BaseCommand):
                 self.say(READY.format(**self.hints()))
                 service.watch()
         except NotStarted as error:
-            raise CommandError(str(error), returncode=WRONG_USAGE) from error
+            raise CommandError(str(error), returncode=error.returncode) from error
 
     def hints(self) -> dict[str, str]:
-        """Return the text for people who try the demo: URL, accounts, password, a submission file, and the logs."""
+        """Return instructions for trying out the demo: URL, accounts, password, a submission file, and the logs."""
         story = STORIES[0]
         return {
             "url": settings.PODIUM_URL,

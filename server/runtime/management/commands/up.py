@@ -1,6 +1,8 @@
-"""`manage.py up`: run the whole service until Ctrl-C."""
+"""`manage.py up`: run the whole service, or one part of it, until Ctrl-C."""
 
+import logging
 import os
+import sys
 from argparse import ArgumentParser
 from typing import Any
 
@@ -8,20 +10,37 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from server.runtime.home import NotStarted
+from server.runtime.parts import PARTS, missing_servers
 from server.runtime.supervisor import Service
 
+log = logging.getLogger(__name__)
+
 WRONG_USAGE = 64
+SERVICE_SECONDS = 60.0
+PART_SECONDS = 600.0  # a worker first has to compile its kernels if they were compiled for another kind of processor
 SERVICES = ("DATABASE_URL", "REDIS_URL")
 
 
 class Command(BaseCommand):
-    help = "Run the web server, the worker, the sweeper and, unless REDIS_URL is set, Redis. Ctrl-C stops all of them."
+    help = (
+        "Run the web server, the worker, the sweeper and, unless REDIS_URL is set, Redis. With --only, run one of "
+        "them, on as many hosts as needed. Ctrl-C or SIGTERM stops all processes."
+    )
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--services", action="store_true", help=f"refuse to start without {' and '.join(SERVICES)}")
 
-    def handle(self, *, services: bool = False, **options: Any) -> None:
+        parser.add_argument(
+            "--only",
+            choices=tuple(PARTS),
+            default="",
+            help="run only this part; the sweeper also sends emails; needs a PostgreSQL and a Redis",
+        )
+
+    def handle(self, *, services: bool = False, only: str = "", **options: Any) -> None:
+        if only and (reason := missing_servers()):
+            raise CommandError(reason, returncode=WRONG_USAGE)
         missing = [name for name in SERVICES if not os.environ.get(name)]
         if services and missing:
             advice = (
@@ -30,13 +49,21 @@ class Command(BaseCommand):
             )
             raise CommandError(f"{' and '.join(missing)} missing: {advice}.", returncode=WRONG_USAGE)
         try:
-            with Service(self.report) as service:
-                service.wait_until_ready()
-                self.stdout.write(f"\n  {settings.PODIUM_URL}\n\nPress Ctrl-C to stop.")
+            # The processes of a single part log to the same output as this process, which is often collected as JSON.
+            self.as_json = bool(only) and not sys.stdout.isatty()
+            with Service(self.report, only=only) as service:
+                service.wait_until_ready(seconds=PART_SECONDS if only else SERVICE_SECONDS)
+                if only:
+                    self.report(only, "is ready. Press Ctrl-C to stop.")
+                else:
+                    self.stdout.write(f"\n  {settings.PODIUM_URL}\n\nPress Ctrl-C to stop.")
                 service.watch()
         except NotStarted as error:
-            raise CommandError(str(error), returncode=WRONG_USAGE) from error
+            raise CommandError(str(error), returncode=error.returncode) from error
 
     def report(self, name: str, message: str) -> None:
-        self.stdout.write(f"  {name:<9} {message}")
-        self.stdout.flush()
+        if self.as_json:
+            log.info(message, extra={"part": name})
+        else:
+            self.stdout.write(f"  {name:<9} {message}")
+            self.stdout.flush()

@@ -42,5 +42,6 @@ class Command(AuditedCommand):
             raise CommandError("Name the files to restore, or use --all.")
         restored = [name for name in names if quarantine.restore_by(found[name], by=self.person)]
         self.stdout.write(
-            f"{len(restored)} of {len(names)} restored; files to which no row refers will be moved to quarantine again"
+            f"{len(restored)} of {len(names)} restored; files to which no database row refers will be moved to "
+            "quarantine again"
         )

@@ -1,4 +1,4 @@
-"""`manage.py requeue`: score failed submissions again, or compute missing intervals."""
+"""`manage.py requeue`: requeue failed submissions, or submissions whose intervals are missing."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -21,10 +21,8 @@ class Command(AuditedCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("ids", nargs="*", type=UUID, metavar="ID", help="id of a submission")
-        parser.add_argument("--phase", metavar="CHALLENGE/PHASE", help="select the submissions to one phase")
-        parser.add_argument(
-            "--fault", choices=FAULTS, help="select the submissions whose failure was caused by one of these"
-        )
+        parser.add_argument("--phase", metavar="CHALLENGE/PHASE", help="select only submissions to this phase")
+        parser.add_argument("--fault", choices=FAULTS, help="select only submissions whose failure had this cause")
         parser.add_argument("--all", action="store_true", help="all failed submissions")
         parser.add_argument(
             "--intervals",
@@ -46,12 +44,15 @@ class Command(AuditedCommand):
         self.stdout.write(f"{len(found) - len(refused)} of {len(found)} queued again")
         if refused and options["ids"]:
             raise CommandError("\n".join(refused))
-        for line in refused:  # it is an error only if the submissions were given by id
+        for line in refused:  # a refusal is an error only if the submissions were given by id
             self.stderr.write(line)
 
 
 def refuse_unmatched(ids: list[UUID], found: list[Submission]) -> None:
-    """Raise CommandError, before anything is queued, if a submission does not exist or does not match the filters."""
+    """Raise CommandError if a submission does not exist or does not match the filters.
+
+    Call this before queueing any.
+    """
     if unmatched := {*ids} - {one.pk for one in found}:
         listed = ", ".join(sorted(map(str, unmatched)))
         raise CommandError(f"Nothing was queued. These submissions do not exist or do not match the filters: {listed}.")

@@ -54,7 +54,7 @@ def made(folder: Path, boxes: list[str]) -> Path:
 def test_among_equal_confidences_the_cap_keeps_higher_overlaps(
     better: list[str], found: float, shape: str, tmp_path: Path
 ) -> None:
-    """The file has 10,000 boxes with an IoU of 0.3, and another box with the same confidence, which can be a hit."""
+    """The file has 10,000 boxes with an IoU of 0.3, and one more box with the same confidence that can be a hit."""
     truth = made(tmp_path / "truth", ["a,cat,0,1,0,1,0", "b,cat,0,1,0,1,0"])
     rows = [["a", "cat", "0.5", "0", "0", "0.3", "1"] for _ in range(10_000)] + [["a", "cat", *better]]
     submission = tmp_path / "submission.csv"
@@ -79,7 +79,7 @@ def test_the_cap_applies_to_each_class_separately(shape: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("seed", range(30))
 def test_the_cap_keeps_the_first_predictions_of_the_complete_order(seed: int) -> None:
-    """Overlaps are computed only for predictions with the same confidence as the last one within the cap."""
+    """Overlaps are computed only for predictions with the same confidence as the last prediction within the cap."""
     numbers = np.random.default_rng(seed)
     keys, confidences = numbers.integers(0, 4, 300), numbers.integers(0, 6, 300) / 5
     overlaps, corners = numbers.integers(0, 3, 300) / 2, [numbers.integers(0, 3, 300) for _ in range(2)]

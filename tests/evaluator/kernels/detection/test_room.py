@@ -1,4 +1,4 @@
-"""The kernels, which do not check array bounds, never write more entries than fit into the given arrays."""
+"""Although kernels do not check array bounds, they never write more entries than fit into the given arrays."""
 
 from itertools import combinations, product
 from pathlib import Path

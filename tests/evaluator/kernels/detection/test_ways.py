@@ -1,4 +1,4 @@
-"""The format of a file determines which implementation scores it; the results are the same with both."""
+"""The format of a file determines which implementation scores it, but both produce the same results."""
 
 from pathlib import Path
 

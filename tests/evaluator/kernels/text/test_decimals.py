@@ -13,7 +13,7 @@ from evaluator.kernels.text.decimals import numbers_between_blanks
 
 
 def read(*texts: str) -> list[float | None]:
-    """Return, for each token, the number that the kernels read, or None if they refuse the token."""
+    """Return the number that the kernels read from each token, or None if they do not accept the token."""
     tokens = [text.encode() for text in texts]
     data = np.frombuffer(b" " + b"".join(token + b" " for token in tokens) + bytes(64), np.uint8)
     values, ends = np.empty(len(tokens)), np.empty(len(tokens), np.int64)

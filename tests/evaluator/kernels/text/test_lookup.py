@@ -1,4 +1,4 @@
-"""Tests the kernels that look up ids and labels by their bytes."""
+"""Tests the kernels that look up ids and labels as byte strings."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -33,7 +33,7 @@ def test_texts_of_every_length_are_found() -> None:
 
 
 def test_texts_that_are_almost_equal_have_different_codes() -> None:
-    """There are so many texts that about one in eight has the same first hash slot as a different text."""
+    """With this many strings, about one in eight has the same first hash slot as another string."""
     known = [f"the_same{number:08}" for number in range(2_000)]
     others = [f"the_same{number:08}" for number in range(2_000, 4_000)]
     near = [

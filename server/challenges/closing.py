@@ -1,0 +1,23 @@
+"""Determines until when a team can submit to a phase, taking its extension into account."""
+
+from datetime import datetime
+
+from server.challenges.models import Extension, Phase, Team
+from server.clock import is_over
+
+
+def closing_for(team: Team | None, phase: Phase) -> datetime | None:
+    """Return the time until which a team can submit: the end of the phase, or later if the team has an extension.
+
+    This takes a query only if some team has an extension that ends after the phase. Without a team, return the end of
+    the phase.
+    """
+    if team is None or phase.ending == phase.closing:
+        return phase.closing
+    extended = Extension.objects.filter(team=team, phase=phase).values_list("until", flat=True).first()
+    return phase.closing and max(phase.closing, extended or phase.closing)
+
+
+def has_closed_for(team: Team | None, phase: Phase, now: datetime) -> bool:
+    """Return whether a team can no longer submit files or choose final submissions."""
+    return is_over(closing_for(team, phase), now)

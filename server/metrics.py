@@ -1,0 +1,24 @@
+"""The values that the processes of the service count and measure for Prometheus.
+
+The supervisor sets PROMETHEUS_MULTIPROC_DIR, so that the values of a part's processes are added up in files in one
+folder. `server/runtime/measurements.py` adds values that are read from the database and the broker.
+"""
+
+from prometheus_client import Counter, Histogram
+
+SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+SCORING_SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 7200.0)
+
+request_seconds = Histogram(
+    "podium_request_seconds", "Time until the response of a request was ready", ["method", "route"], buckets=SECONDS
+)
+responses = Counter("podium_responses", "Responses by HTTP status", ["status"])
+refusals = Counter("podium_refusals", "Refused requests by error code", ["code"])
+stage_seconds = Histogram(
+    "podium_stage_seconds",
+    "Time of a stage: waiting in the queue, scoring, or a rerun for intervals or an explanation",
+    ["stage"],
+    buckets=SCORING_SECONDS,
+)
+storage_errors = Counter("podium_storage_errors", "Jobs that were postponed because a stored file could not be used")
+restored_truths = Counter("podium_restored_truths", "Prepared ground truths that had to be prepared again")

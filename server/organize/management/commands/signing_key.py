@@ -1,0 +1,32 @@
+"""`manage.py signing_key`: print the public keys that sign results, or accept that the key was replaced."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from server.accounts.audited_command import AuditedCommand
+from server.organize.services import signing_keys
+
+
+class Command(AuditedCommand):
+    help = (
+        "Print the public key that signs results, and the earlier ones. Exit status: 1 if another key than the current "
+        "one signed the last results, in which case nothing is signed."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--replace",
+            action="store_true",
+            help="sign with the current key from now on; `podium verify` still accepts results of the earlier keys",
+        )
+
+    def handle(self, *, replace: bool, **options: Any) -> None:
+        if replace and signing_keys.replace(by=self.person):
+            self.stdout.write("The key was replaced.")
+        self.stdout.write(f"current key: {signing_keys.public_key()}")
+        for key in signing_keys.earlier_keys():
+            self.stdout.write(f"earlier key: {key}")
+        if signing_keys.is_replaced():
+            raise CommandError(signing_keys.REPLACED)

@@ -1,0 +1,109 @@
+"""Extends a phase, either for all teams, by moving its end, or for a single team.
+
+While a team has an extension, the phase is not over, so the private leaderboard stays closed for everybody.
+"""
+
+from copy import copy
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Max
+
+from evaluator.texts import one_line
+from server.accounts.models import User
+from server.audit import services as audit
+from server.challenges.locks import lock_teams
+from server.challenges.models import Challenge, Extension, Phase, Team
+from server.challenges.roles import Right, refuse_without
+from server.challenges.services import lock_organized
+from server.challenges.term_changes import Terms, consequences, refusals, terms_of
+from server.clock import database_now, time_text, utc_text
+from server.errors import Refused
+
+REASON_CHARACTERS = 300
+NO_END = "This phase has no end, so there is nothing to extend."
+
+
+@transaction.atomic
+def extend_phase(*, phase: Phase, by: User | None, until: datetime, reason: str) -> Phase:
+    """Move the end of a phase to a later time. Raises Refused if participants could read its private scores.
+
+    If the challenge would end earlier, its end is also moved. The ends of the other phases do not change.
+    """
+    challenge, locked, why = lock(phase, by, reason)
+    before, closing = terms_of(challenge), locked.closing
+    if closing is None:
+        raise Refused("invalid", NO_END)
+    if until <= max(closing, database_now()):
+        raise Refused("invalid", f"The new end must be in the future, and later than {utc_text(closing)}.")
+    if challenge.closes_at and challenge.closes_at < until:
+        old, challenge.closes_at = challenge.closes_at, until
+        challenge.phases.exclude(pk=locked.pk).filter(closes_at=None).update(closes_at=old)
+        move_end(challenge, old, by, why)
+    moved = copy(locked)
+    moved.closes_at, moved.extended_at = until, database_now()
+    refuse_revealed(before, moved)
+    move_end(moved, locked.closes_at, by, why)
+    return moved
+
+
+@transaction.atomic
+def extend_team(
+    *, phase: Phase, team: Team, by: User | None, until: datetime, reason: str, confirm: str = ""
+) -> Extension:
+    """Accept submissions from a team until a later time. This replaces the team's previous extension.
+
+    If the phase then ends earlier than announced, an owner must confirm it with the short name of the phase.
+    """
+    challenge, locked, why = lock(phase, by, reason)
+    lock_teams([team.pk])
+    before, now = terms_of(challenge), database_now()
+    refuse_useless(locked, Team.objects.get(pk=team.pk, challenge=challenge), until, now)
+    fields = {"until": until, "reason": why, "granted_at": now}
+    found, _ = Extension.objects.update_or_create(phase=locked, team=team, defaults=fields)
+    locked.extended_until = locked.extensions.aggregate(last=Max("until"))["last"]
+    refuse_revealed(before, locked)
+    if said := list(consequences(before, {**before, locked.slug: Terms.of(locked)}, now)):
+        refuse_without(Right.OWN, by=by, challenge=challenge)
+        if confirm.strip() != locked.slug:
+            raise Refused("change_refused", f"{'; '.join(said)}. To confirm, type {locked.slug}.")
+    locked.save(update_fields=["extended_until"])
+    detail = {"phase": str(locked), "until": time_text(until), "reason": why}
+    audit.record(actor=by, action="team.extended", subject=f"team {team.pk}", detail=detail)
+    return found
+
+
+def lock(phase: Phase, by: User | None, reason: str) -> tuple[Challenge, Phase, str]:
+    """Lock the challenge and the phase, and check the reason."""
+    challenge = lock_organized(phase.challenge_id, by=by, right=Right.EDIT)
+    locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
+    locked.challenge = challenge
+    try:
+        return challenge, locked, one_line(reason, REASON_CHARACTERS)
+    except ValueError as error:
+        raise Refused("invalid", f"reason: {error}.") from None
+
+
+def refuse_useless(phase: Phase, team: Team, until: datetime, now: datetime) -> None:
+    """Raise Refused if an extension of the team would have no effect."""
+    if phase.closing is None:
+        raise Refused("invalid", NO_END)
+    if team.is_baseline or team.merged_into_id:
+        raise Refused("invalid", f"{team.name} cannot submit, so it needs no extension.")
+    if until <= max(phase.closing, now):
+        raise Refused("invalid", f"The extension must end in the future, and later than {utc_text(phase.closing)}.")
+
+
+def refuse_revealed(before: dict[str, Terms], phase: Phase) -> None:
+    """Raise Refused if the phase would accept submissions after participants could read its private scores."""
+    for sentence in refusals(before, {phase.slug: Terms.of(phase)}, database_now()):
+        raise Refused("change_refused", f"{sentence}.")
+
+
+def move_end(row: Challenge | Phase, old: datetime | None, by: User | None, reason: str) -> None:
+    """Save the new end of a row. An import finds the edit by its audit entry, like every edit."""
+    kind = row._meta.model_name
+    row.save(update_fields=["closes_at", *(["extended_at"] if isinstance(row, Phase) else [])])
+    values = {"closes_at": [audit.readable(old), audit.readable(row.closes_at)]}
+    detail = {"fields": ["closes_at"], "values": values, "reason": reason}
+    audit.record(actor=by, action=f"{kind}.changed", subject=f"{kind} {row.pk}", detail=detail)

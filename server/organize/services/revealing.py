@@ -1,0 +1,62 @@
+"""Reveals the private scores of a closed phase, and takes that back while nobody could read them yet."""
+
+from django.db import transaction
+
+from server.accounts.models import User
+from server.audit import services as audit
+from server.challenges.models import Phase
+from server.challenges.roles import Right
+from server.challenges.services import lock_organized
+from server.challenges.term_changes import REVEAL_DELAY
+from server.clock import database_now, time_text, utc_text
+from server.errors import Refused
+
+
+@transaction.atomic
+def reveal(*, phase: Phase, by: User | None, name: str) -> Phase:
+    """Show the private scores of a closed phase to everybody, after `REVEAL_DELAY`. `name` must be its short name."""
+    locked = lock(phase, by)
+    now = database_now()
+    if name.strip() != locked.slug:
+        raise Refused("invalid", f"To reveal the private scores, type the short name of the phase: {locked.slug}.")
+    if not locked.has_ended(now):
+        raise Refused("change_refused", "This phase is not over. Its private scores can be revealed after its end.")
+    if locked.shown_from is not None:
+        detail = f"The private scores are shown from {utc_text(locked.shown_from)}. There is nothing to reveal."
+        raise Refused("change_refused", detail)
+    locked.reveals_at = now + REVEAL_DELAY
+    locked.save(update_fields=["reveals_at"])
+    detail_of_entry = {"shown_from": time_text(locked.reveals_at)}
+    audit.record(actor=by, action="phase.revealed", subject=f"phase {locked}", detail=detail_of_entry)
+    return locked
+
+
+@transaction.atomic
+def take_back(*, phase: Phase, by: User | None) -> Phase:
+    """Withhold private scores that would be shown soon. An owner can reveal them later."""
+    locked = lock(phase, by)
+    now = database_now()
+    if locked.shows_private(now):
+        raise Refused("change_refused", "The private scores are shown already, so this cannot be taken back.")
+    if not is_pending(locked):
+        raise Refused("change_refused", "There is nothing to take back.")
+    changed = ["reveal"] if locked.reveal != Phase.MANUAL else []
+    locked.reveal, locked.reveals_at = Phase.MANUAL, None
+    locked.save(update_fields=["reveal", "reveals_at"])
+    audit.record(actor=by, action="phase.reveal_taken_back", subject=f"phase {locked}")
+    if changed:  # a later import finds this change by its audit entry
+        detail = {"fields": changed, "values": {"reveal": [Phase.AT_CLOSE, Phase.MANUAL]}}
+        audit.record(actor=by, action="phase.changed", subject=f"phase {locked.pk}", detail=detail)
+    return locked
+
+
+def is_pending(phase: Phase) -> bool:
+    """Return whether an owner has done something that shows the private scores, now or after the delay."""
+    return phase.reveals_at is not None and phase.shown_from == phase.reveals_at
+
+
+def lock(phase: Phase, by: User | None) -> Phase:
+    challenge = lock_organized(phase.challenge_id, by=by, right=Right.OWN)
+    locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
+    locked.challenge = challenge
+    return locked

@@ -1,0 +1,59 @@
+"""The key that signs results. A lost key is not silently replaced by another one."""
+
+from hashlib import sha256
+
+from django.conf import settings
+from django.db import transaction
+
+from evaluator import signing
+from server.accounts.models import User
+from server.audit import services as audit
+from server.clock import database_now
+from server.errors import Refused
+from server.organize.models import SigningKey
+
+REPLACED = (
+    "Results cannot be signed: the key of this server is not the key that signed earlier results. Restore SIGNING_KEY "
+    "or the file signing_key from a backup. If the key is lost, run: manage.py signing_key --replace"
+)
+
+
+def private_key() -> bytes:
+    return sha256(f"results {settings.SIGNING_KEY.strip()}".encode()).digest()
+
+
+def public_key() -> str:
+    """Return the public key of this server, with which everybody can verify its results."""
+    return signing.public_key(private_key())
+
+
+def earlier_keys() -> list[str]:
+    """Return the other public keys that have signed results of this service, the oldest one first."""
+    return list(SigningKey.objects.exclude(public_key=public_key()).values_list("public_key", flat=True))
+
+
+def is_replaced() -> bool:
+    """Return whether another key than the current one was the last to sign results."""
+    last = SigningKey.objects.last()
+    return last is not None and last.public_key != public_key()
+
+
+def trusted_key() -> bytes:
+    """Return the private key, and record its use. Raises Refused if another key has signed the earlier results."""
+    if is_replaced():
+        raise Refused("maintenance", REPLACED)
+    if not SigningKey.objects.exists():
+        SigningKey.objects.get_or_create(public_key=public_key(), defaults={"used_at": database_now()})
+    return private_key()
+
+
+@transaction.atomic
+def replace(*, by: User | None) -> bool:
+    """Make the key of this server the current key, and keep the earlier ones. Return whether it was another key."""
+    if not is_replaced():
+        return False
+    own = public_key()
+    SigningKey.objects.filter(public_key=own).delete()  # an earlier key that is used again becomes the last one
+    SigningKey.objects.create(public_key=own, used_at=database_now())
+    audit.record(actor=by, action="signing_key.replaced", subject=f"key {own}")
+    return True

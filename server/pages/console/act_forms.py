@@ -1,0 +1,62 @@
+"""Forms with which organizers pause or extend a running phase, and grant submissions to its teams."""
+
+from typing import Any
+
+from django import forms
+
+from server.challenges.edit_forms import of_phase
+from server.errors import Refused
+from server.organize.services import extending, pausing
+from server.submissions.services import grants
+
+ONE_LINE = {"autocomplete": "off"}
+
+
+def reason_field(characters: int, help_text: str) -> forms.CharField:
+    widget = forms.TextInput(attrs=ONE_LINE)
+    return forms.CharField(max_length=characters, label="Reason", help_text=help_text, widget=widget)
+
+
+class PauseForm(forms.Form):
+    """The form for pausing submissions."""
+
+    reason = reason_field(pausing.REASON_CHARACTERS, "Participants read the reason.")
+
+
+class ExtendForm(forms.Form):
+    """The form for extending a phase, for all teams or for a single team."""
+
+    until = of_phase("closes_at", "New end", required=True)
+    reason = reason_field(extending.REASON_CHARACTERS, "Stored in the audit log.")
+    confirm = forms.CharField(
+        required=False,
+        label="Confirm",
+        help_text="Type the short name of the phase here only if the phase would end earlier than announced.",
+        widget=forms.TextInput(attrs=ONE_LINE),
+    )
+
+
+class ExtendPhaseForm(ExtendForm):
+    """The form for extending a phase for all teams. It never ends a phase earlier, so it needs no confirmation."""
+
+    confirm = None  # type: ignore[assignment]  # removes the field
+
+
+class GrantForm(forms.Form):
+    """The form for granting a team more submissions."""
+
+    amount = forms.IntegerField(min_value=1, max_value=grants.AMOUNT_MAX, label="Submissions")
+    day = forms.DateField(
+        required=False,
+        label="Day",
+        help_text="In UTC. If empty: more submissions in total, on any day.",
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+    )
+    reason = reason_field(grants.REASON_CHARACTERS, "The team reads the reason.")
+
+
+def checked(form: forms.Form) -> dict[str, Any]:
+    """Return the values of a form. Raises Refused if there are errors, which the form then shows."""
+    if form.is_valid():
+        return form.cleaned_data
+    raise Refused("invalid", "Nothing was changed. Fix the problems below and try again.")

@@ -1,0 +1,105 @@
+"""The jobs that are waiting: how many there are in each queue, for how long, and whether scoring is delayed."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.cache import caches
+from django.db.models import Count, Min, Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from server.clock import database_now, time_text
+from server.leaderboards.models import Comparison
+from server.notices.models import Notice
+from server.submissions.models import Rerun, Submission
+
+DELAYED_SECONDS = 60.0  # Scoring is considered delayed if a team with nothing running has to wait longer than this.
+CACHE_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The waiting jobs of one kind, and how long the oldest of them has waited."""
+
+    name: str
+    jobs: int
+    seconds: float
+
+
+def queues() -> list[Queue]:
+    """Return the queues for all kinds of jobs. They include jobs that are postponed."""
+    now, reruns = database_now(), Rerun.objects.queued()
+    waiting: dict[str, tuple[QuerySet[Any], str]] = {
+        "submissions": (Submission.objects.queued(), "enqueued_at"),
+        "intervals": (reruns.filter(purpose=Rerun.Purpose.INTERVALS), "enqueued_at"),
+        "explanations": (reruns.filter(purpose=Rerun.Purpose.EXPLANATION), "enqueued_at"),
+        "comparisons": (Comparison.objects.due(now), "enqueued_at"),
+        "mails": (Notice.objects.mail_due(now), "mail_at"),
+    }
+    return [queue_of(name, rows, since, now) for name, (rows, since) in waiting.items()]
+
+
+def queue_of(name: str, rows: QuerySet[Any], since: str, now: datetime) -> Queue:
+    found = rows.order_by().aggregate(jobs=Count("*"), first=Min(since))
+    return Queue(name, found["jobs"], seconds_between(found["first"], now))
+
+
+def seconds_between(since: datetime | None, now: datetime) -> float:
+    return max(0.0, (now - since).total_seconds()) if since else 0.0
+
+
+def waiting_since(now: datetime) -> datetime | None:
+    """Return the time since which a team has been waiting although its submissions could be scored.
+
+    A team waits only while none of its submissions is being scored. A queue that is long only because of one team's
+    files is not a delay for other teams.
+    """
+    ready = Submission.objects.queued().filter(Q(not_before=None) | Q(not_before__lte=now))
+    busy = Submission.objects.running().order_by().values("team")
+    found = ready.exclude(team__in=busy).order_by().aggregate(first=Min(Coalesce("not_before", "enqueued_at")))
+    first: datetime | None = found["first"]
+    return first
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringStatus:
+    """Whether scoring is delayed, since when, and how many submissions are waiting or being scored."""
+
+    waiting: int
+    running: int
+    since: datetime | None
+    now: datetime
+
+    @property
+    def seconds(self) -> float:
+        return seconds_between(self.since, self.now)
+
+    @property
+    def is_delayed(self) -> bool:
+        return self.seconds >= DELAYED_SECONDS
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "scoring": "delayed" if self.is_delayed else "normal",
+            "delayed_since": time_text(self.since) if self.since and self.is_delayed else None,
+            "delay_seconds": round(self.seconds) if self.is_delayed else 0,
+            "waiting": self.waiting,
+            "running": self.running,
+            "at": time_text(self.now),
+        }
+
+
+def scoring_status() -> ScoringStatus:
+    """Return the state of scoring. Each process computes it at most once every CACHE_SECONDS."""
+    found: ScoringStatus | None = caches["status"].get("scoring")
+    if found is None:
+        found = compute_status()
+        caches["status"].set("scoring", found, CACHE_SECONDS)
+    return found
+
+
+def compute_status() -> ScoringStatus:
+    now = database_now()
+    return ScoringStatus(
+        Submission.objects.queued().count(), Submission.objects.running().count(), waiting_since(now), now
+    )

@@ -1,0 +1,145 @@
+"""The files in a backup: all files that file fields in the database name, and the records of the audit log."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.apps import apps
+from django.conf import settings
+from django.core.files import File
+from django.core.files.storage import Storage, default_storage
+from django.db import connection
+from django.db.models import FileField, Model
+
+from server.challenges.truth_storage import truth_storage
+from server.runtime.backup.database import Query
+from server.runtime.backup.manifest import Stored, checksum
+from server.submissions.models import Submission
+
+AUDIT_RECORDS = ("audit_head", "audit_lost")
+RECORDS = "records"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A file that the database names.
+
+    folder : "uploads" or "truths", the name of its storage
+    sha256 : the checksum that the database has for it; empty if unknown
+    field : the file field that contains the name
+    """
+
+    folder: str
+    name: str
+    sha256: str
+    field: FileField
+
+    @property
+    def path(self) -> str:
+        return f"{self.folder}/{self.name}"
+
+
+def storages() -> dict[str, Storage]:
+    return {"uploads": default_storage, "truths": truth_storage()}
+
+
+def wanted(query: Query) -> dict[str, Wanted]:
+    """Return the files named in the rows of a snapshot, keyed by their paths in the backup.
+
+    A database that has not been migrated yet may lack some of the file fields.
+    """
+    quote = connection.ops.quote_name
+    found = {}
+    for model, field in existing_file_fields():
+        folder = "uploads" if field.storage is default_storage else "truths"
+        column, table = quote(str(field.column)), quote(model._meta.db_table)
+        known = "sha256" if model is Submission else "''"
+        for name, sha256 in query(f"SELECT {column}, {known} FROM {table} WHERE {column} <> ''"):
+            found[f"{folder}/{name}"] = Wanted(folder, name, sha256, field)
+    return found
+
+
+def existing_file_fields() -> Iterator[tuple[type[Model], FileField]]:
+    with connection.cursor() as cursor:
+        for model in apps.get_models():
+            fields = [field for field in model._meta.local_fields if isinstance(field, FileField)]
+            table = model._meta.db_table
+            if fields and table in connection.introspection.table_names(cursor):
+                columns = {column.name for column in connection.introspection.get_table_description(cursor, table)}
+                yield from ((model, field) for field in fields if field.column in columns)
+
+
+def is_still_named(one: Wanted) -> bool:
+    """Return whether the database still names the file, because some files are removed after the snapshot."""
+    return bool(one.field.model._default_manager.filter(**{one.field.name: one.name}).exists())
+
+
+def copied(one: Wanted, folder: Path) -> Stored:
+    """Copy a stored file into a backup. Raises FileNotFoundError if the storage does not have it."""
+    target = folder / one.path
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with storages()[one.folder].open(one.name) as source, target.open("wb") as copy:
+        shutil.copyfileobj(source, copy, 1 << 20)
+        copy.flush()
+        os.fsync(copy.fileno())
+    return checksum(target)
+
+
+def copy_audit_records(folder: Path) -> Iterator[str]:
+    """Copy those records of the audit log that are outside the database. Yield the paths of the copies in the backup.
+
+    They must be copied before the database, so that the database contains every entry that they name and a restored log
+    is complete. A line that is still being written is left out.
+    """
+    home = Path(settings.PODIUM_HOME)
+    for source in [*(home / name for name in AUDIT_RECORDS), *sorted((home / "logs").glob("audit.log*"))]:
+        if source.is_file():
+            path = f"{RECORDS}/{source.relative_to(home)}"
+            target = folder / path
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            content = source.read_bytes()
+            target.write_bytes(content if source.suffix == ".gz" else content[: content.rfind(b"\n") + 1])
+            yield path
+
+
+def put_back(path: str, expected: Stored, backup: Path) -> bool:
+    """Store a file from a backup again. Return False if the storage already has it with the same content.
+
+    Another file with the same name is replaced. Records of the audit log are never replaced, because newer ones show
+    which entries are missing since the backup.
+    """
+    folder, _, name = path.partition("/")
+    if folder == RECORDS:
+        return _put_record(name, backup / path)
+    storage = storages()[folder]
+    if storage.exists(name):
+        if _is_same(storage, name, expected, backup / path):
+            return False
+        storage.delete(name)
+    with (backup / path).open("rb") as source:
+        saved = storage.save(name, File(source))
+    if saved != name:
+        raise OSError(f"The storage saved {name} as {saved}.")
+    return True
+
+
+def _put_record(name: str, copy: Path) -> bool:
+    target = Path(settings.PODIUM_HOME) / name
+    if target.exists() and target.stat().st_size:
+        return False
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    shutil.copyfile(copy, target)
+    target.chmod(0o600)
+    return True
+
+
+def _is_same(storage: Storage, name: str, expected: Stored, copy: Path) -> bool:
+    if storage.size(name) != expected.bytes:
+        return False
+    with storage.open(name) as stored, copy.open("rb") as other:
+        while chunk := stored.read(1 << 20):
+            if other.read(len(chunk)) != chunk:
+                return False
+    return True

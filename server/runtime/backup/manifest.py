@@ -1,0 +1,97 @@
+"""The manifest of a backup: its files and their checksums, and the migrations and secret keys that belong to it."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from django.conf import settings
+
+FORMAT = 1
+NAME = "manifest.json"
+CHUNK_BYTES = 1 << 20
+KEYS = ("SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY")
+
+
+class Unusable(Exception):
+    """A backup cannot be written or restored. The message explains why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The size in bytes and the sha256 of a file in a backup."""
+
+    bytes: int
+    sha256: str
+
+
+@dataclass(slots=True)
+class Manifest:
+    """The content of a backup.
+
+    made_at : time of the database snapshot, ISO 8601 in UTC
+    vendor : "sqlite" or "postgresql"
+    migrations : names of the applied migrations, as "app.name"
+    installation : the id of the installation; empty for a database that has none yet
+    keys : for each secret key, a fingerprint from which the key cannot be computed
+    files : path inside the backup -> size and checksum
+    """
+
+    made_at: str
+    vendor: str
+    migrations: list[str]
+    installation: str
+    keys: dict[str, str]
+    files: dict[str, Stored] = field(default_factory=dict)
+
+    def write(self, folder: Path) -> None:
+        (folder / NAME).write_text(json.dumps({"format": FORMAT, **asdict(self)}, indent=1))
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(one.bytes for one in self.files.values())
+
+
+def read(folder: Path) -> Manifest:
+    """Return the manifest of a backup. Raises Unusable if the folder contains no readable backup."""
+    try:
+        content = json.loads((folder / NAME).read_text())
+        if content.pop("format") != FORMAT:
+            raise Unusable(f"{folder} was written by a later version of Podium. Restore it with that version.")
+        files = {path: Stored(**one) for path, one in content.pop("files").items()}
+        return Manifest(**content, files=files)
+    except FileNotFoundError:
+        raise Unusable(f"{folder} contains no {NAME}, so it is no complete backup.") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Unusable(f"{folder / NAME} is damaged ({error}). Use another backup.") from error
+
+
+def faults(folder: Path, manifest: Manifest) -> Iterator[str]:
+    """Compare every file with its checksum.
+
+    Yield an empty string for each intact file, and a sentence for any other.
+    """
+    for path, expected in manifest.files.items():
+        if Path(path).is_absolute() or ".." in Path(path).parts:
+            yield f"{path} leads out of the backup."
+        elif not (folder / path).is_file():
+            yield f"{path} is missing."
+        elif checksum(folder / path) != expected:
+            yield f"{path} was changed or damaged."
+        else:
+            yield ""
+
+
+def checksum(path: Path) -> Stored:
+    digest, size = hashlib.sha256(), 0
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            digest.update(chunk)
+            size += len(chunk)
+    return Stored(size, digest.hexdigest())
+
+
+def fingerprints() -> dict[str, str]:
+    """Return a fingerprint for each secret key of this installation."""
+    return {name: hashlib.sha256(f"{name} {getattr(settings, name)}".encode()).hexdigest()[:16] for name in KEYS}

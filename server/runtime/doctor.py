@@ -1,0 +1,203 @@
+"""Examines an installation: settings, reachability, permissions, versions, disk, clock and mail."""
+
+import importlib.metadata
+import os
+import re
+import shutil
+import stat
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from django.conf import settings
+from django.core.checks import WARNING, run_checks
+from django.core.files.storage import default_storage
+from django.core.mail import get_connection
+from django.db import DatabaseError, InterfaceError, connection
+
+from server.challenges.truth_storage import truth_storage
+from server.clock import database_now
+from server.runtime import health, joining, schema
+from server.runtime.environment import BASE_DIR
+from server.runtime.home import NotStarted
+from server.runtime.models import Installation
+from server.runtime.setting_warnings import setting_warnings
+from server.runtime.startup_checks import broker_error, unusable_database
+
+FREE_BYTES = 2 * 2**30
+CLOCK_SECONDS = 2.0
+# these settings all follow from the URL of the service
+WITHOUT_TLS = {f"security.W{number:03}" for number in (4, 8, 12, 16)}
+PINNED = re.compile(r"^([\w-]+)==([\w.]+)")
+ERROR, ADVICE, OK = "error", "advice", "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check: what was examined, how bad it is, and what to do."""
+
+    subject: str
+    level: str
+    sentence: str
+
+
+def examine() -> Iterator[Finding]:
+    """Yield the findings of all checks. Checks of the database's content are skipped if the database cannot be used."""
+    yield from check_settings()
+    yield from check_packages()
+    yield from check_folders()
+    usable = yield from check_database()
+    if usable:
+        yield from check_storages()
+        yield from check_clock()
+    yield from check_broker(usable=usable)
+    yield from check_mail()
+
+
+def check_settings() -> Iterator[Finding]:
+    found = [message for message in run_checks(include_deployment_checks=True) if message.level >= WARNING]
+    if not settings.HTTPS:
+        found = [message for message in found if message.id not in WITHOUT_TLS]
+        advice = "Set it to https://… and put a proxy with TLS in front of the service."
+        yield Finding("settings", ADVICE, f"PODIUM_URL={settings.PODIUM_URL} does not use TLS. {advice}")
+    for message in found:
+        hint = f" {message.hint}" if message.hint else ""
+        yield Finding("settings", ADVICE, f"{message.msg}{hint} ({message.id})")
+    for warning in setting_warnings():
+        yield Finding("settings", ADVICE, warning)
+    if settings.DEBUG:
+        yield Finding("settings", ERROR, "DEBUG is on: error pages show secrets. Set DEBUG=false.")
+    if not found:
+        yield Finding("settings", OK, "the deployment check has no warnings")
+
+
+def check_packages() -> Iterator[Finding]:
+    """Compare the installed packages of the service with requirements.txt."""
+    different = []
+    for line in (BASE_DIR / "requirements.txt").read_text().partition("# tests")[0].splitlines():
+        if (pinned := PINNED.match(line)) and installed(pinned[1]) != pinned[2]:
+            different.append(f"{pinned[1]} {installed(pinned[1])} instead of {pinned[2]}")
+    if different:
+        advice = "Run `pip install -r requirements.txt`."
+        yield Finding("packages", ERROR, f"{len(different)} differ: {', '.join(different[:5])}. {advice}")
+    else:
+        yield Finding("packages", OK, "as in requirements.txt")
+
+
+def installed(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "missing"
+
+
+def check_folders() -> Iterator[Finding]:
+    home = Path(settings.PODIUM_HOME)
+    for name in ("secret_key", "audit_key", "signing_key"):
+        path = home / name
+        if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
+            yield Finding("permissions", ERROR, f"Others can read {path}. Run `chmod 600 {path}`, and replace the key.")
+    if stat.S_IMODE(home.stat().st_mode) & 0o077:
+        yield Finding("permissions", ADVICE, f"Others can read {home}. Run `chmod 700 {home}`.")
+    if os.geteuid() == 0:
+        yield Finding("permissions", ADVICE, "Podium runs as root. Run it as a separate user.")
+    for folder in sorted({home, Path(settings.FILE_UPLOAD_TEMP_DIR), *storage_folders()}):
+        yield check_disk(folder)
+
+
+def storage_folders() -> list[Path]:
+    found = [getattr(storage, "location", "") for storage in (default_storage, truth_storage())]
+    return [Path(one) for one in found if os.path.isabs(one) and Path(one).is_dir()]
+
+
+def check_disk(folder: Path) -> Finding:
+    free = shutil.disk_usage(folder).free
+    shown = f"{folder} has {free / 2**30:.1f} GiB free"
+    wanted = max(FREE_BYTES, 2 * settings.UPLOAD_MAX_BYTES)
+    if free < wanted:
+        advice = f"less than the {wanted / 2**30:.0f} GiB for two of the largest uploads. Free space, or lower"
+        return Finding("disk", ERROR, f"{shown}, {advice} UPLOAD_MAX_BYTES.")
+    return Finding("disk", OK, shown)
+
+
+def check_database() -> Generator[Finding, None, bool]:
+    """Yield the finding about the database, and return whether its content can be examined."""
+    try:
+        connection.ensure_connection()
+        schema.refuse_newer(connection)
+        count = schema.missing(connection)
+    except (DatabaseError, InterfaceError) as error:
+        yield Finding("database", ERROR, unusable_database(DatabaseError(str(error))))
+        return False
+    except NotStarted as error:
+        yield Finding("database", ERROR, str(error))
+        return False
+    if count:
+        advice = "Start the web part of this version, or run `manage.py migrate`."
+        yield Finding("database", ERROR, f"It lacks {count} migrations. {advice}")
+        return False
+    version = ".".join(map(str, connection.get_database_version()))
+    yield Finding("database", OK, f"{connection.display_name} {version}, all migrations are applied")
+    return True
+
+
+def check_storages() -> Iterator[Finding]:
+    if not Installation.objects.get().has_storage:
+        yield Finding("storage", ADVICE, "It has not been used yet. Start the service once.")
+        return
+    yield from passes("storage", lambda: joining.check_storages(first=False), "belongs to the database")
+    state = health.storage()
+    if state != health.OK:
+        yield Finding("storage", ERROR, f"{settings.MEDIA_ROOT} {state}. Correct its permissions, or free space.")
+
+
+def passes(subject: str, check: Callable[[], None], sentence: str) -> Iterator[Finding]:
+    try:
+        check()
+    except NotStarted as error:
+        yield Finding(subject, ERROR, str(error))
+    else:
+        yield Finding(subject, OK, sentence)
+
+
+def check_clock() -> Iterator[Finding]:
+    before = time.time()
+    there = database_now().timestamp()
+    seconds = max(before - there, there - time.time(), 0.0)
+    if seconds > CLOCK_SECONDS:
+        advice = "Deadlines use the database's clock. Synchronize both by NTP."
+        yield Finding("clock", ADVICE, f"This machine's clock differs from the database's by {seconds:.1f} s. {advice}")
+    else:
+        yield Finding("clock", OK, "agrees with the database's")
+
+
+def check_broker(*, usable: bool) -> Iterator[Finding]:
+    if not settings.REDIS_URL:
+        yield Finding("broker", ADVICE, "REDIS_URL is not set and no service runs here, so Redis was not examined.")
+        return
+    if reason := broker_error(settings.REDIS_URL):
+        yield Finding("broker", ERROR, f"Redis does not respond ({reason}). Start it, or correct REDIS_URL.")
+        return
+    if usable:
+        check = partial(joining.check_broker, settings.REDIS_URL, first=False)
+        yield from passes("broker", check, "Redis responds and belongs to the database")
+    state = health.worker()
+    if state == health.OK:
+        yield Finding("worker", OK, "has sent a heartbeat")
+    else:
+        yield Finding("worker", ERROR, f"{state}. Start a worker: `manage.py up --only worker`.")
+
+
+def check_mail() -> Iterator[Finding]:
+    if settings.EMAIL_BACKEND in settings.SILENT_EMAIL_BACKENDS:
+        yield Finding("mail", ADVICE, "Emails are not sent, because EMAIL_BACKEND is not set to a mail server.")
+        return
+    try:
+        with get_connection():
+            yield Finding("mail", OK, f"{settings.EMAIL_HOST} accepts connections")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        advice = "Correct EMAIL_HOST, EMAIL_PORT, EMAIL_USE_TLS, EMAIL_HOST_USER and EMAIL_HOST_PASSWORD."
+        yield Finding("mail", ERROR, f"{settings.EMAIL_HOST} refuses connections ({reason}). {advice}")

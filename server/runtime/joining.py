@@ -1,0 +1,83 @@
+"""Checks at start that the database, the storage and the broker of a part belong to the same installation.
+
+The id of the installation is stored in a row of the database, in a file in each storage, and under a key in Redis.
+"""
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import Storage, default_storage
+from redis import Redis
+
+from server.challenges.truth_storage import truth_storage
+from server.runtime.environment import without_password
+from server.runtime.home import NotStarted
+from server.runtime.models import Installation
+
+# The file is in a subfolder, because files without a row would otherwise be moved to quarantine.
+FILE = "installation/id"
+BROKER_KEY = "podium:installation"
+WRONG_CONFIGURATION = 78
+
+
+class WrongInstallation(NotStarted):
+    """Raised if a part would use the database of one installation with the storage or the broker of another."""
+
+    returncode = WRONG_CONFIGURATION
+
+
+def check_storages(*, first: bool) -> None:
+    """Raise WrongInstallation unless both storages have the id of this installation.
+
+    If `first` is true and no storage has been used yet, the id is written to them. A storage whose id is missing later
+    is probably not mounted.
+    """
+    installation = Installation.objects.get()
+    is_new = first and not installation.has_storage
+    for storage in (default_storage, truth_storage()):
+        check_storage(storage, installation, is_new=is_new)
+    if is_new:
+        Installation.objects.update(has_storage=True)
+
+
+def check_storage(storage: Storage, installation: Installation, *, is_new: bool) -> None:
+    key, found = installation.key, read_id(storage)
+    location = getattr(storage, "location", "the storage")
+    if found == key:
+        return
+    if found:
+        raise WrongInstallation(
+            f"The files in {location} belong to the installation {found[:8]}, but the database belongs to {key[:8]}. "
+            "Correct DATABASE_URL or PODIUM_HOME, or restore the database and the files of the same installation."
+        )
+    if not is_new:
+        raise WrongInstallation(
+            f"{location} is not the storage of the installation {key[:8]}: it has no file {FILE}. Mount the storage. "
+            f"If its files are lost, create this file with the content {key}."
+        )
+    storage.save(FILE, ContentFile(key.encode()))
+
+
+def read_id(storage: Storage) -> str:
+    """Return the id in a storage, or an empty string if it has none."""
+    try:
+        with storage.open(FILE) as file:
+            return bytes(file.read()).decode(errors="replace").strip()
+    except FileNotFoundError:
+        return ""
+
+
+def check_broker(url: str, *, first: bool = True) -> None:
+    """Raise WrongInstallation if this Redis is used by another installation.
+
+    If `first` is true, an unused Redis is marked as used by this installation.
+    """
+    key = Installation.objects.get().key
+    with Redis.from_url(url) as redis:
+        if first:
+            redis.set(BROKER_KEY, key, nx=True)
+        found = (redis.get(BROKER_KEY) or b"").decode(errors="replace")
+    if found not in ("", key):
+        raise WrongInstallation(
+            f"REDIS_URL={without_password(url)} belongs to the installation {found[:8]}, but the database belongs to "
+            f"{key[:8]}. Correct REDIS_URL or DATABASE_URL, or use another database number of this Redis. If the other "
+            f"installation no longer exists, remove the key {BROKER_KEY} from the Redis."
+        )

@@ -1,0 +1,99 @@
+"""`manage.py backup OUT`: copy the database and all files that it names to a new folder while the service runs."""
+
+import shutil
+from argparse import ArgumentParser
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from tqdm import tqdm
+
+from server.accounts.audited_command import AuditedCommand
+from server.runtime.backup import database, files
+from server.runtime.backup.manifest import KEYS, Manifest, Unusable, checksum, fingerprints
+from server.runtime.models import Installation
+
+INCOMPLETE = 1
+SECRETS = (
+    "The backup contains the hidden ground truth and personal data, so store it where nobody else can read it.\n"
+    "It does not contain the secret keys. Without them it cannot be used completely, so copy them to another safe "
+    "place: {keys}."
+)
+
+
+class Command(AuditedCommand):
+    help = (
+        "Copy the database, uploads, ground truths and the records of the audit log into a new folder. The service may "
+        f"run meanwhile. Exit status: {INCOMPLETE} if the storage does not have every file that the database names."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("out", type=Path, metavar="OUT", help="the folder to create")
+
+    def handle(self, *, out: Path, **options: Any) -> None:
+        partial = out.with_name(f"{out.name}.partial")
+        try:
+            manifest, faults = complete(out, partial)
+        except Unusable as error:
+            raise CommandError(str(error)) from error
+        except OSError as error:
+            raise CommandError(f"The backup cannot be written: {error.strerror or error}.") from error
+        keys = ", ".join(f"PODIUM_HOME/{name.lower()} or {name}" for name in KEYS)
+        self.stdout.write(f"{out}: {len(manifest.files)} files, {manifest.size_bytes / 1e6:.1f} MB, {manifest.made_at}")
+        self.stdout.write(SECRETS.format(keys=keys))
+        if faults:
+            raise CommandError("\n".join(["The backup is incomplete:", *faults]), returncode=INCOMPLETE)
+
+
+def complete(out: Path, partial: Path) -> tuple[Manifest, list[str]]:
+    """Write a backup into the folder `partial`, and rename it when it is complete. It is removed after an error."""
+    for folder in (out, partial):
+        if folder.exists():
+            raise Unusable(f"{folder} exists already. Choose another name, or remove it.")
+    try:
+        partial.mkdir(mode=0o700, parents=True)
+        manifest, faults = written(partial)
+        manifest.write(partial)
+        partial.rename(out)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    return manifest, faults
+
+
+def written(folder: Path) -> tuple[Manifest, list[str]]:
+    """Write the files of a backup. Return its manifest, and a sentence for each file that is missing or damaged."""
+    manifest = Manifest(datetime.now(UTC).isoformat(), connection.vendor, applied_migrations(), "", fingerprints())
+    for path in files.copy_audit_records(folder):
+        manifest.files[path] = checksum(folder / path)
+    with database.snapshot(folder) as query:
+        manifest.made_at = datetime.now(UTC).isoformat()
+        manifest.installation = installation_id(query)
+        wanted = files.wanted(query)
+    dump = database.FILES[connection.vendor]
+    manifest.files[dump] = checksum(folder / dump)
+    faults = []
+    for path, one in tqdm(wanted.items(), desc="copying files", disable=None, leave=False):
+        try:
+            manifest.files[path] = files.copied(one, folder)
+        except FileNotFoundError:
+            if files.is_still_named(one):
+                faults.append(f"{path} is missing in the storage.")
+            continue
+        if one.sha256 and manifest.files[path].sha256 != one.sha256:
+            faults.append(f"{path} is damaged in the storage: its checksum differs from that of the upload.")
+    return manifest, faults
+
+
+def installation_id(query: database.Query) -> str:
+    """Return the id of the installation, or an empty string if the database was created by a version without ids."""
+    if Installation._meta.db_table not in connection.introspection.table_names():
+        return ""
+    return str(query(f"SELECT key FROM {Installation._meta.db_table}")[0][0])
+
+
+def applied_migrations() -> list[str]:
+    return sorted(".".join(one) for one in MigrationRecorder(connection).applied_migrations())

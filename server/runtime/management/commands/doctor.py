@@ -1,0 +1,26 @@
+"""`manage.py doctor`: examine this installation, and report what to do about each finding."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from server.runtime.doctor import ADVICE, ERROR, examine
+
+MARKS = {ERROR: "ERROR", ADVICE: "advice", "ok": "ok"}
+
+
+class Command(BaseCommand):
+    help = "Examine settings, packages, folders, database, storage, Redis, clock and mail. Exits with 1 after an error."
+    requires_system_checks = ()
+
+    def handle(self, **options: Any) -> None:
+        findings = []
+        for one in examine():
+            findings.append(one)
+            self.stdout.write(f"{MARKS[one.level]:<7} {one.subject:<12} {one.sentence}")
+            self.stdout.flush()
+        errors, advice = (sum(one.level == level for one in findings) for level in (ERROR, ADVICE))
+        summary = f"{errors} errors, {advice} pieces of advice"
+        if errors:
+            raise CommandError(summary)
+        self.stdout.write(summary)

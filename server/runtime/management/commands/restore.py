@@ -1,0 +1,116 @@
+"""`manage.py restore IN`: put the database and the files of a backup back in place."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.files.base import ContentFile
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from tqdm import tqdm
+
+from server.accounts.audited_command import path_argument, text_argument
+from server.accounts.models import User
+from server.audit.actors import acting, shell_actor, user_actor
+from server.audit.external_records import own_logs
+from server.audit.verification import Comparison, acknowledge
+from server.runtime import joining
+from server.runtime.backup import database, files
+from server.runtime.backup import manifest as manifests
+from server.runtime.backup.manifest import Manifest, Unusable
+from server.runtime.home import NotStarted, lock_home
+from server.runtime.models import Installation
+
+
+class Command(BaseCommand):
+    help = (
+        "Put the database and the files of a backup back in place, after comparing every file with its checksum. Stop "
+        "the service first. Files and SQLite databases that exist are kept."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("backup", type=path_argument, metavar="IN", help="a folder that `manage.py backup` wrote")
+        parser.add_argument(
+            "--other-keys",
+            action="store_true",
+            help="restore although the secret keys differ: sessions, links in emails, and the signatures of the audit "
+            "log and of exported results can then not be verified",
+        )
+        parser.add_argument(
+            "--as", dest="acts_for", type=text_argument, metavar="USERNAME", help="actor for the audit log"
+        )
+
+    def handle(self, *, backup: Path, other_keys: bool, acts_for: str | None, **options: Any) -> None:
+        try:
+            with lock_home():
+                manifest = manifests.read(backup)
+                refuse_unusable(manifest, other_keys=other_keys)
+                refuse_damaged(backup, manifest)
+                database.refuse_unless_replaceable()
+                self.restore(backup, manifest)
+        except (Unusable, NotStarted) as error:
+            raise CommandError(str(error)) from error
+        self.record_missing_entries(acts_for)
+        self.stdout.write("Now run `manage.py verify_audit` and `manage.py verify_board`, and start the service.")
+
+    def restore(self, backup: Path, manifest: Manifest) -> None:
+        """Restore the files, then the database.
+
+        A database without its files would accept submissions that cannot be scored.
+        """
+        new = 0
+        for path, stored in tqdm(manifest.files.items(), desc="restoring files", disable=None, leave=False):
+            if path != database.FILES[manifest.vendor]:
+                new += files.put_back(path, stored, backup)
+        replaced = database.put_back(backup)
+        if replaced:
+            self.stdout.write(f"The database that was replaced is in {replaced}. Remove it when everything works.")
+        self.stdout.write(f"Restored: the database of {manifest.made_at}, and {new} files that were missing.")
+        call_command("migrate", verbosity=0)
+        mark_storages()
+
+    def record_missing_entries(self, username: str | None) -> None:
+        """Record in the audit log which entries made since the backup are missing, if this machine knows them."""
+        if not (missing := Comparison(own_logs()).lost):
+            return
+        person = User.objects.filter(username__iexact=username, is_active=True).first() if username else None
+        with acting(user_actor(person) if person else shell_actor()):
+            entry = acknowledge(missing)
+        self.stdout.write(f"Entry {entry.number} of the audit log records that {len(missing)} entries are missing.")
+
+
+def mark_storages() -> None:
+    """Write the id of the restored installation into storages that have none, because they are new."""
+    for storage in files.storages().values():
+        if not joining.read_id(storage):
+            storage.save(joining.FILE, ContentFile(Installation.objects.get().key.encode()))
+
+
+def refuse_unusable(manifest: Manifest, *, other_keys: bool) -> None:
+    """Raise Unusable if the backup does not match the configured database, this version, or the secret keys."""
+    if manifest.vendor != connection.vendor:
+        raise Unusable(f"The backup is of {manifest.vendor}, but DATABASE_URL names a database of {connection.vendor}.")
+    known = {".".join(one) for one in MigrationLoader(None).disk_migrations}
+    if newer := [name for name in manifest.migrations if name not in known]:
+        raise Unusable(f"The backup was made by a later version of Podium, which has the migration {newer[-1]}.")
+    for name, storage in files.storages().items():
+        if joining.read_id(storage) not in ("", manifest.installation):
+            raise Unusable(f"The storage of {name} belongs to another installation. Restore into an empty storage.")
+    own = manifests.fingerprints()
+    differing = [name for name in manifests.KEYS if own[name] != manifest.keys.get(name)]
+    if differing and not other_keys:
+        places = ", ".join(f"{name.lower()} (or the setting {name})" for name in differing)
+        raise Unusable(
+            f"These secret keys differ from those of the backup: {places}. Copy the old keys into PODIUM_HOME first. "
+            "If they are lost, add --other-keys; `--help` explains what can then not be verified."
+        )
+
+
+def refuse_damaged(backup: Path, manifest: Manifest) -> None:
+    """Compare every file with its checksum. Raise Unusable if one differs, before anything is restored."""
+    found = manifests.faults(backup, manifest)
+    progress = tqdm(found, total=len(manifest.files), desc="checking files", disable=None, leave=False)
+    if faults := list(filter(None, progress)):
+        raise Unusable("\n".join([f"{backup} is damaged, and nothing was restored:", *faults]))

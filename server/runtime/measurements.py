@@ -1,0 +1,81 @@
+"""Measurements of the whole service. They are read from the database and the broker when Prometheus requests them."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count
+from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+from redis import RedisError
+
+from evaluator import __version__
+from server.audit.models import Head
+from server.runtime import health, home
+from server.runtime.backlog import queues, scoring_status
+from server.submissions.models import Submission
+
+
+def text() -> bytes:
+    """Return all measurements in the Prometheus text format."""
+    service = CollectorRegistry()
+    service.register(ServiceCollector())
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return generate_latest(REGISTRY) + generate_latest(service)
+    service.register(ProcessCollector())
+    return generate_latest(service)
+
+
+class ProcessCollector(Collector):
+    """Adds up the counts of all processes that share this PODIUM_HOME."""
+
+    def describe(self) -> Iterable[Metric]:
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        files = Path(settings.PODIUM_HOME, home.MEASUREMENTS).glob("*/*.db")
+        yield from MultiProcessCollector.merge([str(path) for path in files])
+
+
+class ServiceCollector(Collector):
+    def describe(self) -> Iterable[Metric]:
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        yield gauge("podium_info", "The version of the evaluator", {(__version__,): 1.0}, "version")
+        found = queues()
+        yield gauge("podium_queue_jobs", "Jobs that wait", {(one.name,): one.jobs for one in found}, "queue")
+        ages = {(one.name,): one.seconds for one in found}
+        yield gauge("podium_queue_age_seconds", "How long the oldest job has waited", ages, "queue")
+        status = scoring_status()
+        yield gauge("podium_running_submissions", "Submissions that are being scored", {(): status.running})
+        delay = status.seconds if status.is_delayed else 0.0
+        yield gauge("podium_scoring_delay_seconds", "By how much scoring is delayed, as on /status", {(): delay})
+        rows = Submission.objects.order_by().values_list("status", "fault").annotate(rows=Count("pk"))
+        outcomes = {(status, fault): float(count) for status, fault, count in rows}
+        yield gauge("podium_submissions", "Submissions by status and by whose fault it is", outcomes, "status", "fault")
+        head = Head.objects.values_list("number", flat=True).first() or 0
+        yield gauge("podium_audit_entries", "Number of the last entry of the audit log", {(): head})
+        yield from workers()
+
+
+def workers() -> Iterator[Metric]:
+    """Yield whether the broker responds and, if it does, how long ago each worker sent its last heartbeat."""
+    try:
+        ages = {(name,): seconds for name, seconds in health.worker_seconds().items()}
+    except (RedisError, ValueError):
+        yield gauge("podium_broker_up", "Whether Redis responds", {(): 0.0})
+        return
+    yield gauge("podium_broker_up", "Whether Redis responds", {(): 1.0})
+    yield gauge("podium_worker_heartbeat_seconds", "Time since the last heartbeat of a worker", ages, "worker")
+
+
+def gauge(name: str, meaning: str, values: Mapping[Any, float], *labels: str) -> Metric:
+    family = GaugeMetricFamily(name, meaning, labels=labels)
+    for found, value in values.items():
+        family.add_metric(found, value)
+    return family

@@ -1,0 +1,16 @@
+"""The identity of the installation, by which its parts recognize their database, storage and broker."""
+
+from django.db import models
+
+
+class Installation(models.Model):
+    """The id of this installation, as a single row that a migration creates.
+
+    A backup contains the row, so that a restored installation keeps its id.
+    """
+
+    key = models.CharField(max_length=32)
+    has_storage = models.BooleanField(default=False, help_text="whether the id was written into the storage")
+
+    def __str__(self) -> str:
+        return self.key[:8]

@@ -1,0 +1,78 @@
+"""The parts of the service. `manage.py up` starts all of them, or only one of them on each host."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from socket import gethostname
+
+from django.conf import settings
+
+from server.runtime import health, web_address
+
+# With one memory arena for each thread, as is usual with glibc, a web process keeps much memory that it no longer uses.
+FEW_ARENAS = {"MALLOC_ARENA_MAX": "2"}
+# these features exchange messages between workers, which do not need them
+QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+CELERY = (sys.executable, "-m", "celery")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A process of a part, with its command, the message shown at its start, and the time that it may take to stop."""
+
+    command: list[str]
+    description: str
+    grace_seconds: float = 10.0
+    environment: Mapping[str, str] | None = None
+
+
+def web() -> dict[str, Program]:
+    command = [sys.executable, "-m", "gunicorn", "--config", "python:server.runtime.web", "server.wsgi:application"]
+    description = f"{settings.WEB_PROCESSES} × {settings.WEB_THREADS} threads"
+    return {"web": Program(command, description, environment=FEW_ARENAS)}
+
+
+def worker() -> dict[str, Program]:
+    command = [*CELERY, "-A", "worker", "worker", "--loglevel", "INFO", *QUIET]
+    memory = f"{settings.WORKER_MEMORY_BYTES / 2**30:g} GiB each"
+    description = f"{settings.WORKER_PROCESSES} at a time, {memory}"
+    return {"worker": Program(command, description, grace_seconds=settings.STOP_SECONDS + 10.0)}
+
+
+def sweeper() -> dict[str, Program]:
+    """Return the process that cleans up, and the process that sends emails.
+
+    The sweeper writes the notices that are sent. The mailer does not belong to the worker, because a worker needs no
+    network. The mailer takes no messages for the worker.
+    """
+    mails = ("--include", "server.notices.tasks", "--queues", "mail", "--hostname", "mailer@%h", "--pool", "solo")
+    mailer = [*CELERY, "--app", "server.celery", "worker", "--loglevel", "INFO", *mails, *QUIET]
+    return {
+        "sweeper": Program([sys.executable, "manage.py", "sweep", "--forever"], f"every {settings.SWEEP_SECONDS} s"),
+        "mailer": Program(mailer, "sends notices by email", grace_seconds=20.0),
+    }
+
+
+PARTS = {"web": web, "worker": worker, "sweeper": sweeper}
+
+
+def missing_servers() -> str:
+    """Return a sentence about the servers that a part lacks for running alone, or an empty string.
+
+    Only the whole service can use an SQLite file and the private Redis, because parts on other hosts cannot reach them.
+    """
+    names = {"DATABASE_URL": "PostgreSQL", "REDIS_URL": "Redis"}
+    missing = [name for name in names if os.environ.get(name, "sqlite:").startswith("sqlite:")]
+    if not missing:
+        return ""
+    servers = " and ".join(f"a {names[name]} ({name})" for name in missing)
+    return f"A part that runs alone needs {servers} that all parts can reach. Set it for each part, or omit --only."
+
+
+def readiness(parts: Iterable[str]) -> dict[str, str]:
+    """Return the state of everything that these parts need on this host, keyed by name: `ok`, or the problem."""
+    found = web_address.readiness() if "web" in parts else {}
+    if "worker" in parts:
+        found["worker"] = health.worker(f"celery@{gethostname()}")
+    return found

@@ -1,0 +1,74 @@
+"""The database tables: creates those of this version, and refuses a database that a newer version has migrated."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.core.management import call_command
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.executor import MigrationExecutor
+
+from server.runtime.home import NotStarted
+
+WAIT_SECONDS = 120.0
+RETRY_SECONDS = 1.0
+LOCK = 7_306_141  # an arbitrary number that no other program uses for an advisory lock in this database
+
+
+def refuse_newer(database: BaseDatabaseWrapper) -> None:
+    """Raise NotStarted if the database has migrations that this version does not know."""
+    loader = MigrationExecutor(database).loader
+    unknown = sorted(
+        f"{app}.{name}"
+        for app, name in loader.applied_migrations.keys() - loader.disk_migrations.keys()
+        if app in loader.migrated_apps
+    )
+    if unknown:
+        raise NotStarted(
+            f"The database was migrated by a newer version of Podium (migration {unknown[-1]}). Start that version, or "
+            "restore a backup from before the upgrade."
+        )
+
+
+def missing(database: BaseDatabaseWrapper) -> int:
+    """Return the number of migrations of this version that the database lacks."""
+    executor = MigrationExecutor(database)
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def migrate(database: BaseDatabaseWrapper) -> None:
+    """Create the tables of this version.
+
+    If several web hosts start at the same time, only one of them creates the tables.
+    """
+    with alone(database):
+        call_command("migrate", interactive=False, verbosity=0)
+
+
+@contextmanager
+def alone(database: BaseDatabaseWrapper) -> Iterator[None]:
+    """Run the block in only one process at a time.
+
+    With SQLite, no lock is needed, because the process has already locked its folder.
+    """
+    if database.vendor != "postgresql":
+        yield
+        return
+    with database.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+
+
+def wait_until_migrated(database: BaseDatabaseWrapper) -> None:
+    """Wait until a web part has created the tables of this version. Raises NotStarted if that takes too long."""
+    until = time.monotonic() + WAIT_SECONDS
+    while count := missing(database):
+        if time.monotonic() > until:
+            raise NotStarted(
+                f"The database lacks {count} migrations of this version. Start the web part of this version, which "
+                "migrates the database, or run `manage.py migrate`."
+            )
+        time.sleep(RETRY_SECONDS)

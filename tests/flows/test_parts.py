@@ -1,0 +1,88 @@
+"""Web, worker and sweeper run as separate services with a PostgreSQL and a Redis over TCP, as on several hosts."""
+
+import secrets
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from server.runtime import broker
+from tests.flows.postgres import own_database
+from tests.flows.running import Running, free_port, wait_for
+from tests.flows.taking_part import open_challenge
+
+pytestmark = [pytest.mark.processes, pytest.mark.services, pytest.mark.enable_socket]
+
+
+@contextmanager
+def own_redis(folder: Path) -> Iterator[str]:
+    """Start a Redis with a password on a TCP port, and yield its URL."""
+    folder.mkdir()
+    port, password = free_port(), secrets.token_hex(8)
+    words = ("--port", str(port), "--requirepass", password, "--dir", str(folder), "--save", "")
+    process = subprocess.Popen([broker.binary(), *words], stdout=subprocess.DEVNULL)
+    try:
+        yield f"redis://:{password}@127.0.0.1:{port}/3"
+    finally:
+        process.kill()
+        process.wait()
+
+
+class Hosts:
+    """Hosts that share a database, a broker, secret keys and the stored files, and run one part each."""
+
+    def __init__(self, folder: Path, **shared: object) -> None:
+        self.folder, self.shared = folder, shared
+        self.keys = {name: secrets.token_hex(32) for name in ("SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY")}
+        self.started: list[Running] = []
+
+    def start(self, part: str, name: str) -> Running:
+        home = self.folder / name
+        home.mkdir()
+        for files in ("uploads", "truths"):
+            (self.folder / files).mkdir(exist_ok=True)
+            (home / files).symlink_to(self.folder / files)
+        running = Running(home, **self.shared, **self.keys)
+        running.up = ("manage.py", "up", "--only", part)
+        self.started.append(running)
+        return running.start()
+
+
+@pytest.fixture
+def hosts(tmp_path: Path) -> Iterator[Hosts]:
+    with ExitStack() as stack:
+        shared = {
+            "DATABASE_URL": stack.enter_context(own_database()),
+            "REDIS_URL": stack.enter_context(own_redis(tmp_path / "redis")),
+        }
+        short = {"LEASE_SECONDS": 3, "HEARTBEAT_SECONDS": 1, "SWEEP_SECONDS": 1, "RESEND_SECONDS": 2, "STOP_SECONDS": 1}
+        found = Hosts(tmp_path, **shared, **short)
+        yield found
+        for running in found.started:
+            running.stop()
+
+
+def test_each_part_can_run_on_its_own_host(hosts: Hosts, predictions: Path) -> None:
+    content = (predictions / "predictions.csv").read_bytes()
+    web = hosts.start("web", "web")
+    assert web.ask("GET", "/readyz") == (200, {"database": "ok", "storage": "ok"})
+    assert web.processes("celery") == web.processes("sweep") == []
+    open_challenge(web, predictions, "ada")
+    first = web.submit(content)
+    sweeper, worker = hosts.start("sweeper", "sweeper"), hosts.start("worker", "worker-1")
+    assert web.ended(first)["status"] == "scored"
+    lost = worker.processes()
+    worker.send(signal.SIGKILL)
+    wait_for(lambda: not set(worker.processes()) & set(lost))
+    second = web.submit(content)
+    third = hosts.start("worker", "worker-2")
+    assert web.ended(second)["status"] == "scored"
+    with Redis.from_url(web.environment["REDIS_URL"]) as redis:
+        assert redis.dbsize() > 0
+    for running in (web, sweeper, third):
+        running.send(signal.SIGTERM)
+        assert (running.process.returncode, running.processes()) == (0, [])

@@ -1,0 +1,76 @@
+"""A draft is published by the sweeper at the scheduled time, with the checks of the button."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from server.audit.models import Entry
+from server.challenges.models import Challenge, Phase, Truth
+from server.clock import database_now
+from server.notices.models import Notice
+from server.notices.services.deriving import derive
+from server.organize.models import Publication
+from server.organize.services.publishing import publish_due
+from tests.conftest import Make
+
+PUBLISH = "/organize/challenges/c/publish"
+DRAFT = {"slug": "c", "visibility": "draft", "contact": "a@example.org"}
+pytestmark = pytest.mark.phase(challenge=DRAFT, slug="main")
+
+
+@pytest.fixture
+def owner(phase: Phase, make: Make) -> Client:
+    user, client = make.user(username="owner"), Client()
+    phase.challenge.organizers.add(user)
+    client.force_login(user)
+    return client
+
+
+def schedule(owner: Client, hours: float = 1) -> int:
+    at = f"{database_now() + timedelta(hours=hours):%Y-%m-%dT%H:%M:%S}"
+    return owner.post(PUBLISH, {"schedule": "1", "at": at, "visibility": "unlisted"}).status_code
+
+
+def test_a_draft_is_published_at_its_time(phase: Phase, owner: Client) -> None:
+    assert schedule(owner) == 302
+    assert b"It will be published as unlisted" in owner.get("/organize/challenges/c").content
+    publish_due()
+    assert Challenge.objects.get().visibility == "draft"
+    Publication.objects.update(at=database_now())
+    publish_due()
+    assert Challenge.objects.get().visibility == "unlisted"
+    assert not Publication.objects.exists()
+
+
+def test_a_time_in_the_past_is_refused(phase: Phase, owner: Client) -> None:
+    assert schedule(owner, -1) == 422
+    assert owner.post(PUBLISH, {"schedule": "1", "at": "", "visibility": "public"}).status_code == 422
+
+
+def test_a_schedule_can_be_cancelled(phase: Phase, owner: Client) -> None:
+    schedule(owner)
+    assert owner.post(PUBLISH, {"unschedule": "1"}).status_code == 302
+    assert not Publication.objects.exists()
+
+
+@pytest.mark.parametrize("fault", ["contact", "gate"])
+def test_a_draft_that_fails_a_check_stays_one_and_its_owners_are_notified(
+    phase: Phase, owner: Client, fault: str
+) -> None:
+    derive()
+    schedule(owner)
+    if fault == "contact":
+        Challenge.objects.update(contact="")
+    else:
+        Truth.objects.update(gate=None)
+    Publication.objects.update(at=database_now())
+    publish_due()
+    publish_due()
+    assert Challenge.objects.get().visibility == "draft"
+    assert owner.post(PUBLISH, {"visibility": "public"}).status_code in (409, 422)  # the button refuses it, too
+    derive()
+    (notice,) = Notice.objects.all()
+    assert (notice.user.get_username(), "was not published as scheduled" in notice.event.text) == ("owner", True)
+    assert b"was not published at" in owner.get("/organize/challenges/c").content
+    assert Entry.objects.filter(action="publication.failed").count() == 1

@@ -1,0 +1,161 @@
+"""`manage.py backup` and `restore` refuse what cannot work, and then change nothing."""
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from pytest_django import Settings
+
+from server.runtime import joining
+from server.runtime.backup import files, manifest
+from server.runtime.backup.manifest import Manifest, Stored, Unusable
+from server.runtime.management.commands.restore import refuse_damaged, refuse_unusable
+from tests.flows.running import Running
+from tests.flows.taking_part import make_bundle
+
+MADE_AT = "2026-11-23T15:00:00+00:00"
+CONTENT = b"ImageId,PredictionString\n"
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    """Return the folder of a backup that contains one uploaded file."""
+    (tmp_path / "uploads").mkdir()
+    (tmp_path / "uploads" / "one").write_bytes(CONTENT)
+    stored = manifest.checksum(tmp_path / "uploads" / "one")
+    Manifest(MADE_AT, "sqlite", [], "", manifest.fingerprints(), {"uploads/one": stored}).write(tmp_path)
+    return tmp_path
+
+
+def test_a_sound_backup_is_accepted(written: Path) -> None:
+    refuse_damaged(written, manifest.read(written))
+
+
+@pytest.mark.parametrize("content", [b"", CONTENT[:-1], CONTENT.upper(), None])
+def test_a_damaged_or_missing_file_is_named(written: Path, content: bytes | None) -> None:
+    path = written / "uploads" / "one"
+    path.unlink() if content is None else path.write_bytes(content)
+    with pytest.raises(Unusable, match="nothing was restored:\nuploads/one"):
+        refuse_damaged(written, manifest.read(written))
+
+
+@pytest.mark.parametrize("path", ["uploads/../../outside", "/etc/hostname"])
+def test_a_path_that_leads_out_of_the_backup_is_refused(written: Path, path: str) -> None:
+    found = manifest.read(written)
+    found.files[path] = Stored(0, "")
+    with pytest.raises(Unusable, match="leads out of the backup"):
+        refuse_damaged(written, found)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": 1, "files": {"a": 1}}', '{"format": 2}', "\xff"])
+def test_a_damaged_manifest_is_refused(written: Path, content: str) -> None:
+    (written / manifest.NAME).write_bytes(content.encode("latin-1"))
+    with pytest.raises(Unusable):
+        manifest.read(written)
+
+
+def test_a_folder_without_manifest_is_no_complete_backup(tmp_path: Path) -> None:
+    with pytest.raises(Unusable, match="no complete backup"):
+        manifest.read(tmp_path)
+
+
+@pytest.mark.django_db
+def test_other_secret_keys_are_refused_unless_this_is_accepted() -> None:
+    backup = Manifest(MADE_AT, files.connection.vendor, [], "", manifest.fingerprints() | {"AUDIT_KEY": "0" * 16})
+    with pytest.raises(Unusable, match="audit_key"):
+        refuse_unusable(backup, other_keys=False)
+    refuse_unusable(backup, other_keys=True)
+
+
+def test_a_fingerprint_does_not_contain_the_key(settings: Settings) -> None:
+    for name, fingerprint in manifest.fingerprints().items():
+        assert len(fingerprint) == 16
+        assert fingerprint not in str(getattr(settings, name))
+
+
+@pytest.mark.django_db
+def test_a_backup_of_a_later_version_is_refused() -> None:
+    backup = Manifest(MADE_AT, files.connection.vendor, ["teams.9999_later"], "", manifest.fingerprints())
+    with pytest.raises(Unusable, match="later version of Podium, which has the migration teams"):
+        refuse_unusable(backup, other_keys=False)
+
+
+@pytest.mark.django_db
+def test_a_backup_of_another_kind_of_database_is_refused() -> None:
+    with pytest.raises(Unusable, match="The backup is of oracle"):
+        refuse_unusable(Manifest(MADE_AT, "oracle", [], "", {}), other_keys=False)
+
+
+@pytest.mark.django_db
+def test_a_storage_of_another_installation_is_refused() -> None:
+    default_storage.save(joining.FILE, ContentFile(b"another"))
+    backup = Manifest(MADE_AT, files.connection.vendor, [], "this one", manifest.fingerprints())
+    with pytest.raises(Unusable, match="another installation"):
+        refuse_unusable(backup, other_keys=False)
+    default_storage.delete(joining.FILE)
+
+
+@pytest.mark.parametrize(("present", "is_new"), [(None, True), (CONTENT, False), (b"another", True), (b"", True)])
+def test_a_stored_file_is_replaced_only_if_it_differs(written: Path, present: bytes | None, is_new: bool) -> None:
+    if present is not None:
+        default_storage.save("one", ContentFile(present))
+    stored = manifest.read(written).files["uploads/one"]
+    assert files.put_back("uploads/one", stored, written) is is_new
+    with default_storage.open("one") as file:
+        assert file.read() == CONTENT
+    default_storage.delete("one")
+
+
+@pytest.mark.parametrize("present", ["", "newer\n"])
+def test_newer_records_of_the_audit_log_are_kept(tmp_path: Path, settings: Settings, present: str) -> None:
+    settings.PODIUM_HOME = tmp_path / "home"
+    (tmp_path / "home").mkdir()
+    (tmp_path / "records").mkdir()
+    (tmp_path / "records" / "audit_head").write_text("older\n")
+    (tmp_path / "home" / "audit_head").write_text(present)
+    assert files.put_back("records/audit_head", Stored(6, ""), tmp_path) is not bool(present)
+    assert (tmp_path / "home" / "audit_head").read_text() == (present or "older\n")
+
+
+@pytest.mark.processes
+@pytest.mark.enable_socket
+def test_a_restored_folder_has_the_challenge_and_its_files(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "empty").mkdir()
+    original, empty = Running(tmp_path / "home"), Running(tmp_path / "empty")
+    bundle = make_bundle(tmp_path / "bundle", images=5)
+    run(original, "migrate")
+    run(original, "import_challenge", str(bundle))
+    run(original, "backup", str(tmp_path / "backup"))
+    refused = empty.run("manage.py", "restore", str(tmp_path / "backup"))
+    assert (refused.returncode, "audit_key" in refused.stderr) == (1, True), refused.stderr
+    assert (tmp_path / "backup").stat().st_mode & 0o077 == 0
+    for name in ("secret_key", "audit_key", "signing_key"):
+        key = (original.home / name).read_bytes()
+        assert not [path for path, content in files_below(tmp_path / "backup").items() if key in content]
+        shutil.copy(original.home / name, empty.home)
+    run(empty, "restore", str(tmp_path / "backup"))
+    run(empty, "verify_audit")
+    with closing(sqlite3.connect(empty.home / "podium.sqlite3")) as database:
+        assert database.execute("SELECT slug FROM challenges_challenge").fetchall() == [("flows",)]
+    for folder in ("uploads", "truths"):
+        restored, before = (files_below(service.home / folder) for service in (empty, original))
+        key = restored.pop(joining.FILE)
+        assert len(key) == 32
+        before.pop(joining.FILE, None)
+        assert restored == before
+    assert json.loads((tmp_path / "backup" / manifest.NAME).read_text())["vendor"] == "sqlite"
+
+
+def run(service: Running, *words: str) -> None:
+    done = service.run("manage.py", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -1,0 +1,113 @@
+"""The files in deploy/ start parts that exist, with settings that exist, without unnecessary rights."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.core.management import CommandError, call_command
+
+from server.runtime import health
+from server.runtime.management.commands import ready
+from server.runtime.parts import PARTS
+
+ROOT = Path(__file__).parents[3]
+DEPLOY = ROOT / "deploy"
+UNIT = DEPLOY / "systemd" / "podium@.service"
+WRITTEN_BY_COMPOSE = {"SITE", "POSTGRES_PASSWORD", "REDIS_PASSWORD"}
+
+
+def known_settings() -> set[str]:
+    return set(re.findall(r"^# (\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+
+
+@pytest.fixture
+def services() -> dict[str, Any]:
+    """Return the services of the compose file that run Podium."""
+    found = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    return {name: one for name, one in found.items() if one["image"] == "podium"}
+
+
+def test_the_compose_file_runs_each_part_and_examines_it(services: dict[str, Any]) -> None:
+    assert set(services) == set(PARTS)
+    for name, service in services.items():
+        assert service["command"] == ["--only", name]
+        assert service["healthcheck"]["test"][-3:] == ["ready", "--only", name]
+
+
+def test_each_part_of_the_compose_file_has_only_settings_that_exist(services: dict[str, Any]) -> None:
+    for service in services.values():
+        assert set(service["environment"]) - known_settings() == set()
+        assert {"DATABASE_URL", "REDIS_URL", "SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY"} <= set(service["environment"])
+
+
+def test_the_parts_of_the_compose_file_cannot_write_to_their_image_and_have_no_rights(services: dict[str, Any]) -> None:
+    for service in services.values():
+        assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
+    assert services["worker"]["networks"] == ["inside"]
+
+
+def test_the_compose_file_names_every_volume_and_network_that_it_uses() -> None:
+    found = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    volumes, networks = set(), set()
+    for service in found["services"].values():
+        networks |= set(service.get("networks", []))
+        mounts = service.get("volumes", [])
+        volumes |= {one["source"] if isinstance(one, dict) else one.split(":")[0] for one in mounts}
+    assert {one for one in volumes if not one.startswith(".")} == set(found["volumes"])
+    assert networks == set(found["networks"])
+
+
+def test_a_secret_that_the_compose_file_needs_has_no_default() -> None:
+    text = (DEPLOY / "compose.yaml").read_text()
+    for name in (*WRITTEN_BY_COMPOSE, "SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY"):
+        assert set(re.findall(rf"\$\{{{name}(..)", text)) == {":?"}
+
+
+def test_the_image_runs_without_rights_and_has_a_health_check() -> None:
+    last = (DEPLOY / "Dockerfile").read_text().rpartition("\nFROM ")[2]
+    assert re.search(r"^USER podium$", last, re.MULTILINE)
+    assert '"ready"' in re.findall(r"^HEALTHCHECK .*", last, re.MULTILINE)[0]
+    assert re.findall(r"^ENTRYPOINT (.*)", last, re.MULTILINE) == ['["python", "manage.py", "up"]']
+
+
+def test_the_unit_stops_restarting_if_the_configuration_is_wrong() -> None:
+    text = UNIT.read_text()
+    assert "RestartPreventExitStatus=64 78" in text
+    assert "manage.py up --only %i" in text
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_the_unit_is_valid(tmp_path: Path) -> None:
+    for part in PARTS:
+        program = tmp_path / "python"
+        program.touch(mode=0o755)
+        text = UNIT.read_text().replace("/srv/podium/.venv/bin/python", str(program))
+        (tmp_path / f"podium@{part}.service").write_text(text)
+        words = ["systemd-analyze", "verify", "--recursive-errors=no", str(tmp_path / f"podium@{part}.service")]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [({"worker": health.OK}, 0), ({"worker": "no heartbeat"}, 1), ({"web": "ok", "storage": "no"}, 1)],
+)
+def test_ready_exits_with_1_if_something_is_missing(
+    state: dict[str, str], code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ready, "readiness", lambda parts: state)
+    seen = 0
+    try:
+        call_command("ready")
+    except CommandError as error:
+        seen = error.returncode
+    assert seen == code
+
+
+@pytest.mark.django_db
+def test_the_sweeper_is_ready_if_it_can_use_the_database() -> None:
+    call_command("ready", "--only", "sweeper")

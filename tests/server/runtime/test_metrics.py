@@ -1,0 +1,125 @@
+"""Only clients that the settings name may read /metrics. Alerts and dashboard use only metrics that exist."""
+
+import json
+import os
+import re
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+import yaml
+from django.test import Client
+from prometheus_client.parser import text_string_to_metric_families
+from pytest_django import Settings
+
+from server import metrics
+from server.clock import database_now
+from server.runtime import health, home, measurements
+from tests.conftest import InlineQueue, Make
+from tests.server.runtime.test_health import FakeRedis, refuse
+
+WATCHING = Path(__file__).parents[3] / "deploy" / "prometheus"
+TOKEN = "0123456789abcdef0123456789abcdef"
+
+
+@pytest.fixture(autouse=True)
+def broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "redis", lambda: FakeRedis(**{"celery@a": 3.0}))
+
+
+def values() -> dict[tuple[str, ...], float]:
+    """Return the values of all samples by their name and the values of their labels."""
+    families = text_string_to_metric_families(measurements.text().decode())
+    return {(one.name, *one.labels.values()): one.value for family in families for one in family.samples}
+
+
+@pytest.mark.parametrize(
+    ("token", "networks", "given", "status"),
+    [
+        ("", [], "", 404),
+        ("", [], "Bearer ", 404),
+        (TOKEN, [], "", 404),
+        (TOKEN, [], f"Bearer {TOKEN[1:]}", 404),
+        (TOKEN, [], f"Bearer {TOKEN}", 200),
+        ("", ["127.0.0.0/8"], "", 200),
+        ("", ["10.0.0.0/8"], "", 404),
+    ],
+)
+@pytest.mark.django_db
+def test_metrics_are_for_the_token_and_the_addresses_of_the_settings(
+    token: str, networks: list[str], given: str, status: int, client: Client, settings: Settings
+) -> None:
+    settings.METRICS_TOKEN, settings.METRICS_ADDRESSES = token, [ip_network(one) for one in networks]
+    assert client.get("/metrics", headers={"Authorization": given}).status_code == status
+
+
+@pytest.mark.django_db
+def test_a_forwarded_address_counts_only_behind_a_proxy(client: Client, settings: Settings) -> None:
+    settings.METRICS_ADDRESSES = [ip_network("10.1.2.3")]
+    headers = {"X-Forwarded-For": "10.1.2.3"}
+    assert client.get("/metrics", headers=headers).status_code == 404
+    settings.PROXIES = 1
+    assert client.get("/metrics", headers=headers).status_code == 200
+
+
+@pytest.mark.django_db
+def test_requests_and_refusals_are_counted_by_route_and_code(client: Client) -> None:
+    before = values()
+    client.get("/api/v1/challenges/missing")
+    changed = {name: value - before.get(name, 0.0) for name, value in values().items()}
+    assert changed["podium_refusals_total", "not_found"] == 1
+    assert changed["podium_responses_total", "404"] == 1
+    assert changed["podium_request_seconds_count", "GET", "api/v1/challenges/<slug:slug>"] == 1
+
+
+def test_queues_outcomes_and_workers_are_read_from_the_service(make: Make) -> None:
+    phase = make.phase()
+    make.submission(phase)
+    failed = {"status": "failed", "fault": "platform", "failure_code": "worker_lost", "failure": "no"}
+    make.submission(phase, finished_at=database_now(), **failed)
+    found = values()
+    assert found["podium_queue_jobs", "submissions"] == 1
+    assert found["podium_submissions", "platform", "failed"] == 1
+    assert found["podium_worker_heartbeat_seconds", "celery@a"] == pytest.approx(3.0)
+    assert found["podium_broker_up",] == 1
+
+
+@pytest.mark.django_db
+def test_without_the_broker_the_other_measurements_are_available(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "redis", refuse)
+    found = values()
+    assert found["podium_broker_up",] == 0
+    assert ("podium_queue_jobs", "submissions") in found
+
+
+def test_a_scored_attempt_is_measured_by_its_stage(make: Make, inline_queue: InlineQueue) -> None:
+    before = values()
+    make.submission(make.phase())
+    inline_queue.work()
+    changed = {name: value - before.get(name, 0.0) for name, value in values().items()}
+    assert changed["podium_stage_seconds_count", "waiting"] == 1
+    assert changed["podium_stage_seconds_count", "scoring"] == 1
+
+
+@pytest.mark.django_db
+def test_alerts_and_dashboard_use_only_metrics_that_exist() -> None:
+    metrics.refusals.labels("test").inc()
+    metrics.stage_seconds.labels("test").observe(1)
+    metrics.request_seconds.labels("GET", "test").observe(1)
+    metrics.responses.labels("200").inc()
+    existing = {name for name, *_ in values()} | {"podium_submissions"}
+    rules = yaml.safe_load((WATCHING / "alerts.yaml").read_text())["groups"][0]["rules"]
+    panels = json.loads((WATCHING / "dashboard.json").read_text())["panels"]
+    queries = [rule["expr"] for rule in rules] + [one["expr"] for panel in panels for one in panel["targets"]]
+    used = {name for query in queries for name in re.findall(r"\bpodium_\w+", query)}
+    assert len(used) > 10
+    assert used - existing == set()
+
+
+def test_counts_of_processes_that_have_ended_are_removed_at_start(settings: Settings, tmp_path: Path) -> None:
+    settings.PODIUM_HOME = tmp_path
+    folder = home.measurements_folder()
+    ended, running = folder / "counter_4194999.db", folder / f"counter_{os.getpid()}.db"
+    ended.touch()
+    running.touch()
+    assert list(home.measurements_folder().iterdir()) == [running]

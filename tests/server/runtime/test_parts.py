@@ -1,0 +1,105 @@
+"""A part of the service runs alone only with servers that all parts can reach, and only once in each folder."""
+
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from pytest_django import Settings
+
+from server.runtime import home, parts, schema
+from server.runtime.broker import celery_url
+from server.runtime.home import NotStarted
+
+
+def test_a_part_is_refused_if_it_would_use_its_own_database_and_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DATABASE_URL", "REDIS_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(CommandError, match=r"a PostgreSQL \(DATABASE_URL\) and a Redis \(REDIS_URL\)") as refused:
+        call_command("up", "--only", "worker")
+    assert refused.value.returncode == 64
+
+
+def test_a_part_is_refused_if_its_database_is_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "sqlite:////srv/podium.sqlite3")
+    monkeypatch.setenv("REDIS_URL", "redis://cache")
+    assert parts.missing_servers().startswith("A part that runs alone needs a PostgreSQL (DATABASE_URL) that")
+
+
+def test_a_part_with_both_servers_lacks_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://db/podium")
+    monkeypatch.setenv("REDIS_URL", "rediss://cache")
+    assert parts.missing_servers() == ""
+
+
+def test_each_process_belongs_to_one_part() -> None:
+    names = [name for part in parts.PARTS.values() for name in part()]
+    assert sorted(names) == ["mailer", "sweeper", "web", "worker"]
+    assert set(parts.sweeper()) == {"sweeper", "mailer"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "refused"),
+    [
+        ("web", "worker", ""),
+        ("web", "web", "The part web is already running"),
+        ("web", "", "Podium is already running"),
+        ("", "worker", "Podium is already running"),
+    ],
+)
+def test_a_folder_has_each_part_once_or_the_whole_service(
+    first, second, refused, settings: Settings, tmp_path: Path
+) -> None:
+    settings.PODIUM_HOME = tmp_path
+    with home.lock_home(first):
+        try:
+            with home.lock_home(second):
+                said = ""
+        except NotStarted as error:
+            said = str(error)
+    assert said.startswith(refused)
+    assert bool(said) == bool(refused)
+    with home.lock_home(second):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("redis://:secret@cache:6379/1", "redis://:secret@cache:6379/1"),
+        ("unix:///run/redis.sock", "redis+socket:///run/redis.sock"),
+        ("rediss://cache", "rediss://cache?ssl_cert_reqs=required"),
+        ("rediss://cache?ssl_ca_certs=/ca.pem", "rediss://cache?ssl_ca_certs=/ca.pem&ssl_cert_reqs=required"),
+        ("rediss://cache?ssl_cert_reqs=none", "rediss://cache?ssl_cert_reqs=none"),
+    ],
+)
+def test_the_certificate_of_a_redis_is_checked_unless_this_is_turned_off(url, expected) -> None:
+    assert celery_url(url) == expected
+
+
+@pytest.mark.django_db
+def test_a_database_of_this_version_is_complete() -> None:
+    schema.refuse_newer(connection)
+    assert schema.missing(connection) == 0
+    schema.wait_until_migrated(connection)
+
+
+@pytest.mark.django_db
+def test_a_database_of_a_newer_version_is_refused_by_its_last_migration() -> None:
+    MigrationRecorder(connection).record_applied("submissions", "9999_from_the_future")
+    with pytest.raises(NotStarted, match=r"newer version.*submissions\.9999_from_the_future.*backup"):
+        schema.refuse_newer(connection)
+
+
+@pytest.mark.django_db
+def test_a_part_waits_for_the_tables_of_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = iter([2, 1, 0])
+    monkeypatch.setattr(schema, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(schema, "missing", lambda database: next(left))
+    schema.wait_until_migrated(connection)
+    assert list(left) == []
+    monkeypatch.setattr(schema, "missing", lambda database: 3)
+    monkeypatch.setattr(schema, "WAIT_SECONDS", 0.0)
+    with pytest.raises(NotStarted, match="lacks 3 migrations"):
+        schema.wait_until_migrated(connection)

@@ -1,0 +1,132 @@
+"""Organizers give a team more submissions, on a day or in total."""
+
+from datetime import date, timedelta
+
+import pytest
+from django.core.files.base import ContentFile
+from django.test import Client
+
+from server.accounts.models import User
+from server.audit.models import Entry
+from server.challenges.models import Phase, Team
+from server.clock import database_now
+from server.errors import Refused
+from server.notices.models import Notice
+from server.notices.services import deriving
+from server.organize.services import extending
+from server.submissions.models import QuotaGrant
+from server.submissions.services import grants, intake, quota
+from server.teams.services import merging
+from tests.conftest import InlineQueue, Make
+from tests.server.documented import Api
+from tests.server.page import Page
+
+pytestmark = [pytest.mark.phase(challenge={"slug": "c"}, slug="main", quota_per_day=1, attempts_per_day=1)]
+
+
+@pytest.fixture
+def organizer(phase: Phase, make: Make) -> User:
+    user = make.user()
+    phase.challenge.organizers.add(user)
+    return user
+
+
+def today() -> date:
+    return database_now().date()
+
+
+def submit(team: Team, phase: Phase, number: int) -> None:
+    file = ContentFile(f"ImageId,PredictionString\n{number},\n".encode(), "a.csv")
+    intake.submit(user=team.memberships.get().user, team=team, phase=phase, file=file)
+
+
+def left(team: Team, phase: Phase) -> int:
+    return quota.state(team=team, phase=phase, now=database_now()).may_submit
+
+
+def test_a_grant_for_today_lets_only_that_team_submit_more_often(
+    phase: Phase, team: Team, make: Make, organizer: User, inline_queue: InlineQueue
+) -> None:
+    other = make.team(phase.challenge)
+    grants.grant(phase=phase, team=team, by=organizer, amount=2, day=today(), reason="A worker failed.")
+    assert [left(one, phase) for one in (team, other)] == [3, 1]
+    for number in range(3):
+        submit(team, phase, number)
+    with pytest.raises(Refused) as refused:
+        submit(team, phase, 4)
+    assert refused.value.code == "quota_exhausted"
+    assert "its 3 submissions for today" in refused.value.detail
+
+
+def test_a_grant_for_another_day_does_not_change_today(phase: Phase, team: Team, organizer: User) -> None:
+    tomorrow = today() + timedelta(days=1)
+    grants.grant(phase=phase, team=team, by=organizer, amount=2, day=tomorrow, reason="r")
+    assert left(team, phase) == 1
+    assert quota.state(team=team, phase=phase, now=database_now() + timedelta(days=1)).left == 3
+
+
+@pytest.mark.phase(challenge={"slug": "c"}, slug="main", quota_per_day=1, quota_total=1)
+@pytest.mark.parametrize(("has_day", "expected"), [(True, (2, 1)), (False, (1, 1))])
+def test_both_kinds_of_grants_raise_the_limit_in_total(
+    has_day: bool, expected: tuple[int, int], phase: Phase, team: Team, organizer: User, inline_queue: InlineQueue
+) -> None:
+    grants.grant(phase=phase, team=team, by=organizer, amount=1, day=today() if has_day else None, reason="r")
+    assert left(team, phase) == expected[0]
+    submit(team, phase, 1)
+    assert quota.state(team=team, phase=phase, now=database_now()).total_left == expected[1]
+
+
+def test_the_team_reads_the_grant_with_its_reason(
+    phase: Phase, team: Team, organizer: User, member: User, client: Client, api: Api
+) -> None:
+    deriving.derive()
+    grants.grant(phase=phase, team=team, by=organizer, amount=2, day=today(), reason="A worker failed.")
+    deriving.derive()
+    assert api.get("challenges/c/phases/main/quota", user=member).json()["per_day"] == 3
+    assert "A worker failed." in Page(client.get("/challenges/c/team")).words
+    assert Notice.objects.get(user=member).event.text.startswith("Your team may make 2 more submissions")
+    assert Entry.objects.get(action="team.quota_granted").actor == organizer.username
+
+
+@pytest.mark.parametrize(
+    ("amount", "day", "reason"),
+    [(0, 0, "r"), (101, 0, "r"), (1, -1, "r"), (1, 0, ""), (1, None, "r")],  # The phase has no limit in total.
+)
+def test_useless_grants_are_refused(
+    amount: int, day: int | None, reason: str, phase: Phase, team: Team, organizer: User
+) -> None:
+    chosen = None if day is None else today() + timedelta(days=day)
+    with pytest.raises(Refused):
+        grants.grant(phase=phase, team=team, by=organizer, amount=amount, day=chosen, reason=reason)
+    assert not QuotaGrant.objects.exists()
+
+
+def test_a_merged_team_keeps_the_grants_and_the_extension_of_both_teams(
+    phase: Phase, team: Team, make: Make, organizer: User
+) -> None:
+    other, end = make.team(phase.challenge), database_now() + timedelta(days=1)
+    Phase.objects.filter(pk=phase.pk).update(closes_at=end)
+    for amount, one in ((1, team), (2, other)):
+        grants.grant(phase=phase, team=one, by=organizer, amount=amount, day=today(), reason="r")
+    until = end + timedelta(days=1)
+    extending.extend_team(phase=phase, team=other, by=organizer, until=until, reason="r")
+    captains = [one.memberships.get().user for one in (team, other)]
+    merging.confirm(proposal=merging.propose(team=team, other=other, by=captains[0]), by=captains[1])
+    merged, found = Team.objects.get(pk=team.pk), Phase.objects.select_related("challenge").get(pk=phase.pk)
+    state = quota.state(team=merged, phase=found, now=database_now())
+    assert (state.granted, state.left, state.closes_at) == (3, 4, until)
+
+
+def test_nobody_but_owners_and_editors_grants_submissions(phase: Phase, team: Team, member: User) -> None:
+    with pytest.raises(Refused) as refused:
+        grants.grant(phase=phase, team=team, by=member, amount=1, day=today(), reason="r")
+    assert refused.value.code == "forbidden"
+
+
+def test_an_organizer_grants_submissions_on_the_page_of_the_team(
+    phase: Phase, team: Team, organizer: User, client: Client
+) -> None:
+    client.force_login(organizer)
+    form = {"act": "grant", "grant-amount": "2", "grant-day": str(today()), "grant-reason": "r"}
+    assert client.post(f"/organize/challenges/c/phases/main/teams/{team.pk}", form).status_code == 302
+    assert left(team, phase) == 3

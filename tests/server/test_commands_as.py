@@ -1,0 +1,21 @@
+"""Management commands that act record the person given by `--as` in the audit log."""
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+from server.accounts.audited_command import AuditedCommand
+
+# These commands run the service, only read, or create the demo and clean up as the service itself.
+WITHOUT_ACTOR = {"up", "demo", "sweep", "doctor", "jobs", "ready"}
+LATER = {"restore"}  # This command looks up the account after it has restored the database.
+OURS = {name: app for name, app in get_commands().items() if str(app).startswith("server.")}
+
+
+@pytest.mark.parametrize("name", sorted(OURS))
+def test_a_command_that_acts_accepts_an_actor(name: str) -> None:
+    command = load_command_class(OURS[name], name)
+    assert isinstance(command, AuditedCommand) == (name not in WITHOUT_ACTOR | LATER)
+    options = {
+        option for action in command.create_parser("manage.py", name)._actions for option in action.option_strings
+    }
+    assert ("--as" in options) == (name not in WITHOUT_ACTOR)
