@@ -30,7 +30,9 @@ def accepted(content: bytes, *keys: str) -> bool:
 
 
 def test_the_bytes_of_a_signed_file_never_change() -> None:
-    assert hashlib.sha256(SIGNED).hexdigest() == GOLDEN
+    earlier = document()
+    del earlier["unfinished"]  # Results of earlier versions did not have this member.
+    assert hashlib.sha256(sign(earlier, SEED)).hexdigest() == GOLDEN
     assert SIGNED.splitlines()[0].startswith(b'{"ed25519":"')
     assert b'"score":0.30000000000000004,\n' in SIGNED
     assert "Bären".encode() in SIGNED

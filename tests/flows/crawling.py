@@ -129,10 +129,10 @@ class Search:
 
     def __init__(self, planted: Planted) -> None:
         self.planted = planted
-        self.known: dict[tuple[bool, bytes], set[str]] = {}
+        self.known: dict[tuple[bool, bool, bytes], set[str]] = {}
         # Maps the first KEY characters of planted values to these values.
         self.starts: dict[str, set[str]] = {}
-        for value in planted.of(organizer=False):
+        for value in planted.all:
             self.starts.setdefault(value.casefold()[:KEY], set()).add(value)
 
     def leaks(self, outputs: Iterable[Output]) -> dict[str, set[str]]:
@@ -141,9 +141,10 @@ class Search:
         return {place: values for place, values in found.items() if values}
 
     def values_in(self, output: Output) -> set[str]:
-        key = output.may_name_classes, output.content
+        key = output.organizer, output.may_name_classes, output.content
         if key not in self.known:
             allowed = self.planted.named if output.may_name_classes else set()
+            allowed = allowed | self.planted.quoted if output.organizer else allowed
             texts = list(spellings(output.content))
             self.known[key] = {value for text in texts for value in (*self.values(text), *self.facts(text))} - allowed
         return self.known[key]

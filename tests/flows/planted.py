@@ -31,15 +31,21 @@ DIGITS = 10
 
 @dataclass
 class Planted:
-    """The planted values. Nobody may see the values in `hidden`; only organizers may see the values in `named`."""
+    """The planted values.
+
+    Nobody may see the values in `hidden`. Only organizers and check kits may name the classes in `named`. Only
+    organizers may see the values in `quoted`, because the check of a bundle quotes its faulty cells.
+    """
 
     hidden: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
+    quoted: set[str] = field(default_factory=set)
     # Maps each image to its usage (public or private) and its classes.
     facts: dict[str, set[str]] = field(default_factory=dict)
 
-    def of(self, organizer: bool) -> set[str]:
-        return self.hidden if organizer else self.hidden | self.named
+    @property
+    def all(self) -> set[str]:
+        return self.hidden | self.named | self.quoted
 
 
 class Planting:
@@ -67,7 +73,7 @@ class Planting:
         for name, text in self.truth.items():
             (self.folder / "truth" / name).write_text(text)
         self.file.write_text(self.submission)
-        assert not [value for value in self.planted.of(False) if value in self.submission.replace(".", "")]
+        assert not [value for value in self.planted.all if value in self.submission.replace(".", "")]
 
     def plant_numbers(self) -> None:
         """Append digits to the coordinates in the ground truth. Equal numbers get the same digits in every file."""
@@ -138,7 +144,7 @@ class Planting:
         for image, word in usage.items():
             self.planted.facts.setdefault(image, set()).add(word)
         unknown = {self.word(): "Private" for _ in range(3)}
-        self.planted.hidden |= set(unknown)
+        self.planted.quoted |= set(unknown)
         rows = sorted({**usage, **unknown}.items())
         self.truth["usage.csv"] = "ImageID,Usage\n" + "".join(f"{image},{word}\n" for image, word in rows)
         for file, label in json.loads(self.truth.get("answers.json", "{}")).items():

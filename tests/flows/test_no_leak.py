@@ -293,6 +293,6 @@ def test_a_value_is_located_in_every_spelling_and_encoding(spelling: str, value:
 
 
 def test_values_for_organizers_are_leaks_in_outputs_for_others() -> None:
-    planted = Planted(named={"bcdfghkmpqrt"})
-    outputs = [Output(name, name == "olga", b"/m/bcdfghkmpqrt") for name in ("olga", "ada")]
-    assert set(Search(planted).leaks(outputs)) == {"ada"}
+    for planted in (Planted(named={"bcdfghkmpqrt"}), Planted(quoted={"bcdfghkmpqrt"})):
+        outputs = [Output(name, name == "olga", b"/m/bcdfghkmpqrt") for name in ("olga", "ada")]
+        assert set(Search(planted).leaks(outputs)) == {"ada"}

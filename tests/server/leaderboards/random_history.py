@@ -39,7 +39,7 @@ class History:
     """Changes a phase at random: `happen()` carries out an event, and `shown()` returns what the leaderboards show."""
 
     def __init__(self, seed: int, **fields: Any) -> None:
-        self.random = Random(seed)
+        self.seed, self.random = seed, Random(seed)
         self.done: Counter[str] = Counter()
         now = datetime.now(UTC)
         self.challenge = Challenge.objects.create(
@@ -55,7 +55,7 @@ class History:
         Truth.objects.filter(pk=self.truths[0].pk).update(active=True, used=True)
         self.phase.signature = self.signature(self.truths[0])
         self.phase.save()
-        self.teams = [self.team(seed, number) for number in range(TEAMS)]
+        self.teams = [self.team(number) for number in range(TEAMS)]
         # What participants see since the leaderboard was frozen; None if it is not frozen.
         self.frozen: Shown | None = None
         self.values: dict[tuple[Any, int], dict[str, float | None]] = {}
@@ -64,11 +64,11 @@ class History:
         digest = sha256(f"{self.phase.pk} {version}".encode()).hexdigest()
         return Truth.objects.create(phase=self.phase, version=version, sha256=digest)
 
-    def team(self, seed: int, number: int) -> Team:
+    def team(self, number: int) -> Team:
         is_baseline = number == 0
         team = Team.objects.create(challenge=self.challenge, name=f"Team {number}", is_baseline=is_baseline)
         if not is_baseline:
-            user = User.objects.create_user(f"member{seed}-{number}", f"member{seed}-{number}@example.org")
+            user = User.objects.create_user(f"member{self.seed}-{number}", f"member{self.seed}-{number}@example.org")
             about = {"rules_accepted_at": database_now(), "is_captain": True}
             Membership.objects.create(team=team, challenge=self.challenge, user=user, **about)
         return team
@@ -92,6 +92,7 @@ class History:
             self.change_finals: 2,
             self.sweep: 4,
             self.rename: 3,
+            self.join: 3,
             self.delete_account: 5,
             self.merge: 8,
             self.compare: 6,
@@ -221,6 +222,10 @@ class History:
         team = self.random.choice(list(Team.objects.filter(challenge=self.challenge).order_by("pk")))
         team.name = f"Team {team.pk}, name {sum(self.done.values())}"
         team.save(update_fields=["name", "search_name"])
+
+    def join(self) -> None:
+        """Add a team with one member, so that merges and deletions always find teams."""
+        self.teams.append(self.team(TEAMS + sum(self.done.values())))
 
     def delete_account(self) -> None:
         """Delete the account of the only member of a team."""
