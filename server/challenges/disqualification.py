@@ -5,12 +5,12 @@ Its submissions and scores are kept.
 
 from django.db import transaction
 
-from evaluator.texts import one_line
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.locks import lock_teams
 from server.challenges.models import Challenge, Team
 from server.challenges.roles import Right, refuse_without
+from server.challenges.services import reason_line
 from server.clock import database_now
 from server.errors import Refused
 
@@ -36,10 +36,7 @@ def take_off(*, team: Team, by: User | None, reason: str, show: bool = True) -> 
         raise Refused(
             "invalid", f"{locked.name} is a baseline, which cannot be disqualified. Remove it from the bundle instead."
         )
-    try:
-        locked.disqualification_reason = one_line(reason, REASON_CHARACTERS)
-    except ValueError as error:
-        raise Refused("invalid", f"reason: {error}.") from None
+    locked.disqualification_reason = reason_line(reason, characters=REASON_CHARACTERS)
     locked.disqualification_is_shown = show
     locked.disqualified_at = locked.disqualified_at or database_now()
     return save(

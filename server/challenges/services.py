@@ -7,16 +7,18 @@ from itertools import count
 from django.db import transaction
 
 from evaluator.bundle.rules import NAME_CHARACTERS
-from evaluator.texts import BadName, clean_name
+from evaluator.texts import BadName, clean_name, one_line
 from server.accounts.models import User
 from server.accounts.names import all_looks, looks
 from server.accounts.services import has_confirmed_address_at
 from server.audit import services as audit
-from server.challenges.models import Challenge, FormerMember, JoinRequest, Membership, Team
+from server.challenges.models import Challenge, FormerMember, JoinRequest, Membership, Phase, Team
 from server.challenges.reading import membership_of
 from server.challenges.roles import Right, refuse_without
 from server.clock import database_now, is_over, utc_text
 from server.errors import Refused
+
+REASON_CHARACTERS = 300
 
 
 def refuse_organizer(user: User, challenge: Challenge) -> None:
@@ -90,6 +92,22 @@ def lock_organized(key: int, *, by: User | None, right: Right, archived: bool = 
     locked = Challenge.objects.select_for_update(no_key=True).get(pk=key)
     refuse_without(right, by=by, challenge=locked, archived=archived)
     return locked
+
+
+def lock_organized_phase(phase: Phase, *, by: User | None, right: Right) -> Phase:
+    """Lock a phase and its challenge. Raises Refused as `refuse_without` does."""
+    challenge = lock_organized(phase.challenge_id, by=by, right=right)
+    locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
+    locked.challenge = challenge
+    return locked
+
+
+def reason_line(text: str, *, characters: int = REASON_CHARACTERS) -> str:
+    """Return a reason that a person entered, as a single line. Raises Refused if it is empty or too long."""
+    try:
+        return one_line(text, characters)
+    except ValueError as error:
+        raise Refused("invalid", f"reason: {error}.") from None
 
 
 def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> datetime:

@@ -1,16 +1,21 @@
-"""The storage for ground truths, and the names of their files."""
+"""The storage for ground truths, the names of their files, and a list of all storages."""
 
 import secrets
 from pathlib import Path
 
 from django.conf import settings
-from django.core.files.storage import FileSystemStorage
+from django.core.files.storage import FileSystemStorage, Storage, default_storage
 from django.db.models import Model
 
 
 def truth_storage() -> FileSystemStorage:
     """Return the storage for ground truths. It is separate from uploads, and its files are never served."""
     return FileSystemStorage(location=settings.TRUTH_ROOT, base_url=None, file_permissions_mode=0o600)
+
+
+def storages() -> dict[str, Storage]:
+    """Return all storages of the service, keyed by the names of their folders."""
+    return {"uploads": default_storage, "truths": truth_storage()}
 
 
 def truth_key(truth: Model, name: str) -> str:

@@ -26,23 +26,26 @@ def replicates_of(*, evaluations: list[int], split: str) -> QuerySet[Replicates]
 
 
 def difference_between(one: Vector | None, other: Vector | None) -> Interval | None:
-    """Return the exact interval for `one` - `other`, or None unless both have replicates from the same draws."""
-    if one is None or other is None or (one[0], len(one[1])) != (other[0], len(other[1])):
-        return None
-    return paired_interval(one[1], other[1])
+    """Return the percentile interval for `one` - `other`, or None without paired differences.
 
-
-def paired_interval(one: Sequence[float], other: Sequence[float]) -> Interval | None:
-    """Return the percentile interval for `one` - `other`, or None if no replicate has both values.
-
-    >>> paired_interval([0.5, 0.75, 1.0], [0.25, 0.5, 0.5])
+    >>> difference_between((7, [0.5, 0.75, 1.0]), (7, [0.25, 0.5, 0.5]))
     (0.25, 0.4875)
     """
-    differences = list(map(sub, one, other))
-    if isnan(sum(differences)):  # some replicates are undefined, which is rare
-        differences = [difference for difference in differences if not isnan(difference)]
-    differences.sort()
+    differences = sorted(paired_differences(one, other))
     return (quantile(differences, TAIL), quantile(differences, 1 - TAIL)) if differences else None
+
+
+def paired_differences(one: Vector | None, other: Vector | None) -> list[float]:
+    """Return `one` - `other` for each replicate that is defined for both.
+
+    The list is empty unless both evaluations have replicates from the same draws.
+    """
+    if one is None or other is None or (one[0], len(one[1])) != (other[0], len(other[1])):
+        return []
+    differences = list(map(sub, one[1], other[1]))
+    if isnan(sum(differences)):  # some replicates are undefined, which is rare
+        return [difference for difference in differences if not isnan(difference)]
+    return differences
 
 
 def quantile(values: Sequence[float], share: float) -> float:

@@ -13,11 +13,10 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.checks import WARNING, run_checks
-from django.core.files.storage import default_storage
 from django.core.mail import get_connection
 from django.db import DatabaseError, InterfaceError, connection
 
-from server.challenges.truth_storage import truth_storage
+from server.challenges.truth_storage import storages
 from server.clock import database_now
 from server.runtime import health, joining, schema
 from server.runtime.environment import BASE_DIR
@@ -108,7 +107,7 @@ def check_folders() -> Iterator[Finding]:
 
 
 def storage_folders() -> list[Path]:
-    found = [getattr(storage, "location", "") for storage in (default_storage, truth_storage())]
+    found = [getattr(storage, "location", "") for storage in storages().values()]
     return [Path(one) for one in found if os.path.isabs(one) and Path(one).is_dir()]
 
 

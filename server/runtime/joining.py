@@ -4,10 +4,10 @@ The id of the installation is stored in a row of the database, in a file in each
 """
 
 from django.core.files.base import ContentFile
-from django.core.files.storage import Storage, default_storage
+from django.core.files.storage import Storage
 from redis import Redis
 
-from server.challenges.truth_storage import truth_storage
+from server.challenges.truth_storage import storages
 from server.runtime.environment import without_password
 from server.runtime.home import NotStarted
 from server.runtime.models import Installation
@@ -32,7 +32,7 @@ def check_storages(*, first: bool) -> None:
     """
     installation = Installation.objects.get()
     is_new = first and not installation.has_storage
-    for storage in (default_storage, truth_storage()):
+    for storage in storages().values():
         check_storage(storage, installation, is_new=is_new)
     if is_new:
         Installation.objects.update(has_storage=True)

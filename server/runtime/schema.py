@@ -1,12 +1,14 @@
 """The database tables: creates those of this version, and refuses a database that a newer version has migrated."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from django.core.management import call_command
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 
 from server.runtime.home import NotStarted
 
@@ -17,17 +19,18 @@ LOCK = 7_306_141  # an arbitrary number that no other program uses for an adviso
 
 def refuse_newer(database: BaseDatabaseWrapper) -> None:
     """Raise NotStarted if the database has migrations that this version does not know."""
-    loader = MigrationExecutor(database).loader
-    unknown = sorted(
-        f"{app}.{name}"
-        for app, name in loader.applied_migrations.keys() - loader.disk_migrations.keys()
-        if app in loader.migrated_apps
-    )
-    if unknown:
+    if unknown := unknown_migrations(MigrationRecorder(database).applied_migrations()):
         raise NotStarted(
             f"The database was migrated by a newer version of Podium (migration {unknown[-1]}). Start that version, or "
             "restore a backup from before the upgrade."
         )
+
+
+def unknown_migrations(applied: Iterable[tuple[str, str]]) -> list[str]:
+    """Return those applied migrations that this version does not have, as sorted "app.name"."""
+    loader = MigrationLoader(None)
+    unknown = set(applied) - loader.disk_migrations.keys()
+    return sorted(f"{app}.{name}" for app, name in unknown if app in loader.migrated_apps)
 
 
 def missing(database: BaseDatabaseWrapper) -> int:

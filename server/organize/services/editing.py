@@ -11,7 +11,7 @@ from server.challenges.edit_forms import EditChallengeForm, EditPhaseForm
 from server.challenges.forms import ConfirmedForm
 from server.challenges.models import Challenge, Phase
 from server.challenges.roles import Right, refuse_without
-from server.challenges.services import lock_organized
+from server.challenges.services import lock_organized, lock_organized_phase
 from server.challenges.term_changes import delay_reveals
 from server.clock import database_now
 
@@ -35,10 +35,9 @@ def edit_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> EditPhas
 
     The short name of the phase is used for confirmation.
     """
-    challenge = lock_organized(phase.challenge_id, by=by, right=Right.EDIT)
-    locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
+    locked = lock_organized_phase(phase, by=by, right=Right.EDIT)
     form = EditPhaseForm(values, instance=locked)
-    return save(form, by=by, challenge=challenge)
+    return save(form, by=by, challenge=locked.challenge)
 
 
 def save(form: Form, *, by: User, challenge: Challenge) -> Form:

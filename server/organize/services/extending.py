@@ -9,18 +9,16 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Max
 
-from evaluator.texts import one_line
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.locks import lock_teams
 from server.challenges.models import Challenge, Extension, Phase, Team
 from server.challenges.roles import Right, refuse_without
-from server.challenges.services import lock_organized
+from server.challenges.services import lock_organized_phase, reason_line
 from server.challenges.term_changes import Terms, consequences, refusals, terms_of
 from server.clock import database_now, time_text, utc_text
 from server.errors import Refused
 
-REASON_CHARACTERS = 300
 NO_END = "This phase has no end, so there is nothing to extend."
 
 
@@ -30,7 +28,8 @@ def extend_phase(*, phase: Phase, by: User | None, until: datetime, reason: str)
 
     If the challenge would end earlier, its end is also moved. The ends of the other phases do not change.
     """
-    challenge, locked, why = lock(phase, by, reason)
+    locked, why = lock_organized_phase(phase, by=by, right=Right.EDIT), reason_line(reason)
+    challenge = locked.challenge
     before, closing = terms_of(challenge), locked.closing
     if closing is None:
         raise Refused("invalid", NO_END)
@@ -55,7 +54,8 @@ def extend_team(
 
     If the phase then ends earlier than announced, an owner must confirm it with the short name of the phase.
     """
-    challenge, locked, why = lock(phase, by, reason)
+    locked, why = lock_organized_phase(phase, by=by, right=Right.EDIT), reason_line(reason)
+    challenge = locked.challenge
     lock_teams([team.pk])
     before, now = terms_of(challenge), database_now()
     refuse_useless(locked, Team.objects.get(pk=team.pk, challenge=challenge), until, now)
@@ -71,17 +71,6 @@ def extend_team(
     detail = {"phase": str(locked), "until": time_text(until), "reason": why}
     audit.record(actor=by, action="team.extended", subject=f"team {team.pk}", detail=detail)
     return found
-
-
-def lock(phase: Phase, by: User | None, reason: str) -> tuple[Challenge, Phase, str]:
-    """Lock the challenge and the phase, and check the reason."""
-    challenge = lock_organized(phase.challenge_id, by=by, right=Right.EDIT)
-    locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
-    locked.challenge = challenge
-    try:
-        return challenge, locked, one_line(reason, REASON_CHARACTERS)
-    except ValueError as error:
-        raise Refused("invalid", f"reason: {error}.") from None
 
 
 def refuse_useless(phase: Phase, team: Team, until: datetime, now: datetime) -> None:

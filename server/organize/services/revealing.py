@@ -6,7 +6,7 @@ from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.models import Phase
 from server.challenges.roles import Right
-from server.challenges.services import lock_organized
+from server.challenges.services import lock_organized_phase
 from server.challenges.term_changes import REVEAL_DELAY
 from server.clock import database_now, time_text, utc_text
 from server.errors import Refused
@@ -15,7 +15,7 @@ from server.errors import Refused
 @transaction.atomic
 def reveal(*, phase: Phase, by: User | None, name: str) -> Phase:
     """Show the private scores of a closed phase to everybody, after `REVEAL_DELAY`. `name` must be its short name."""
-    locked = lock(phase, by)
+    locked = lock_organized_phase(phase, by=by, right=Right.OWN)
     now = database_now()
     if name.strip() != locked.slug:
         raise Refused("invalid", f"To reveal the private scores, type the short name of the phase: {locked.slug}.")
@@ -34,7 +34,7 @@ def reveal(*, phase: Phase, by: User | None, name: str) -> Phase:
 @transaction.atomic
 def take_back(*, phase: Phase, by: User | None) -> Phase:
     """Withhold private scores that would be shown soon. An owner can reveal them later."""
-    locked = lock(phase, by)
+    locked = lock_organized_phase(phase, by=by, right=Right.OWN)
     now = database_now()
     if locked.shows_private(now):
         raise Refused("change_refused", "The private scores are shown already, so this cannot be taken back.")
@@ -53,10 +53,3 @@ def take_back(*, phase: Phase, by: User | None) -> Phase:
 def is_pending(phase: Phase) -> bool:
     """Return whether an owner has done something that shows the private scores, now or after the delay."""
     return phase.reveals_at is not None and phase.shown_from == phase.reveals_at
-
-
-def lock(phase: Phase, by: User | None) -> Phase:
-    challenge = lock_organized(phase.challenge_id, by=by, right=Right.OWN)
-    locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
-    locked.challenge = challenge
-    return locked

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from math import inf, isnan
+from math import inf
 from statistics import stdev
 from typing import Any
 from uuid import UUID
@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db.models import Count, F, Max
 
 from server.challenges.models import Phase
-from server.leaderboards.differences import Vector, vectors_of
+from server.leaderboards.differences import Vector, paired_differences, vectors_of
 from server.submissions.models import Score, Submission
 
 FILES_MAX = 50
@@ -121,7 +121,5 @@ def standard_error(one: Vector | None, other: Vector | None) -> float | None:
     >>> standard_error((0, [0.5, 0.75, 1.0]), (0, [0.25, 0.25, 0.25]))
     0.25
     """
-    if one is None or other is None or (one[0], len(one[1])) != (other[0], len(other[1])):
-        return None
-    differences = [a - b for a, b in zip(one[1], other[1], strict=True) if not isnan(a - b)]
+    differences = paired_differences(one, other)
     return stdev(differences) if len(differences) > 1 else None

@@ -5,29 +5,29 @@ from typing import Any
 from django import forms
 
 from server.challenges.edit_forms import of_phase
+from server.challenges.services import REASON_CHARACTERS
 from server.errors import Refused
-from server.organize.services import extending, pausing
 from server.submissions.services import grants
 
 ONE_LINE = {"autocomplete": "off"}
 
 
-def reason_field(characters: int, help_text: str) -> forms.CharField:
+def reason_field(help_text: str) -> forms.CharField:
     widget = forms.TextInput(attrs=ONE_LINE)
-    return forms.CharField(max_length=characters, label="Reason", help_text=help_text, widget=widget)
+    return forms.CharField(max_length=REASON_CHARACTERS, label="Reason", help_text=help_text, widget=widget)
 
 
 class PauseForm(forms.Form):
     """The form for pausing submissions."""
 
-    reason = reason_field(pausing.REASON_CHARACTERS, "Participants read the reason.")
+    reason = reason_field("Participants read the reason.")
 
 
 class ExtendForm(forms.Form):
     """The form for extending a phase, for all teams or for a single team."""
 
     until = of_phase("closes_at", "New end", required=True)
-    reason = reason_field(extending.REASON_CHARACTERS, "Stored in the audit log.")
+    reason = reason_field("Stored in the audit log.")
     confirm = forms.CharField(
         required=False,
         label="Confirm",
@@ -52,7 +52,7 @@ class GrantForm(forms.Form):
         help_text="In UTC. If empty: more submissions in total, on any day.",
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
-    reason = reason_field(grants.REASON_CHARACTERS, "The team reads the reason.")
+    reason = reason_field("The team reads the reason.")
 
 
 def checked(form: forms.Form) -> dict[str, Any]:

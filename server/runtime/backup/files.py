@@ -1,5 +1,6 @@
 """The files in a backup: all files that file fields in the database name, and the records of the audit log."""
 
+import hashlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -13,9 +14,9 @@ from django.core.files.storage import Storage, default_storage
 from django.db import connection
 from django.db.models import FileField, Model
 
-from server.challenges.truth_storage import truth_storage
+from server.challenges.truth_storage import storages
 from server.runtime.backup.database import Query
-from server.runtime.backup.manifest import Stored, checksum
+from server.runtime.backup.manifest import CHUNK_BYTES, Stored
 from server.submissions.models import Submission
 
 AUDIT_RECORDS = ("audit_head", "audit_lost")
@@ -41,10 +42,6 @@ class Wanted:
         return f"{self.folder}/{self.name}"
 
 
-def storages() -> dict[str, Storage]:
-    return {"uploads": default_storage, "truths": truth_storage()}
-
-
 def wanted(query: Query) -> dict[str, Wanted]:
     """Return the files named in the rows of a snapshot, keyed by their paths in the backup.
 
@@ -63,10 +60,11 @@ def wanted(query: Query) -> dict[str, Wanted]:
 
 def existing_file_fields() -> Iterator[tuple[type[Model], FileField]]:
     with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
         for model in apps.get_models():
             fields = [field for field in model._meta.local_fields if isinstance(field, FileField)]
             table = model._meta.db_table
-            if fields and table in connection.introspection.table_names(cursor):
+            if fields and table in tables:
                 columns = {column.name for column in connection.introspection.get_table_description(cursor, table)}
                 yield from ((model, field) for field in fields if field.column in columns)
 
@@ -80,11 +78,14 @@ def copied(one: Wanted, folder: Path) -> Stored:
     """Copy a stored file into a backup. Raises FileNotFoundError if the storage does not have it."""
     target = folder / one.path
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
     with storages()[one.folder].open(one.name) as source, target.open("wb") as copy:
-        shutil.copyfileobj(source, copy, 1 << 20)
+        while chunk := source.read(CHUNK_BYTES):
+            digest.update(chunk)
+            size += copy.write(chunk)
         copy.flush()
         os.fsync(copy.fileno())
-    return checksum(target)
+    return Stored(size, digest.hexdigest())
 
 
 def copy_audit_records(folder: Path) -> Iterator[str]:
@@ -139,7 +140,7 @@ def _is_same(storage: Storage, name: str, expected: Stored, copy: Path) -> bool:
     if storage.size(name) != expected.bytes:
         return False
     with storage.open(name) as stored, copy.open("rb") as other:
-        while chunk := stored.read(1 << 20):
+        while chunk := stored.read(CHUNK_BYTES):
             if other.read(len(chunk)) != chunk:
                 return False
     return True

@@ -84,12 +84,9 @@ def faults(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def checksum(path: Path) -> Stored:
-    digest, size = hashlib.sha256(), 0
     with path.open("rb") as file:
-        while chunk := file.read(CHUNK_BYTES):
-            digest.update(chunk)
-            size += len(chunk)
-    return Stored(size, digest.hexdigest())
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        return Stored(file.tell(), sha256)
 
 
 def fingerprints() -> dict[str, str]:

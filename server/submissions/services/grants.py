@@ -4,17 +4,17 @@ from datetime import date
 
 from django.db import transaction
 
-from evaluator.texts import one_line
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.locks import lock_teams
 from server.challenges.models import Phase, Team
 from server.challenges.roles import Right, refuse_without
+from server.challenges.services import reason_line
 from server.clock import database_now, midnight
 from server.errors import Refused
 from server.submissions.models import QuotaGrant
 
-AMOUNT_MAX, REASON_CHARACTERS = 100, 300
+AMOUNT_MAX = 100
 
 
 @transaction.atomic
@@ -34,10 +34,7 @@ def grant(*, phase: Phase, team: Team, by: User | None, amount: int, day: date |
         raise Refused("invalid", "This phase has no limit in total. Choose a day.")
     if day is not None and day < midnight(now).date():
         raise Refused("invalid", "Choose today (UTC) or a later day.")
-    try:
-        why = one_line(reason, REASON_CHARACTERS)
-    except ValueError as error:
-        raise Refused("invalid", f"reason: {error}.") from None
+    why = reason_line(reason)
     fields = {"phase": phase, "team": team, "amount": amount, "day": day, "reason": why}
     found = QuotaGrant.objects.create(**fields, granted_at=now)
     detail = {"phase": str(phase), "amount": amount, "day": str(day) if day else None, "reason": why}

@@ -13,7 +13,7 @@ from django.db.models import F
 from pytest_django import DjangoAssertNumQueries
 
 from server.challenges.models import Phase, Team
-from server.leaderboards.differences import difference_between, paired_interval, vectors_of
+from server.leaderboards.differences import difference_between, vectors_of
 from server.leaderboards.queries import BoardRow, board
 from server.submissions.models import Evaluation, Score, Submission
 from server.submissions.signals import announce
@@ -49,12 +49,14 @@ def centred(mean: float, *, seed: int) -> list[float]:
 def test_the_interval_has_the_percentiles_that_numpy_computes(seed: int) -> None:
     one, other = around(0.5, spread=0.1, seed=seed), around(0.4, spread=0.1, seed=seed + 100)
     differences = np.array(one) - np.array(other)
-    assert paired_interval(one, other) == pytest.approx(tuple(np.percentile(differences, [2.5, 97.5])), abs=1e-15)
+    assert difference_between((7, one), (7, other)) == pytest.approx(
+        tuple(np.percentile(differences, [2.5, 97.5])), abs=1e-15
+    )
 
 
 def test_draws_for_which_one_of_the_scores_is_undefined_are_left_out() -> None:
-    assert paired_interval([0.5, NAN, 0.5], [0.25, 0.25, NAN]) == (0.25, 0.25)
-    assert paired_interval([NAN], [0.5]) is None
+    assert difference_between((7, [0.5, NAN, 0.5]), (7, [0.25, 0.25, NAN])) == (0.25, 0.25)
+    assert difference_between((7, [NAN]), (7, [0.5])) is None
 
 
 def test_a_team_that_leads_on_nearly_all_draws_is_not_tied(phase: Phase, replicated: Callable[..., Submission]) -> None:

@@ -4,11 +4,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.files.base import ContentFile
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
-from django.db.migrations.loader import MigrationLoader
 from tqdm import tqdm
 
 from server.accounts.audited_command import path_argument, text_argument
@@ -16,7 +13,8 @@ from server.accounts.models import User
 from server.audit.actors import acting, shell_actor, user_actor
 from server.audit.external_records import own_logs
 from server.audit.verification import Comparison, acknowledge
-from server.runtime import joining
+from server.challenges.truth_storage import storages
+from server.runtime import joining, schema
 from server.runtime.backup import database, files
 from server.runtime.backup import manifest as manifests
 from server.runtime.backup.manifest import Manifest, Unusable
@@ -68,7 +66,7 @@ class Command(BaseCommand):
         if replaced:
             self.stdout.write(f"The database that was replaced is in {replaced}. Remove it when everything works.")
         self.stdout.write(f"Restored: the database of {manifest.made_at}, and {new} files that were missing.")
-        call_command("migrate", verbosity=0)
+        schema.migrate(connection)
         mark_storages()
 
     def record_missing_entries(self, username: str | None) -> None:
@@ -76,6 +74,8 @@ class Command(BaseCommand):
         if not (missing := Comparison(own_logs()).lost):
             return
         person = User.objects.filter(username__iexact=username, is_active=True).first() if username else None
+        if username and person is None:
+            self.stderr.write(f"The restored database has no active account {username!r}. The operator is recorded.")
         with acting(user_actor(person) if person else shell_actor()):
             entry = acknowledge(missing)
         self.stdout.write(f"Entry {entry.number} of the audit log records that {len(missing)} entries are missing.")
@@ -83,19 +83,18 @@ class Command(BaseCommand):
 
 def mark_storages() -> None:
     """Write the id of the restored installation into storages that have none, because they are new."""
-    for storage in files.storages().values():
-        if not joining.read_id(storage):
-            storage.save(joining.FILE, ContentFile(Installation.objects.get().key.encode()))
+    for storage in storages().values():
+        joining.check_storage(storage, Installation.objects.get(), is_new=True)
 
 
 def refuse_unusable(manifest: Manifest, *, other_keys: bool) -> None:
     """Raise Unusable if the backup does not match the configured database, this version, or the secret keys."""
     if manifest.vendor != connection.vendor:
         raise Unusable(f"The backup is of {manifest.vendor}, but DATABASE_URL names a database of {connection.vendor}.")
-    known = {".".join(one) for one in MigrationLoader(None).disk_migrations}
-    if newer := [name for name in manifest.migrations if name not in known]:
+    applied = ((app, name) for app, _, name in (one.partition(".") for one in manifest.migrations))
+    if newer := schema.unknown_migrations(applied):
         raise Unusable(f"The backup was made by a later version of Podium, which has the migration {newer[-1]}.")
-    for name, storage in files.storages().items():
+    for name, storage in storages().items():
         if joining.read_id(storage) not in ("", manifest.installation):
             raise Unusable(f"The storage of {name} belongs to another installation. Restore into an empty storage.")
     own = manifests.fingerprints()
