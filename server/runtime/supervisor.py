@@ -27,6 +27,8 @@ Report = Callable[[str, str], None]  # called with the name of a process and a m
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 POLL_SECONDS = 0.5
 CRASHES_AT_START = 3
+# On a busy machine, the first start can take minutes, because a worker may have to compile its kernels.
+READY_SECONDS, REPORT_SECONDS = 600.0, 20.0
 
 
 def stop_now(number: int, frame: FrameType | None) -> None:
@@ -157,17 +159,26 @@ class Service:
         self.report(name, description)
         return process
 
-    def wait_until_ready(self, *, seconds: float) -> None:
-        """Wait until the service is ready. Raises NotStarted if that takes too long or a process keeps crashing."""
-        until = time.monotonic() + seconds
-        while set((ready := readiness(self.parts)).values()) - {health.OK}:
+    def wait_until_ready(self, *, seconds: float = READY_SECONDS) -> None:
+        """Wait until the service is ready, and report from time to time what is missing.
+
+        Raises NotStarted if that takes too long or a process keeps crashing.
+        """
+        started = time.monotonic()
+        reported = started
+        while missing := {name: state for name, state in readiness(self.parts).items() if state != health.OK}:
             self.keep_running()
             for process in self.processes:
                 if process.crashes >= CRASHES_AT_START:
                     raise NotStarted(f"{process.name} does not start.{process.last_words}")
-            if time.monotonic() > until:
-                missing = "; ".join(f"{name}: {state}" for name, state in ready.items() if state != health.OK)
-                raise NotStarted(f"Not ready after {seconds:g} s ({missing}). Read the logs.")
+            now = time.monotonic()
+            if now - started > seconds:
+                states = "; ".join(f"{name}: {state}" for name, state in missing.items())
+                raise NotStarted(f"Not ready after {seconds:g} s ({states}). Read the logs.")
+            if now - reported > REPORT_SECONDS:
+                reported = now
+                for name, state in missing.items():
+                    self.report(name, f"not ready after {now - started:.0f} s: {state}")
             time.sleep(POLL_SECONDS / 2)
 
     def keep_running(self) -> None:

@@ -12,7 +12,7 @@ from django.conf import settings as podium
 from django.db import DatabaseError, OperationalError
 from pytest_django import Settings
 
-from server.runtime import home, startup_checks, web_address
+from server.runtime import home, startup_checks, supervisor, web_address
 from server.runtime.environment import without_password
 from server.runtime.home import NotStarted
 
@@ -159,3 +159,15 @@ def test_the_refusal_of_a_port_names_the_problem(
     monkeypatch.setattr(web_address, "listen_error", lambda port: OSError(number, "no") if port == 80 else None)
     with pytest.raises(NotStarted, match=said):
         web_address.check_port()
+
+
+def test_a_start_that_takes_long_reports_what_is_missing_and_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    states = {"web": "ok", "worker": "no heartbeat for 15 s"}
+    monkeypatch.setattr(supervisor, "readiness", lambda parts: states)
+    monkeypatch.setattr(supervisor, "REPORT_SECONDS", 0.1)
+    reported: list[tuple[str, str]] = []
+    service = supervisor.Service(lambda *message: reported.append(message))
+    with pytest.raises(NotStarted, match=r"Not ready after 1 s \(worker: no heartbeat for 15 s\)"):
+        service.wait_until_ready(seconds=1.0)
+    assert {name for name, _ in reported} == {"worker"}
+    assert len(reported) >= 2

@@ -21,7 +21,6 @@ from server.runtime.supervisor import Service
 
 POLL_SECONDS = 0.2
 SCORING_MAX_SECONDS = 300
-START_MAX_SECONDS = 60.0
 SHOWN_ROWS = 5
 READY = """
   Podium runs at {url}
@@ -54,7 +53,7 @@ class Command(BaseCommand):
             with Service(self.report) as service:
                 challenges = uploads.open_challenges(partial(self.report, "challenge"))
                 self.report("start", "waiting until the service is ready")
-                service.wait_until_ready(seconds=START_MAX_SECONDS)
+                service.wait_until_ready()
                 self.report("submit", "the teams submit their files")
                 uploads.submit_all()
                 self.wait_for_scores(service)

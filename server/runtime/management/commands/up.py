@@ -16,8 +16,6 @@ from server.runtime.supervisor import Service
 log = logging.getLogger(__name__)
 
 WRONG_USAGE = 64
-SERVICE_SECONDS = 60.0
-PART_SECONDS = 600.0  # a worker first has to compile its kernels if they were compiled for another kind of processor
 SERVICES = ("DATABASE_URL", "REDIS_URL")
 
 
@@ -52,7 +50,7 @@ class Command(BaseCommand):
             # The processes of a single part log to the same output as this process, which is often collected as JSON.
             self.as_json = bool(only) and not sys.stdout.isatty()
             with Service(self.report, only=only) as service:
-                service.wait_until_ready(seconds=PART_SECONDS if only else SERVICE_SECONDS)
+                service.wait_until_ready()
                 if only:
                     self.report(only, "is ready. Press Ctrl-C to stop.")
                 else:
