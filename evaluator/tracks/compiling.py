@@ -21,7 +21,7 @@ def open_truth(
     parameters: Mapping[str, Any] | None = None,
     opening: TruthOptions | None = None,
 ) -> TruthType:
-    """Load a prepared truth or compile a folder, and return an object of the track's truth type.
+    """Load a prepared truth or compile a folder, and return an instance of the track's truth class.
 
     ``parameters`` must contain all parameters of the track. If they are None, a prepared truth may have any parameters,
     and a folder is compiled with the default values.

@@ -105,10 +105,10 @@ class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):
     track: Track
 
     def truth_of(self, prepared: Truth) -> TruthType:
-        """Return a truth as an object of this track's type, without reading its arrays."""
+        """Return a truth as an instance of this track's truth class, without reading its arrays."""
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> ParametersType:
-        """Return the parameters, which are complete and checked, as an object of this track's type."""
+        """Return the parameters, which are complete and checked, as an instance of this track's parameter class."""
 
     def read(self, source: Source, truth: TruthType | None, parameters: ParametersType) -> SubmissionType:
         """Read a submission. The result must not be used if the findings of ``source`` contain a defect.
@@ -184,7 +184,7 @@ class Explainer(Protocol[TruthType_contra, ParametersType_contra, SubmissionType
         parameters: ParametersType_contra,
         progress: Progress,
     ) -> Outcome:
-        """Score a submission like the scorer, and return the outcome with an explanation and ``matches``."""
+        """Score a submission as the scorer does, and return the outcome with an explanation and ``matches``."""
 
 
 class TruthDescriber(Protocol[TruthType_contra]):

@@ -72,7 +72,7 @@ def _ranges(keys: NDArray[np.int64], object_keys: NDArray[np.int64]) -> NDArray[
 
 
 def completed(truth: DetectionTruth, matches: Matches, splits: Splits, parameters: DetectionParameters) -> Splits:
-    """Add the tables that FiftyOne prints to the reports; if ``classwise`` is false, also a confusion matrix."""
+    """Add the tables that FiftyOne prints to the reports. If ``classwise`` is false, also add a confusion matrix."""
     weight = parameters.group_of_weight
     reports = {name: with_rates(truth, matches, report, truth.splits[name], weight) for name, report in splits.items()}
     if parameters.classwise:

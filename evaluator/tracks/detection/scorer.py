@@ -86,7 +86,7 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
     threshold, keys = parameters.iou_threshold, detections.keys(truth)
     objects, overlaps = best_objects(
         keys,
-        truth.object_keys if len(keys) else keys,  # Without keys, the array of the truth is not read.
+        truth.object_keys if len(keys) else keys,  # The array is not read if there are no detections.
         lambda ours, theirs: intersection_over_union(detections.boxes[ours], truth.boxes[theirs]),
     )
     targets = np.where(overlaps >= threshold, objects, -1)
@@ -119,11 +119,11 @@ class DetectionScorer(Scorer[DetectionTruth, DetectionParameters, SubmissionTabl
     track = DETECTION
 
     def truth_of(self, prepared: Truth) -> DetectionTruth:
-        """Return a truth as an object of this track's type."""
+        """Return a truth as an instance of this track's truth class."""
         return DetectionTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> DetectionParameters:
-        """Return the parameters as an object of this track's type."""
+        """Return the parameters as an instance of this track's parameter class."""
         return DetectionParameters.of(resolved)
 
     def read(self, source: Source, truth: DetectionTruth | None, parameters: DetectionParameters) -> SubmissionTable:

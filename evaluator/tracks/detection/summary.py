@@ -43,7 +43,7 @@ class EntryCounts:
 
 
 def split_report(truth: ObjectTruth, split: str, group_weight: float, areas: Areas, counts: EntryCounts) -> SplitReport:
-    """Return the report of a split.
+    """Return the score report for a split.
 
     Parameters
     ----------

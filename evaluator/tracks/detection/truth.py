@@ -55,7 +55,7 @@ class DetectionTruth(ObjectTruth):
     """
 
     object_keys = StoredArray[np.int64]("box_keys")
-    """Key of each ordinary box, ascending; shape (B,)."""
+    """Key (image and label) of each ordinary box, ascending; shape (B,)."""
     boxes = StoredArray[np.float64]()
     """The ordinary boxes; shape (B, 4)."""
     group_boxes = StoredArray[np.float64]()
@@ -71,15 +71,15 @@ class DetectionTruth(ObjectTruth):
     attributes = StoredArray[np.int8]()
     """Value of each attribute in each row of boxes.csv: 1 yes, 0 no, -1 unknown; shape (rows, attributes)."""
     labelled = StoredArray[np.int64]()
-    """Keys of the labels that image_labels.csv verifies, ascending, including the labels that follow from them by the
-    hierarchy; shape (L,)."""
+    """Keys of the labels that image_labels.csv verifies, ascending, including the labels that the hierarchy
+    implies; shape (L,)."""
     labelled_unexpanded = StoredArray[np.int64]()
-    """Keys of only those labels that image_labels.csv itself lists, ascending."""
+    """Keys of the labels that image_labels.csv itself lists, without the labels that the hierarchy implies, ascending."""
 
     image_index = StoredIndex("images")
-    """Hash table from the id of an image to its code."""
+    """Hash table that maps each image id to its code."""
     label_index = StoredIndex("labels")
-    """Hash table from a label to its code."""
+    """Hash table that maps each label to its code."""
     verified_from = StoredArray[np.int32]()
     """Index into ``verified`` of the first key of each image, followed by the number of keys; shape (images + 1,)."""
     verified_labels = StoredArray[np.int32]()

@@ -86,7 +86,7 @@ def _labels(
 
 
 def _relation_names(related: TruthTable, listed: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return the display name of each relation in relations.csv or, if it is missing, in the triplets."""
+    """Return the display name of each relation. Without relations.csv, the relations in the triplets are their own names."""
     if listed is None:
         return {relation: relation for relation in sorted(set(related.texts("RelationshipLabel")))}
     check_labels(related, "RelationshipLabel", listed, "relations.csv")

@@ -100,7 +100,7 @@ def predicted(truth: RelationshipsTruth, table: SubmissionTable) -> Pairs:
     relations = table.codes("RelationshipLabel")
     relations[relations < 0] = len(truth.relations)
     first_boxes, second_boxes = table.numbers(*FIRST), table.numbers(*SECOND)
-    with np.errstate(over="ignore"):  # A coordinate out of range becomes infinite, so that the box overlaps nothing.
+    with np.errstate(over="ignore"):  # Coordinates beyond float32 become infinite, so the box overlaps nothing.
         boxes = first_boxes.astype(np.float32), second_boxes.astype(np.float32)
     return Pairs(
         rows=np.arange(len(images)),
@@ -127,7 +127,7 @@ def match(truth: RelationshipsTruth, table: SubmissionTable, threshold: float, p
     """
     progress("matching", 0.0)
     pairs = predicted(truth, table)
-    # Sorting the pairs here speeds up all later sorts of curves.
+    # Sorting the pairs once speeds up all later sorts of curves.
     pairs = pairs[np.argsort(-pairs.confidences, kind="stable")]
 
     triplets, overlaps = best_objects(pairs.keys, truth.triplets, partial(triplet_overlap, truth, pairs))

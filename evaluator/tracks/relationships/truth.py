@@ -66,11 +66,11 @@ class RelationshipsTruth(LabelTruth):
     """Index of the first triplet of each image, followed by M; shape (images + 1,)."""
 
     image_index = StoredIndex("images")
-    """Hash table from the id of an image to its code."""
+    """Hash table that maps each image id to its code."""
     label_index = StoredIndex("labels")
-    """Hash table from a label to its code."""
+    """Hash table that maps each label to its code."""
     relation_index = StoredIndex("relations")
-    """Hash table from a relation to its code."""
+    """Hash table that maps each relation to its code."""
 
     @property
     def public_texts(self) -> dict[str, Sequence[str]]:

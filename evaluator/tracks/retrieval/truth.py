@@ -48,7 +48,7 @@ class RetrievalTruth(Truth):
 
     @property
     def public_texts(self) -> dict[str, Sequence[str]]:
-        """The images that have captions, and the ids of all captions, both sorted."""
+        """The strings that participants may see: the ids of images with captions and of all captions, both sorted."""
         images = [self.images[code] for code in np.unique(self.caption_images).tolist()]
         return {"images": images, "captions": sorted(self.captions)}
 

@@ -18,7 +18,7 @@ from evaluator.tracks.shared.labels import Labelling, expanded
 
 BOX_COLUMNS = ("XMin", "XMax", "YMin", "YMax")
 IMAGES, SIDES = "images.csv", ("Width", "Height")
-Sides = tuple[NDArray[np.int64], NDArray[np.int64]]  # A pair of arrays: widths and heights.
+Sides = tuple[NDArray[np.int64], NDArray[np.int64]]  # The widths and the heights of images, as two arrays.
 NO_MASK = -1
 
 
@@ -29,7 +29,7 @@ class Objects:
     Attributes
     ----------
     images, labels : int64 arrays of shape (N,)
-        Codes.
+        Code of the image and of the label of each object.
     boxes : float64 array of shape (N, 4)
     groups : bool array of shape (N,)
         Whether each object is a group.
@@ -181,7 +181,7 @@ def _joined(
 ) -> tuple[Objects, NDArray[np.int64], NDArray[np.bool_]]:
     """Return all objects in the order of the files, and the row of each object in masks.csv, or NO_MASK.
 
-    The third value is whether each row of masks.csv has no box in boxes.csv.
+    The third array contains whether each row of masks.csv has no box in boxes.csv.
 
     A mask belongs to the box with the same image, label, coordinates and IsGroupOf. If several boxes are equal, the
     first mask belongs to the first box, and so on. As in the official code, a mask without a box is an object too. An
@@ -209,7 +209,7 @@ def _by_kind(
     mask_of : int64 array of shape (objects,)
         Row of each object in masks.csv, or NO_MASK.
     origin, keys : int64 arrays of shape (N,)
-        Index of the object, and key, of each of N copies. Each object has a copy for its own label and one for each
+        Index of the object and key of each of the N copies. Each object has a copy for its own label and one for each
         ancestor.
     """
     order = np.lexsort((origin, keys))

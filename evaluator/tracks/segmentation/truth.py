@@ -44,19 +44,19 @@ class SegmentationTruth(ObjectTruth):
     """
 
     object_keys = StoredArray[np.int64]("mask_keys")
-    """Key of each ordinary object with a mask, ascending; shape (M,)."""
+    """Key (image and label) of each ordinary object with a mask, ascending; shape (M,)."""
     group_keys = StoredArray[np.int64]("group_mask_keys")
-    """Key of each group with a mask, ascending; shape (G,)."""
+    """Key (image and label) of each group with a mask, ascending; shape (G,)."""
     object_masks = StoredArray[np.int64]("masks")
     """Row of masks.csv with the mask of each object in ``object_keys``, counted from 0; shape (M,)."""
     group_masks = StoredArray[np.int64]()
     """Row of masks.csv with the mask of each group in ``group_keys``, counted from 0; shape (G,)."""
     box_keys = StoredArray[np.int64]()
-    """Key of each ordinary object with only a box, ascending; shape (B,)."""
+    """Key (image and label) of each ordinary object with only a box, ascending; shape (B,)."""
     boxes = StoredArray[np.float64]()
     """Box of each ordinary object with only a box; shape (B, 4)."""
     group_box_keys = StoredArray[np.int64]()
-    """Key of each group with only a box, ascending; shape (H,)."""
+    """Key (image and label) of each group with only a box, ascending; shape (H,)."""
     group_boxes = StoredArray[np.float64]()
     """Box of each group with only a box; shape (H, 4)."""
     run_lengths = StoredTexts("masks")

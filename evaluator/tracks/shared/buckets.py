@@ -1,4 +1,4 @@
-"""Sorts the entries of curves into two buckets per class: one for public images and one for private images."""
+"""Sorts curve entries into two buckets per class: one for public images and one for private images."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from evaluator.kernels.average_precision import average_precisions, scatter
 
 Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
-"""Confidences and codes of entries, in several pairs of arrays.
+"""Confidences and codes of curve entries, in several pairs of arrays.
 
 A code is class × 4, plus 2 for a private image, plus 1 for a false positive.
 """
-WORTH_THREADS = 100_000  # For fewer keys, starting a thread takes longer than sorting.
+WORTH_THREADS = 100_000  # For fewer keys than this, starting threads takes longer than sorting.
 HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 
 

@@ -85,7 +85,7 @@ class Reader(Protocol):
         """The number of image rows that were read or, in the long layout, an upper bound for the number of images."""
 
     def read(self, data: Bytes, stop: int) -> None:
-        """Read and match the lines before ``stop``.
+        """Read the lines before the offset ``stop``, and match their predictions.
 
         Raises
         ------
@@ -150,7 +150,8 @@ def read_all(
     limits = resources.limits
     if (limits.number_characters, limits.text_characters) != (CHARACTERS, MAX_CHARACTERS):
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
-    if limits.line_bytes < 2 * CHUNK_BYTES:  # ``Blocks`` checks only the length of the first line in each block.
+    # ``Blocks`` checks only the length of the first line in each block, so it cannot enforce a limit as low as this.
+    if limits.line_bytes < 2 * CHUNK_BYTES:
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
     with Blocks(submission, limits) as blocks, ThreadPoolExecutor(max(resources.threads - 1, 1)) as pool:
         all_readers = readers(header_of(blocks.header(), track))

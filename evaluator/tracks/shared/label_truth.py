@@ -81,7 +81,7 @@ class LabelTruth(Truth):
 
     @property
     def public_labels(self) -> tuple[int, bool]:
-        """(Number of public labels, True), or (number of all labels, False) if the labels are not listed.
+        """(Number of public labels, True), or (number of all labels, False) if no labels are public.
 
         Public labels are listed in ``classes.csv`` or, without this file, in the hierarchy. They have the first codes.
         Labels with higher codes count as unknown.
@@ -134,7 +134,7 @@ class VerifiedTruth(LabelTruth):
         return images, labels
 
     def shown_labels(self, split: str) -> list[int]:
-        """Return the labels in a split's report: those in ``classes.csv`` or, if it is missing, all verified labels.
+        """Return the labels in a split's report: those in ``classes.csv`` or, without it, those verified in the split.
 
         Rows for other labels would show participants which labels occur only in private images.
         """
@@ -152,9 +152,9 @@ class ObjectTruth(VerifiedTruth):
     """
 
     object_keys = StoredArray[np.int64]()
-    """Key of each ordinary object, ascending; shape (M,)."""
+    """Key (image and label) of each ordinary object, ascending; shape (M,)."""
     group_keys = StoredArray[np.int64]()
-    """Key of each group, ascending; shape (G,)."""
+    """Key (image and label) of each group of objects, ascending; shape (G,)."""
     object_counts = StoredArray[np.int64]("objects")
     """Numbers of ordinary objects and of groups, by usage of the image and by label; see :func:`count_objects`."""
     ancestors = StoredArray[np.int64]()

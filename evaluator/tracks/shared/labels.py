@@ -115,7 +115,7 @@ class Labelling:
 
     @property
     def labelled(self) -> Codes:
-        """Keys, ascending, of the labels that are verified in ``image_labels.csv`` or implied by a verified label."""
+        """Ascending keys of the labels that are verified in ``image_labels.csv`` or implied by a verified label."""
         present, absent = self.verified_as(present=True), self.verified_as(present=False)
         images, labels = (np.concatenate(columns) for columns in zip(present, absent, strict=True))
         return distinct_keys(images, labels, len(self.labels))

@@ -13,7 +13,7 @@ from evaluator.report import ClassRow, SplitReport, finite
 
 
 def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Counts) -> SplitReport:
-    """Return the report of a split with a table of averages, and the precision, recall, F1 and support for each class.
+    """Return the score report for a split with a table of averages, and the precision, recall, F1 and support for each class.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Provides functions with which several tracks read and write submissions."""
+"""Provides functions for reading and writing submissions that several tracks share."""
 
 import csv
 import io

@@ -84,7 +84,7 @@ def explain(
 
 
 def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport:
-    """Return the report of a split with its explanation."""
+    """Return the score report for a split, with the tables and columns of its explanation added."""
     truth, matches, errors = found.truth, found.matches, found.errors
     in_split, positives = truth.splits[split], weighted(*truth.counts(split), found.group_weight)
     curve_errors = errors.curve_errors(truth, matches, in_split, positives, found.group_weight)

@@ -103,7 +103,7 @@ def refuse_missing_images(readers: Sequence[DetectionReader], parameters: Detect
 def read_file(
     truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters
 ) -> Sequence[DetectionReader]:
-    """Read the file, and read it a second time if an image has more predictions than the cap.
+    """Read a submission file, and read it again if an image has more predictions than the cap.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def read_once(
     keeps_images: bool = False,
     overfull: NDArray[np.bool_] | None = None,
 ) -> Sequence[DetectionReader]:
-    """Read the file with one reader for each thread.
+    """Read a submission file with one reader for each thread.
 
     Predictions in the images that ``overfull`` marks are collected, and matched after the cap has been applied.
 
@@ -170,7 +170,7 @@ def merge_threads(readers: Sequence[DetectionReader]) -> None:
 
 
 def report(truth: DetectionTruth, buckets: EntryBuckets, split: str, group_weight: float) -> SplitReport:
-    """Return the report of one split."""
+    """Return the score report for one split."""
     halves, classes = list(HALVES[split]), len(truth.labels)
     scored = np.diff(buckets.ends).reshape(-1, 2)[:classes, halves].sum(axis=1)
     false = buckets.false.reshape(-1, 2)[:classes, halves].sum(axis=1)

@@ -1,4 +1,4 @@
-"""Reads a relationships submission in one thread. A reader calls the kernels and allocates their memory."""
+"""Reads a relationships submission in one thread. A reader calls kernels and allocates their memory."""
 
 from typing import Any
 
@@ -22,8 +22,8 @@ from evaluator.kernels.text.lookup import TextIndex, index_of
 from evaluator.tracks.relationships.truth import RelationshipsTruth
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
-BYTES_PER_PAIR = 24  # Length of the shortest pair, "0 a 0 0 0 0 b 0 0 0 0 c "; a row is longer.
-BYTES_PER_LINE = 3  # Length of the shortest line, "a,\n".
+BYTES_PER_PAIR = 24  # The shortest pair in either layout is "0 a 0 0 0 0 b 0 0 0 0 c ".
+BYTES_PER_LINE = 3  # The shortest line is "a,\n".
 
 
 def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
@@ -108,7 +108,7 @@ class RelationshipReader:
         return int(self.state.counts[ENTRIES])
 
     def read(self, data: Bytes, stop: int) -> None:
-        """Read and match the lines before ``stop``.
+        """Read the lines before the offset ``stop``, and match their predictions.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class RelationshipReader:
             self.state.counts[UNKNOWN_IMAGE_HASHES] = 0
 
     def _make_room(self, entries: int, *, lines: int) -> None:
-        """Make room for more entries. If the capacity grows, it at least doubles, so that copying is rare."""
+        """Make room for more entries and more hashes of image ids. If the capacity grows, it at least doubles, so that copying is rare."""
         state, needed = self.state, self.entries + entries
         if needed > len(state.confidences):
             more = max(needed, 2 * len(state.confidences)) - self.entries

@@ -67,7 +67,7 @@ def check(
 def read_file(
     submission: Path, resources: Resources, truth: KernelTruth, parameters: RelationshipsParameters
 ) -> Sequence[RelationshipReader]:
-    """Read the file with one reader for each thread.
+    """Read a submission file with one reader for each thread.
 
     Raises
     ------
