@@ -13,9 +13,10 @@ from evaluator.draws import LANES
 from evaluator.kernels.jit import inlined, kernel, read_only
 
 ROWS_PER_SUM = 257  # Up to 257 weights of at most 255 can be added without overflowing 16 bits.
-# Rows of the array ``state``, which has one column for each replicate. The first three rows are the total weights of the
-# full true positives, partial true positives and false positives that remain to be processed. The other rows are the
-# highest precision so far, the area so far, and the weights of the full and partial true positives of the current step.
+# Rows of the array ``state``, which has one column for each replicate. The first three rows are the total weights of
+# the full true positives, partial true positives and false positives that remain to be processed. The other rows are
+# the highest precision so far, the area so far, and the weights of the full and partial true positives of the current
+# step.
 FULL, PARTIAL, FALSE, ENVELOPE, AREA, RUN, PARTIAL_RUN = range(7)
 STATES = 7
 SMALLEST = np.finfo(np.float64).tiny
@@ -119,7 +120,7 @@ def average_precisions(weights, steps, positives, partial_weight):
 
 
 def _check(weights, rows, ends):
-    """Raise an error if the kernels would access an array out of bounds, because they do not check bounds themselves."""
+    """Raise an error if a kernel would access an array out of bounds, because kernels do not check bounds."""
     if weights.shape[1] != LANES:
         raise ValueError(f"expected a block of {LANES} replicates, found {weights.shape[1]}")
     if (len(rows) and rows.max() >= len(weights)) or ends.max(initial=0) != len(rows):

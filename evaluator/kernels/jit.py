@@ -34,8 +34,8 @@ def _stamp() -> str:
 def _cache_folder() -> Path:
     """Return the folder in which the machine code of kernels is cached.
 
-    The folder is in NUMBA_CACHE_DIR if this variable is set. Otherwise, it is next to the sources or in the user's cache
-    folder.
+    The folder is in NUMBA_CACHE_DIR if this variable is set. Otherwise, it is next to the sources or in the user's
+    cache folder.
     """
     stamp = _stamp()
     if config.CACHE_DIR:

@@ -67,7 +67,7 @@ def next_image(data, at, truth, state):
     Returns
     -------
     image : int64
-        Code of the image; -1 if the image is not in the truth.
+        Code of the image; -1 if the image is not in the ground truth.
     at : int64
         Offset of the image's predictions; 0 if the line is not plain or the image already has a row.
     """

@@ -11,8 +11,8 @@ Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
 LEAST_REPLICATES = 19  # A 95% quantile needs at least this number of replicates.
-# The first step of the rank test distinguishes two rows only if their scores differ by more than this number of standard
-# errors.
+# The first step of the rank test distinguishes two rows only if their scores differ by more than this number of
+# standard errors.
 FAR = 8.0
 # Score differences and standard errors below this value are treated as rounding errors, because equal results can be
 # summed in different orders.
@@ -36,8 +36,8 @@ class KnownRows:
         Indices of the known rows.
     scores : float64 array of shape (known,), in descending order
     deviations : float64 array of shape (known, N)
-        Replicates minus their mean in the row. The mean of each replicate over all rows is also subtracted. This does not
-        change the differences between rows, but gives tighter bounds on them.
+        Replicates minus their mean in the row. The mean of each replicate over all rows is also subtracted. This does
+        not change the differences between rows, but gives tighter bounds on them.
     errors : float64 array of shape (known,)
         Standard deviation of the deviations of each row.
     margin : float

@@ -33,7 +33,7 @@ def scorer_of(track: str) -> Scorer[Any, Any, Any]:
 
 
 def compiler_of(track: Track) -> TruthCompiler[Any]:
-    """Return the object that compiles the truth folders of a track."""
+    """Return the object that compiles the ground truth folders of a track."""
     name = track.modules.compiler
     return cast(TruthCompiler[Any], import_module(name) if name else scorer_of(track.name))
 

@@ -21,7 +21,7 @@ AnyTruth = TypeVar("AnyTruth", bound=Truth)
 
 
 class Position(NamedTuple):
-    """The first mention of an image in a truth folder without tables. ``column`` may be a path in a JSON file."""
+    """The first mention of an image in a ground truth folder without tables. ``column`` may be a path in JSON."""
 
     file: str
     line: int | None = None
@@ -75,7 +75,7 @@ def check_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "
 
 
 def group_flags(table: "TruthTable") -> NDArray[np.bool_]:
-    """Return whether each row describes a group of objects. Warn about values of ``IsGroupOf`` that are neither 0 nor 1."""
+    """Return whether each row is a group of objects. Warn about values of ``IsGroupOf`` that are neither 0 nor 1."""
     is_group: NDArray[np.bool_] = table.integers("IsGroupOf") != 0
     values = table.numbers("IsGroupOf")[:, 0]
     for value, chosen in (("0", ~is_group), ("1", is_group)):
@@ -96,7 +96,10 @@ def checked(faults: Faults, truth: AnyTruth) -> AnyTruth:
 
 
 def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]:
-    """Return whether each image is public, private or ignored, shape (images,). Without ``usage.csv``, all are public."""
+    """Return whether each image is public, private or ignored, shape (images,).
+
+    Without ``usage.csv``, all images are public.
+    """
     if "usage.csv" not in folder:
         return np.full(len(images), PUBLIC, np.int8)
     table = folder.table("usage.csv")
@@ -119,7 +122,8 @@ def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]
 def warn_unlisted_images(folder: TruthFolder) -> None:
     """Warn if the image list of a challenge contains only annotated images.
 
-    The template submission lists all images of the truth, so participants would see which images have annotations.
+    The template submission lists all images of the ground truth, so participants would see which images have
+    annotations.
     """
     if folder.hidden and "images.csv" not in folder:
         message = "is missing, so the template submission lists only the annotated images; list every image"

@@ -116,9 +116,9 @@ def collect(state, image, label, confidence, coordinates):
 def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
     """Match one prediction in a known image, or store it if the image is overfull (:mod:`.overfull`). Return a status.
 
-    ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the label is not in the truth. If
-    an image turns out to be overfull while the file is read, its remaining predictions are only counted, and the file
-    must be read a second time.
+    ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the label is not in the ground
+    truth. If an image turns out to be overfull while the file is read, its remaining predictions are only counted, and
+    the file must be read a second time.
 
     Returns
     -------

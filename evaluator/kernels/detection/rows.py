@@ -57,7 +57,8 @@ def _read_rows(data, at, stop, truth, kind_of_cell, batch):
 def _read_plain_rows(data, at, stop, truth, cell_of_kind, batch):
     """Fill a batch column by column. Return the number of lines and the offset of the next line.
 
-    The result is (0, ``at``) if a line has blanks, CRLF or a wrong number of cells; :func:`_read_rows` reads such lines.
+    The result is (0, ``at``) if a line has blanks, CRLF or a wrong number of cells; :func:`_read_rows` reads such
+    lines.
     """
     rows = min(find_cell_ends(data, at, stop, batch.ends) // CELLS, len(batch.positions))
     for row in range(rows):

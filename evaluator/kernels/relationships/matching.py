@@ -179,9 +179,9 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     Parameters
     ----------
     labels : (int64, int64)
-        -1 for a label that is not in the truth.
+        -1 for a label that is not in the ground truth.
     relation : int64
-        -1 for a relation that is not in the truth.
+        -1 for a relation that is not in the ground truth.
     coordinates : eight float64
         XMin, XMax, YMin, YMax of the first box, then of the second.
 

@@ -1,7 +1,7 @@
 """Reads one CSV line cell by cell.
 
-Offsets are byte positions in a block of lines. An offset of 0 marks a cell that is not a number, or not in plain syntax (see
-:mod:`evaluator.kernels.reading`).
+Offsets are byte positions in a block of lines. An offset of 0 marks a cell that is not a number, or not in plain syntax
+(see :mod:`evaluator.kernels.reading`).
 """
 
 from evaluator.kernels.jit import inlined, subroutine
@@ -25,7 +25,7 @@ def cell_end(data, at, last):
 
 @subroutine
 def _any_number_cell_at(data, at, last):
-    """Read a number of any length, with or without blanks around it. Return its value and the offset of the next cell."""
+    """Read a number of any length, with any blanks around it. Return its value and the offset of the next cell."""
     value, end = long_number_at(data, at, LINE_FEED if last else COMMA)
     if end > 0:
         return value, end

@@ -130,7 +130,7 @@ def find_cell_ends(data, at, stop, ends):
 
 @inlined
 def _short_number(data, begin, size):
-    """Return (value, True) for a number with one digit before the point and one to eight after it; else (NaN, False)."""
+    """Return (value, True) for a number with one digit before the point and 1 to 8 after it; else (NaN, False)."""
     head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
     digits = size - 2
     plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR

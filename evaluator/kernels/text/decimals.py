@@ -118,7 +118,7 @@ def long_number_at(data, at, stop):
 
 @subroutine
 def _digits_at(data, at, whole):
-    """Append the digits at ``at`` to ``whole``. Return (number, end of the digits, whether the number is below 10**19)."""
+    """Append the digits at ``at`` to ``whole``. Return (number, end of the digits, whether number < 10**19)."""
     fits = True
     while True:
         word = word_at(data, at) ^ ZEROS
@@ -202,7 +202,7 @@ def _eisel_lemire(whole, power):
 
 @subroutine
 def _by_library(data, at, end):
-    """Return the number that ``strtod`` reads. If ``strtod`` stops before ``end``, return infinity, which callers reject."""
+    """Return the number that ``strtod`` reads; infinity, which callers reject, if ``strtod`` stops before ``end``."""
     value, length = strtod(data, at)
     return value if length == end - at else np.inf
 

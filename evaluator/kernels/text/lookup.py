@@ -1,4 +1,4 @@
-"""Looks up the code of an id or a label in a hash table with open addressing, which is part of a prepared truth.
+"""Looks up the code of an id or a label in a hash table with open addressing, which is part of a prepared ground truth.
 
 Strings are padded with zeros to pairs of eight-byte words, so that they can be compared word by word.
 """
@@ -70,7 +70,7 @@ def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
 
 
 def stored_index(name: str, texts: Iterable[str], *, as_unknown: bool = False) -> dict[str, NDArray[Any]]:
-    """Return the hash table of the given strings as named arrays for a truth. ``StoredIndex`` reads these arrays."""
+    """Return a hash table of strings as named arrays of a ground truth. ``StoredIndex`` reads these arrays."""
     return {f"{name}.{part}": array for part, array in index_of([*texts], as_unknown=as_unknown)._asdict().items()}
 
 

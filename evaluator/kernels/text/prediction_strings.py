@@ -1,7 +1,7 @@
 """Reads the tokens of a prediction string: numbers and labels separated by blanks.
 
-Offsets are byte positions in a block of lines. An offset of 0 marks a token that is not a number, or not in plain syntax (see
-:mod:`evaluator.kernels.reading`).
+Offsets are byte positions in a block of lines. An offset of 0 marks a token that is not a number, or not in plain
+syntax (see :mod:`evaluator.kernels.reading`).
 """
 
 from evaluator.kernels.jit import inlined, subroutine

@@ -162,7 +162,7 @@ class ClassificationScorer(
     track = CLASSIFICATION
 
     def truth_of(self, prepared: Truth) -> ClassificationTruth:
-        """Return a prepared truth as an instance of this track's truth class."""
+        """Return a prepared ground truth as an instance of this track's ground truth class."""
         return ClassificationTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> TrackParameters:
@@ -170,11 +170,12 @@ class ClassificationScorer(
         return TrackParameters()
 
     def compile_truth(self, folder: TruthFolder, parameters: TrackParameters) -> ClassificationTruth:
-        """Check a truth folder and compile it.
+        """Check a ground truth folder and compile it.
 
         Raises
         ------
         InvalidTruth
+            If the ground truth folder has faults.
         """
         tables = {"image_labels.csv": folder.table("image_labels.csv")}
         labelling = Labelling.of(folder, tables, expand=True)

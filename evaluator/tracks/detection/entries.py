@@ -25,9 +25,9 @@ class Entries:
     ----------
     images : int array of shape (N,)
     classes : int array of shape (N,)
-        Code of the class of each entry. With C classes, labels that are not in the truth have the code C. An entry that
-        is not scored has C + 1 plus the code of its class. Curves of such entries are computed and discarded;
-        otherwise, running time and memory use would reveal which entries are scored.
+        Code of the class of each entry. With C classes, labels that are not in the ground truth have the code C. An
+        entry that is not scored has C + 1 plus the code of its class. Curves of such entries are computed and
+        discarded; otherwise, running time and memory use would reveal which entries are scored.
     confidences : float64 array of shape (N,)
     weights : float64 array of shape (N,)
         The amount that each entry adds to the number of true positives: 1 for a detection that hits an object, the

@@ -42,7 +42,7 @@ def detections_of(truth: DetectionTruth, table: SubmissionTable, parameters: Det
 def matched(
     truth: DetectionTruth, detections: Detections, parameters: DetectionParameters, progress: Progress
 ) -> tuple[DetectionTruth, Matches]:
-    """Match the valid detections. Return the part of the truth that the protocol uses, and the matches."""
+    """Match the valid detections. Return the part of the ground truth that the protocol uses, and the matches."""
     progress("matching", 0.0)
     detections = detections[are_valid(detections)]
     if parameters.protocol == "fiftyone":
@@ -119,7 +119,7 @@ class DetectionScorer(Scorer[DetectionTruth, DetectionParameters, SubmissionTabl
     track = DETECTION
 
     def truth_of(self, prepared: Truth) -> DetectionTruth:
-        """Return a truth as an instance of this track's truth class."""
+        """Return a ground truth as an instance of this track's ground truth class."""
         return DetectionTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> DetectionParameters:

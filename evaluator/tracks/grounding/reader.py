@@ -23,7 +23,7 @@ NOT_EVALUATED = -1
 
 @dataclass(frozen=True, slots=True)
 class RankedBoxes:
-    """The predicted boxes of the phrases in the truth.
+    """The predicted boxes of the phrases in the ground truth.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ def _add_defects(document: Document, box: Any, path: str) -> None:
 
 
 def _phrases(document: Document, entries: Sequence[SentenceEntry], truth: GroundingTruth) -> list[int]:
-    """Return the phrase of each list, NOT_EVALUATED for lists of unknown sentences. Add defects for invalid sentences."""
+    """Return the phrase of each list, NOT_EVALUATED for an unknown sentence. Add defects for invalid sentences."""
     missing = {sentence: code for code, sentence in enumerate(truth.sentences)}
     starts = truth.phrase_starts.tolist()
     phrases: list[int] = []

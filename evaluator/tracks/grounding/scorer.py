@@ -81,7 +81,7 @@ class GroundingScorer(Scorer[GroundingTruth, GroundingParameters, RankedBoxes]):
     track = GROUNDING
 
     def truth_of(self, prepared: Truth) -> GroundingTruth:
-        """Return a prepared truth as an instance of this track's truth class."""
+        """Return a prepared ground truth as an instance of this track's ground truth class."""
         return GroundingTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> GroundingParameters:

@@ -98,7 +98,7 @@ class ObjectNetScorer(Scorer[ObjectNetTruth, ObjectNetParameters, SubmissionTabl
     track = OBJECTNET
 
     def truth_of(self, prepared: Truth) -> ObjectNetTruth:
-        """Return a prepared truth as an instance of this track's truth class."""
+        """Return a prepared ground truth as an instance of this track's ground truth class."""
         return ObjectNetTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> ObjectNetParameters:

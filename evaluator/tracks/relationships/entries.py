@@ -31,9 +31,9 @@ class PairEntries:
     images : int array of shape (N,)
         Code of the image of each pair.
     relations : int array of shape (N,)
-        Code of the relation of each pair. With R relations, a relation that is not in the truth has the code R. A pair
-        that is not scored has R + 1 plus the code of its relation. Curves of such pairs are computed and discarded;
-        otherwise, the running time would reveal which pairs are scored.
+        Code of the relation of each pair. With R relations, a relation that is not in the ground truth has the code R.
+        A pair that is not scored has R + 1 plus the code of its relation. Curves of such pairs are computed and
+        discarded; otherwise, the running time would reveal which pairs are scored.
     confidences : float64 array of shape (N,)
     misses : bool arrays of shape (N,), one for each of :data:`KINDS`
         Whether each pair is a false positive.

@@ -24,11 +24,11 @@ class Pairs:
     rows : int64 array of shape (N,)
         Row of each pair in the table that was read.
     images, relations : int64 arrays of shape (N,)
-        Code of the image and of the relation of each pair. Relations that are not in the truth all share the code after
-        that of the last relation.
+        Code of the image and of the relation of each pair. Relations that are not in the ground truth all share the
+        code after that of the last relation.
     keys : int64 array of shape (N,)
-        Triplet key of each pair, encoded as in the truth; -1, which is not a valid key, if one of the labels is not in
-        the truth.
+        Triplet key of each pair, encoded as in the ground truth; -1, which is not a valid key, if one of the labels is
+        not in the ground truth.
     confidences : float64 array of shape (N,)
     first_boxes, second_boxes : float32 arrays of shape (N, 4)
     coordinates : list of eight float64 arrays of shape (N,)
@@ -49,9 +49,9 @@ class Pairs:
 
     @property
     def has_labels(self) -> NDArray[np.bool_]:
-        """Whether both labels of a pair are in the truth, shape (N,).
+        """Whether both labels of a pair are in the ground truth, shape (N,).
 
-        A notice states how many pairs have a label that is not in the truth.
+        A notice states how many pairs have a label that is not in the ground truth.
         """
         return self.keys >= 0
 

@@ -71,7 +71,7 @@ class RelationshipsScorer(Scorer[RelationshipsTruth, RelationshipsParameters, Su
     track = RELATIONSHIPS
 
     def truth_of(self, prepared: Truth) -> RelationshipsTruth:
-        """Return a truth as an instance of this track's truth class."""
+        """Return a ground truth as an instance of this track's ground truth class."""
         return RelationshipsTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> RelationshipsParameters:

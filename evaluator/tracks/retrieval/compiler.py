@@ -1,4 +1,4 @@
-"""Compiles a truth folder of the retrieval track."""
+"""Compiles a ground truth folder of the retrieval track."""
 
 from typing import Any
 
@@ -17,11 +17,12 @@ GALLERY = "gallery.json"
 
 
 def compile_truth(folder: TruthFolder, parameters: TrackParameters) -> RetrievalTruth:
-    """Check a truth folder and compile it.
+    """Check a ground truth folder and compile it.
 
     Raises
     ------
     InvalidTruth
+        If the ground truth folder has faults.
     """
     named, captions, sentences = _gallery(folder)
     positions = {image: Position(GALLERY, column=f"{TOP}.images[{index}]") for index, image in enumerate(named)}

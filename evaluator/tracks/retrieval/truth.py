@@ -62,7 +62,7 @@ class RetrievalTruth(Truth):
         """Return the queries of a direction and their answers, both sorted by id.
 
         Ids are sorted because files that were prepared by earlier versions contain the captions in the order of the
-        truth folder, which the order of defects must not reveal.
+        ground truth folder, which the order of defects must not reveal.
         """
         captions = dict(sorted((caption, index) for index, caption in enumerate(self.captions)))
         images = {self.images[code]: code for code in np.unique(self.caption_images).tolist()}

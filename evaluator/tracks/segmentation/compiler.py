@@ -1,4 +1,4 @@
-"""Compiles a truth folder of the segmentation track."""
+"""Compiles a ground truth folder of the segmentation track."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ class Objects:
 
 
 def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> SegmentationTruth:
-    """Check a truth folder and return its compiled truth.
+    """Check a ground truth folder and return its compiled ground truth.
 
     Raises
     ------
@@ -201,7 +201,9 @@ def _joined(
 def _by_kind(
     objects: Objects, mask_of: NDArray[np.int64], origin: NDArray[np.int64], keys: NDArray[np.int64]
 ) -> dict[str, NDArray[Any]]:
-    """Return the object arrays of the truth, separately for ordinary objects and groups, with and without a mask.
+    """Return the arrays that describe the objects of a ground truth, separately for each kind of object.
+
+    The kinds are ordinary objects and groups, each with and without a mask.
 
     Parameters
     ----------

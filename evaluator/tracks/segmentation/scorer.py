@@ -148,7 +148,7 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
     track = SEGMENTATION
 
     def truth_of(self, prepared: Truth) -> SegmentationTruth:
-        """Return a truth as an instance of this track's truth class."""
+        """Return a ground truth as an instance of this track's ground truth class."""
         return SegmentationTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> SegmentationParameters:

@@ -90,6 +90,7 @@ class Reader(Protocol):
         Raises
         ------
         Declined
+            If the reference implementation must read the file.
         """
 
 
@@ -146,6 +147,7 @@ def read_all(
     Raises
     ------
     Declined
+        If the reference implementation must read the file.
     """
     limits = resources.limits
     if (limits.number_characters, limits.text_characters) != (CHARACTERS, MAX_CHARACTERS):

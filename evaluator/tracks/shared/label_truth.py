@@ -1,4 +1,4 @@
-"""Defines base classes for truths with labels, with verified labels, and with objects in a label hierarchy."""
+"""Defines base classes for ground truths with labels, with verified labels, and with objects in a label hierarchy."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -14,7 +14,7 @@ IndexArrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64]]
 
 
 class StoredIndex:
-    """A descriptor for truth classes that reads the hash table of a sequence of strings.
+    """A descriptor for ground truth classes that reads the hash table of a sequence of strings.
 
     The value is a tuple of the three arrays in :class:`evaluator.kernels.text.lookup.TextIndex`. That class itself is
     not used, because importing it would load numba.
@@ -22,7 +22,7 @@ class StoredIndex:
     Parameters
     ----------
     name : str
-        Name of the sequence in the truth.
+        Name of the sequence in the ground truth.
     """
 
     def __init__(self, name: str) -> None:
@@ -41,7 +41,7 @@ class StoredIndex:
 
 
 class LabelTruth(Truth):
-    """The truth of a track whose submissions contain labels."""
+    """The ground truth of a track whose submissions contain labels."""
 
     labels = StoredTexts()
     """The labels. The index of a label is its code."""
@@ -61,7 +61,7 @@ class LabelTruth(Truth):
 
     @property
     def _names(self) -> Sequence[str]:
-        """The display name of each label; empty in truths that were prepared without them."""
+        """The display name of each label; empty in ground truths that were prepared without them."""
         return self.texts.get("names", ())
 
     @cached_property
@@ -106,8 +106,8 @@ def by_name(labels: Sequence[str], names: Sequence[str]) -> dict[str, str]:
 def sorted_by_id(labels: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return labels in sorted order together with their display names, if any.
 
-    Sorting is necessary because the order in a truth file such as ``classes.csv`` may reveal how frequent the labels
-    are.
+    Sorting is necessary because the order in a ground truth file such as ``classes.csv`` may reveal how frequent the
+    labels are.
 
     >>> sorted_by_id(["/m/dog", "/m/cat"], ["Dog", "Cat"])
     (['/m/cat', '/m/dog'], ['Cat', 'Dog'])
@@ -117,7 +117,7 @@ def sorted_by_id(labels: Sequence[str], names: Sequence[str]) -> tuple[list[str]
 
 
 class VerifiedTruth(LabelTruth):
-    """The truth of a track in which annotators verified some labels of each image as present or absent.
+    """The ground truth of a track in which annotators verified some labels of each image as present or absent.
 
     Labels that were not verified in an image are not scored in this image. The *key* of a label in an image is (image
     code × number of labels + label code).
@@ -145,7 +145,7 @@ class VerifiedTruth(LabelTruth):
 
 
 class ObjectTruth(VerifiedTruth):
-    """The truth of a track in which objects are located: individual objects, and groups annotated as one object.
+    """The ground truth of a track in which objects are located: individual objects, and groups annotated as one object.
 
     With a hierarchy, each object has a copy for every ancestor of its label. Objects are sorted by key (image and
     label) and then by row of the file.

@@ -27,7 +27,7 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
-    """The images, the labels, and the verified labels of a truth folder.
+    """The images, the labels, and the verified labels of a ground truth folder.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Labelling:
 
     @classmethod
     def of(cls, folder: TruthFolder, tables: Mapping[str, "TruthTable"], *, expand: bool) -> "Labelling":
-        """Read the labels of a truth folder. Faults are collected instead of raised.
+        """Read the labels of a ground truth folder. Faults are collected instead of raised.
 
         Parameters
         ----------
@@ -136,11 +136,11 @@ class Labelling:
 
     @property
     def texts(self) -> dict[str, list[str]]:
-        """The sequences of strings in a prepared truth: image ids, labels and display names."""
+        """The sequences of strings in a prepared ground truth: image ids, labels and display names."""
         return {"images": list(self.images), "labels": list(self.labels), "names": self.names}
 
     def flags(self, folder: TruthFolder) -> dict[str, bool]:
-        """Return the flags of a prepared truth, which state whether images and labels are listed."""
+        """Return the flags of a prepared ground truth, which state whether images and labels are listed."""
         return {"images_listed": "images.csv" in folder, "labels_listed": self.closed}
 
 

@@ -13,7 +13,7 @@ from evaluator.report import ClassRow, SplitReport, finite
 
 
 def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Counts) -> SplitReport:
-    """Return the score report for a split with a table of averages, and the precision, recall, F1 and support for each class.
+    """Add precision, recall, F1 and support for each class, and a table of averages, to the report of a split.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ def ablation(
     group-of boxes are not positives. The result has a row for each combination of these rules. The row for the
     parameters used in scoring contains the score of the submission.
 
-    If the truth was compiled without a hierarchy, there are no rows with the hierarchy.
+    If the ground truth was compiled without a hierarchy, there are no rows with the hierarchy.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ Overlap = Callable[[Codes, Codes], Overlaps]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The overlaps of N false positives with the objects of a truth.
+    """The overlaps of N false positives with the objects of a ground truth.
 
     Attributes
     ----------

@@ -48,7 +48,7 @@ def joined(parts: Sequence[Collected]) -> Collected:
 def capped(truth: KernelTruth, found: Collected) -> Collected:
     """Return the most confident predictions for each image and label, ordered by image.
 
-    All labels that are not in the truth are treated as one label.
+    All labels that are not in the ground truth are treated as one label.
     """
     labels = len(truth.labels.starts)  # All unknown labels share one additional label.
     keys = found.images.astype(np.int64) * labels + found.labels + 1

@@ -34,7 +34,7 @@ BYTES_PER_LINE = 3  # The shortest line is "a,\n".
 
 
 def kernel_truth(truth: DetectionTruth) -> KernelTruth:
-    """Return the arrays of a truth in the form that the kernels expect."""
+    """Return the arrays of a ground truth in the form that the kernels expect."""
     closed = np.array([truth.images_listed, truth.labels_listed])
     closed.flags.writeable = False
     return KernelTruth(
@@ -53,7 +53,7 @@ def kernel_truth(truth: DetectionTruth) -> KernelTruth:
 
 
 def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
-    """Return the public parts of a truth, without boxes and verified classes, in the form that the kernels expect."""
+    """Return the public parts of a ground truth, without boxes and verified classes, in the form for kernels."""
     count, listed = truth.public_labels
     closed = np.array([truth.images_listed, truth.labels_listed])
     images = len(truth.images)
@@ -159,6 +159,7 @@ class DetectionReader:
         Raises
         ------
         Declined
+            If the reference implementation must read the file.
         """
         detections = stop // BYTES_PER_DETECTION + 1
         found_groups = min(detections, len(self.truth.groups)) if self.header.kaggle else 0
@@ -180,7 +181,7 @@ class DetectionReader:
             state.counts[UNKNOWN_IMAGE_HASHES] = 0
 
     def _make_room(self, entries: int, *, lines: int = 0) -> None:
-        """Ensure that there is room for ``entries`` more entries and for ``lines`` more hashes of image ids."""
+        """Ensure that there is room for ``entries`` more entries and for ``lines`` hashes of image ids."""
         used = int(self.state.counts[ENTRIES])
         if used + entries > len(self.state.codes):
             self.filled, self.filled_images = self.entries(), self.entry_images()

@@ -53,7 +53,7 @@ def check(
     """Read a submission without scoring it, and add notices about it to ``findings``.
 
     Return None if the file has no defect; otherwise, return the reason why the reference implementation must check the
-    file. Only the public parts of the truth are used, so the truth may come from a check kit.
+    file. Only the public parts of the ground truth are used, so the ground truth may come from a check kit.
     """
     try:
         readers = read_once(submission, resources, public_kernel_truth(truth), parameters)
@@ -74,6 +74,7 @@ def outcome_of(
     Raises
     ------
     Declined
+        If the reference implementation must read the file.
     """
     weight, progress = parameters.group_of_weight, request.resources.progress
     readers = read_file(truth, request, parameters)
@@ -108,6 +109,7 @@ def read_file(
     Raises
     ------
     Declined
+        If the reference implementation must read the file.
     """
     arrays = kernel_truth(truth)
     submission, resources, keeps_images = request.submission, request.resources, request.report.needs_images
@@ -135,6 +137,7 @@ def read_once(
     Raises
     ------
     Declined
+        If the reference implementation must read the file.
     """
     marked = np.zeros(len(truth.usage), bool) if overfull is None else overfull
     marked.flags.writeable = False

@@ -27,7 +27,7 @@ BYTES_PER_LINE = 3  # The shortest line is "a,\n".
 
 
 def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
-    """Return the arrays of a truth in the form that the kernels expect."""
+    """Return the arrays of a ground truth in the form that the kernels expect."""
     closed = np.array([truth.images_listed, truth.labels_listed, truth.relations_listed])
     closed.flags.writeable = False
     return KernelTruth(
@@ -46,7 +46,7 @@ def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
 
 
 def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
-    """Return the public parts of a truth, without triplets and verified labels, in the form that the kernels expect."""
+    """Return the public parts of a ground truth, without triplets and verified labels, in the form for kernels."""
     images = len(truth.images)
     arrays = {
         "closed": np.array([truth.images_listed, truth.labels_listed, truth.relations_listed]),
@@ -113,6 +113,7 @@ class RelationshipReader:
         Raises
         ------
         Declined
+            If the reference implementation must read the file.
         """
         self._make_room(stop // BYTES_PER_PAIR + 1, lines=stop // BYTES_PER_LINE + 1)
         if self.header.kaggle:
@@ -128,7 +129,10 @@ class RelationshipReader:
             self.state.counts[UNKNOWN_IMAGE_HASHES] = 0
 
     def _make_room(self, entries: int, *, lines: int) -> None:
-        """Make room for more entries and more hashes of image ids. If the capacity grows, it at least doubles, so that copying is rare."""
+        """Ensure that there is room for ``entries`` more entries and for ``lines`` hashes of image ids.
+
+        If the capacity for entries grows, it at least doubles, so that copying is rare.
+        """
         state, needed = self.state, self.entries + entries
         if needed > len(state.confidences):
             more = max(needed, 2 * len(state.confidences)) - self.entries

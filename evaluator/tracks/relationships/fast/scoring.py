@@ -54,7 +54,7 @@ def check(
     """Read a submission without scoring it, and add notices about it to ``findings``.
 
     Return None if the file has no defect; otherwise, return the reason why the reference implementation must check the
-    file. Only the public parts of the truth are used, so the truth may come from a check kit.
+    file. Only the public parts of the ground truth are used, so the ground truth may come from a check kit.
     """
     try:
         readers = read_file(submission, resources, public_kernel_truth(truth), parameters)
@@ -72,6 +72,7 @@ def read_file(
     Raises
     ------
     Declined
+        If the reference implementation must read the file.
     """
 
     def all_readers(header: FileHeader) -> Sequence[RelationshipReader]:
@@ -97,6 +98,7 @@ def scored_pairs(
     Raises
     ------
     Declined
+        If the reference implementation must read the file.
     """
     readers = read_file(request.submission, request.resources, kernel_truth(truth), parameters)
     request.resources.progress("matching", 0.0)
