@@ -45,7 +45,7 @@ def _area(hits, precisions, points, positives):
 
 @subroutine
 def _average_precision(keys, other_keys, positives, hits, precisions):
-    """Return the area under the interpolated precision/recall curve of a class, whose entries are two sorted arrays.
+    """Return the area under an interpolated precision/recall curve whose entries are in two sorted arrays of keys.
 
     The sums equal those of :func:`evaluator.metrics.average_precision.average_precision`, in the same order. All
     keys with the same confidence form one point. Each precision is replaced by the highest precision at the same or

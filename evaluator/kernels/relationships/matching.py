@@ -106,8 +106,8 @@ def _first_triplet(truth, image, key):
 def claim(state, target, entry, confidence, overlap, coordinates):
     """Record that a pair claims a triplet or a phrase.
 
-    Of all pairs that claim it, the first in the order of :func:`~evaluator.kernels.overlap.precedes` is the true
-    positive.
+    Of all pairs that claim the same triplet or phrase, the first in the order of
+    :func:`~evaluator.kernels.overlap.precedes` is the true positive.
 
     Parameters
     ----------

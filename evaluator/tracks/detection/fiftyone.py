@@ -14,7 +14,7 @@ from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Splits
 
 KERNEL = "evaluator.kernels.detection.fiftyone"
-"""Name of the kernel module. It is loaded only for this protocol, because numba is slow to load."""
+"""Name of the kernel module. It is loaded only for FiftyOne's rules, because numba is slow to load."""
 
 
 def counted(truth: DetectionTruth, parameters: DetectionParameters) -> DetectionTruth:

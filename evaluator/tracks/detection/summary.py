@@ -25,7 +25,7 @@ def weighted(ordinary: Counts, groups: Counts, group_weight: float) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class EntryCounts:
-    """The numbers of entries in each class, for one split; arrays of shape (classes,).
+    """The numbers of curve entries in each class, for one split; arrays of shape (classes,).
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Scores Open Images visual relationships: triplets with two boxes, and phrases, each the smallest box around both."""
+"""Scores Open Images visual relationships: triplets with two boxes, and phrases with one box around both."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -53,7 +53,7 @@ class EntryBuckets:
         return cls(keys, ends, hits_and_misses[:, 1])
 
     def bucket(self, number: int) -> NDArray[np.uint64]:
-        """Return a view of the keys of a bucket."""
+        """Return the keys of a bucket, as a view of ``keys``."""
         return self.keys[self.ends[number] : self.ends[number + 1]]
 
     def sort(self, threads: int) -> None:

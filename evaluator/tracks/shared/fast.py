@@ -62,7 +62,7 @@ class KernelState(Protocol):
 
 
 class Reader(Protocol):
-    """The interface of the reader of one thread, with the state of its kernels.
+    """The interface of a reader, which processes blocks of a submission in one thread.
 
     Attributes
     ----------

@@ -48,7 +48,7 @@ class LabelTruth(Truth):
 
     @property
     def public_texts(self) -> dict[str, Sequence[str]]:
-        """The images, the public list of labels and, if ``classes.csv`` exists, the display names of the labels."""
+        """The strings that participants may see: the image ids, the public labels and their display names, if any."""
         count, listed = self.public_labels
         labels = list(self.labels)[:count] if listed else []
         labels, names = sorted_by_id(labels, self._names if self.labels_listed else ())
@@ -56,7 +56,7 @@ class LabelTruth(Truth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The number of labels in the hierarchy, if participants know the labels from the hierarchy."""
+        """The number of labels in the hierarchy; empty if ``classes.csv`` lists the labels."""
         return {name: array for name, array in self.arrays.items() if name == "listed_labels"}
 
     @property
@@ -71,7 +71,7 @@ class LabelTruth(Truth):
 
     @property
     def labels_listed(self) -> bool:
-        """Whether ``classes.csv`` lists the labels. If so, any other label is a defect."""
+        """Whether ``classes.csv`` lists the labels. If so, any other label in a submission is a defect."""
         return self.flags["labels_listed"]
 
     @cached_property
@@ -126,7 +126,7 @@ class VerifiedTruth(LabelTruth):
     names = StoredTexts()
     """Display name of each label."""
     verified = StoredArray[np.int64]()
-    """Keys of the verified labels of all images, ascending and distinct; shape (V,)."""
+    """Keys (image and label) of the verified labels of all images, ascending and distinct; shape (V,)."""
 
     def images_and_labels(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the image code and the label code of each key, as two arrays with the same shape as ``keys``."""
@@ -156,7 +156,8 @@ class ObjectTruth(VerifiedTruth):
     group_keys = StoredArray[np.int64]()
     """Key (image and label) of each group of objects, ascending; shape (G,)."""
     object_counts = StoredArray[np.int64]("objects")
-    """Numbers of ordinary objects and of groups, by usage of the image and by label; see :func:`count_objects`."""
+    """Numbers of ordinary objects and of groups, by usage of the image (such as public) and by label; see
+    :func:`count_objects`."""
     ancestors = StoredArray[np.int64]()
     """Codes of the ancestors of the first label, followed by those of the second label, and so on."""
     ancestor_ends = StoredArray[np.int64]()
@@ -176,7 +177,7 @@ class ObjectTruth(VerifiedTruth):
 def count_objects(
     object_keys: NDArray[np.int64], group_keys: NDArray[np.int64], usage: NDArray[np.int8], labels: int
 ) -> NDArray[np.int64]:
-    """Return the numbers of ordinary objects and of groups with each label in the images with each usage.
+    """Return the numbers of ordinary objects and of groups, by usage of the image (such as public) and by label.
 
     Returns
     -------

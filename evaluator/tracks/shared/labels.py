@@ -128,7 +128,7 @@ class Labelling:
 
     @property
     def ancestor_arrays(self) -> dict[str, Codes]:
-        """The arrays with the ancestors of all labels."""
+        """The arrays in which a prepared ground truth stores the ancestors of all labels."""
         return {
             "ancestors": np.array([ancestor for each in self.ancestors for ancestor in each], np.int64),
             "ancestor_ends": np.cumsum([len(each) for each in self.ancestors], dtype=np.int64),

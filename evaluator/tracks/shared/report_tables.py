@@ -13,7 +13,7 @@ from evaluator.report import ClassRow, SplitReport, finite
 
 
 def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Counts) -> SplitReport:
-    """Add precision, recall, F1 and support for each class, and a table of averages, to the report of a split.
+    """Return the report of a split with precision, recall, F1 and support for each class, and a table of averages.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ NONE = -1
 def with_rates(
     truth: ObjectTruth, matches: Matches, report: SplitReport, in_split: NDArray[np.bool_], group_weight: float
 ) -> SplitReport:
-    """Add precision, recall and F1 for each class, and their averages, to the report of a split."""
+    """Return the report of a split with precision, recall and F1 for each class, and with their averages."""
     codes = [truth.label_codes[str(row["label"])] for row in report.classes]
     true, support = (np.array([row[name] for row in report.classes], float) for name in ("true_positives", "truths"))
     predicted = _predicted(truth, matches, in_split, group_weight)

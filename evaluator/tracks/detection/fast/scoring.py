@@ -149,7 +149,7 @@ def read_once(
 
 
 def entries_with_images(readers: Sequence[DetectionReader]) -> Entries:
-    """Return the entries of all threads with their images."""
+    """Return the curve entries of all threads, with the image of each entry."""
     segments = [part for reader in readers for part in reader.entries()]
     confidences, codes = (np.concatenate(parts) for parts in zip(*segments, strict=True))
     images = np.concatenate([part for reader in readers for part in reader.entry_images()])

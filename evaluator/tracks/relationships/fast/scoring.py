@@ -111,7 +111,7 @@ def scored_pairs(
 
 
 def all_entries(readers: Sequence[RelationshipReader]) -> PairEntries:
-    """Return the entries of all threads in ascending order of confidence, so that no bucket needs to be sorted."""
+    """Return the curve entries of all threads by ascending confidence, so that no bucket needs to be sorted."""
     misses = misses_of(readers)
     confidences, images, relations = (
         np.concatenate([getattr(reader.state, name)[: reader.entries] for reader in readers])
@@ -137,7 +137,7 @@ def misses_of(readers: Sequence[RelationshipReader]) -> list[NDArray[np.bool_]]:
 
 @dataclass(frozen=True, slots=True)
 class RelationshipBuckets:
-    """The entries of a submission, sorted into the buckets of all curves.
+    """The curve entries of a submission, sorted into buckets.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class RelationshipBuckets:
 
     @classmethod
     def of(cls, truth: RelationshipsTruth, entries: PairEntries) -> "RelationshipBuckets":
-        """Distribute entries, which must be sorted by confidence, to the buckets of all curves."""
+        """Distribute curve entries, which must be sorted by confidence, to the buckets of all curves."""
         private = (truth.usage[entries.images] == PRIVATE) * np.uint32(2)
 
         def buckets(curves: Integers, missing: NDArray[np.bool_], count: int) -> EntryBuckets:
