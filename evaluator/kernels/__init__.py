@@ -26,11 +26,11 @@ def compile_once(progress: Callable[[str, float], None]) -> None:
     progress : callable
         Called with the stage COMPILING and the completed fraction. Not called if there is nothing to compile.
     """
-    jit = import_module("evaluator.kernels.jit")  # It is imported here because loading numba is slow.
+    jit = import_module("evaluator.kernels.jit")  # The module is imported here because loading numba is slow.
     if (jit.CACHE_FOLDER / jit.FILLED).exists():
         return
     load(progress)
-    with suppress(OSError):  # The file cannot be created in a read-only cache folder.
+    with suppress(OSError):  # The marker file cannot be created if the cache folder is read-only.
         (jit.CACHE_FOLDER / jit.FILLED).touch()
 
 

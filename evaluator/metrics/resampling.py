@@ -208,7 +208,7 @@ def _ascending_order(
     bounds: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Return the order that sorts entries by curve and then by confidence. In a tie, false positives come last."""
-    # Nonnegative floats are in the same order as their bits. The shift below removes the sign of -0.0.
+    # Nonnegative floats and their bit patterns sort in the same order. The shift below removes the sign of -0.0.
     if (confidences >= 0).all():
         levels = confidences.view(np.uint64)
     else:

@@ -59,7 +59,8 @@ def share_interval(replicates: Numbers, observed: float, trials: Trials, *, plai
     if np.ptp(defined) <= ROUNDING:
         return wilson_interval(observed, trials.images)
     hits = observed * trials.count
-    if plain and min(hits, trials.count - hits) < FEW - 0.5:  # The number of hits is a whole number, up to rounding.
+    # ``hits`` is a whole number only up to rounding errors, so the limit is half a hit lower.
+    if plain and min(hits, trials.count - hits) < FEW - 0.5:
         return wilson_interval(observed, observed * (1 - observed) / float(defined.var()))
     return percentiles
 

@@ -1,4 +1,4 @@
-"""Opens ground truths, by loading prepared files or compiling folders."""
+"""Opens ground truths by loading prepared files or compiling folders."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

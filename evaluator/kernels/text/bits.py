@@ -88,7 +88,7 @@ def as_float(context: Any, bits: Any) -> Any:
 
 @intrinsic
 def strtod(context: Any, data: Any, at: Any) -> Any:
-    """Read a number with the C library's ``strtod``. Return its value and its number of characters."""
+    """Read a number with the C library's ``strtod``. Return its value and its length in characters."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         text = ir.IntType(8).as_pointer()

@@ -209,7 +209,7 @@ def _by_library(data, at, end):
 
 @subroutine
 def number_at(data, at):
-    """Read one number.
+    """Read a decimal number.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ class ClassificationStatistics:
     curves: CurveSteps
 
     def metrics(self, weights: Weights, engine: Engine) -> Mapping[str, Numbers]:
-        """Return every metric in each bootstrap replicate."""
+        """Return the value of every metric in each bootstrap replicate."""
 
         def areas(positives: Numbers) -> Numbers:
             return engine.average_precisions(weights, self.curves, positives, 1.0)

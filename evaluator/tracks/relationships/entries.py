@@ -157,7 +157,7 @@ class PairStatistics:
     weights: Weights
 
     def metrics(self, image_weights: ImageWeights, engine: Engine) -> Mapping[str, Numbers]:
-        """Return every metric in each bootstrap replicate."""
+        """Return the value of every metric in each bootstrap replicate."""
 
         def areas(curves: CurveSteps) -> Areas:
             return lambda positives: engine.average_precisions(image_weights, curves, positives, 1.0)

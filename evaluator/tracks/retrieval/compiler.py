@@ -96,7 +96,7 @@ def _gallery(folder: TruthFolder) -> tuple[list[str], dict[str, str], dict[str, 
 
 
 def _caption(entry: Any) -> tuple[str, str]:
-    """Return the id and the image of a caption. An id or an image that is missing or invalid is an empty string."""
+    """Return the id and the image of a caption. Empty strings stand for missing or invalid values."""
     caption = entry.get("caption_id") if isinstance(entry, dict) else entry
     image = entry.get("image_id") if isinstance(entry, dict) else None
     if not isinstance(caption, str):

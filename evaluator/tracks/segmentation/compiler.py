@@ -144,7 +144,7 @@ def _sides(
         wrong = np.array([numbers.size_defect(text) is not None for text in texts], bool)
         table.mark(column, wrong, "truth_bad_value", "is not a size in pixels")
         of_row = np.array([1 if bad else int(text) for bad, text in zip(wrong, texts, strict=True)], np.int64)
-        # Rows with an unknown image have the index -1, which selects this last element.
+        # Rows with an unknown image have the index -1, which selects the additional last element.
         of_image = np.zeros(count + 1, np.int64)
         if known is None:
             of_image[images] = of_row
@@ -181,7 +181,7 @@ def _joined(
 ) -> tuple[Objects, NDArray[np.int64], NDArray[np.bool_]]:
     """Return all objects in the order of the files, and the row of each object in masks.csv, or NO_MASK.
 
-    The third array contains whether each row of masks.csv has no box in boxes.csv.
+    The third array states for each row of masks.csv whether boxes.csv has no box for it.
 
     A mask belongs to the box with the same image, label, coordinates and IsGroupOf. If several boxes are equal, the
     first mask belongs to the first box, and so on. As in the official code, a mask without a box is an object too. An

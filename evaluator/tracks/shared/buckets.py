@@ -20,7 +20,7 @@ HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 
 @dataclass(slots=True)
 class EntryBuckets:
-    """The entries of all curves as sort keys, bucket by bucket.
+    """The sort keys of all curve entries, bucket by bucket.
 
     The number of a bucket is class × 2, plus 1 for private images.
 

@@ -177,7 +177,7 @@ def _labels_of_objects(
 def _label_codes(
     tables: Mapping[str, "TruthTable"], hierarchy: Hierarchy | None, listed: Mapping[str, str] | None
 ) -> dict[str, int]:
-    """Return the code of each label.
+    """Return a dict that maps each label to its code.
 
     If there is a ``classes.csv``, only its labels have codes, in the order of the file. Ancestors that the file does
     not list are not evaluated. Without ``classes.csv``, the sorted labels of the hierarchy come first, followed by the

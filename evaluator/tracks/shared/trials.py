@@ -119,6 +119,6 @@ class TrialStatistics:
     metrics_of: Metrics
 
     def metrics(self, weights: Weights, engine: Engine) -> Mapping[str, Numbers]:
-        """Return every metric in each bootstrap replicate."""
+        """Return the value of every metric in each bootstrap replicate."""
         hits = {name: engine.sums(weights, groups) for name, groups in self.hits.items()}
         return self.metrics_of(TrialCounts(engine.sums(weights, self.trials), hits))

@@ -104,7 +104,7 @@ def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDAr
     """Return, for each class, counts of ignored detections, group-of boxes found, absorbed detections and misses.
 
     Each detection is counted in at most one of these columns. The misses are the positives minus the true positives; a
-    missed group-of box counts with its weight.
+    missed group-of box contributes its weight.
     """
     truth, matches, labels = found.truth, found.matches, len(found.truth.labels)
     ignored = np.ones(len(found.known), bool)

@@ -53,7 +53,10 @@ def kernel_truth(truth: DetectionTruth) -> KernelTruth:
 
 
 def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
-    """Return the public parts of a ground truth, without boxes and verified classes, in the form for kernels."""
+    """Return the public parts of a ground truth in the form that the kernels expect.
+
+    Boxes and verified classes are not public.
+    """
     count, listed = truth.public_labels
     closed = np.array([truth.images_listed, truth.labels_listed])
     images = len(truth.images)
@@ -79,7 +82,7 @@ def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
 
 
 class DetectionReader:
-    """The reader for one thread, with the state of its kernels and the memory segments that store the entries.
+    """A reader of detection submissions for one thread, with the state of its kernels and all curve entries.
 
     Parameters
     ----------

@@ -46,7 +46,10 @@ def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
 
 
 def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
-    """Return the public parts of a ground truth, without triplets and verified labels, in the form for kernels."""
+    """Return the public parts of a ground truth in the form that the kernels expect.
+
+    Triplets and verified labels are not public.
+    """
     images = len(truth.images)
     arrays = {
         "closed": np.array([truth.images_listed, truth.labels_listed, truth.relations_listed]),
@@ -68,7 +71,7 @@ def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
 
 
 class RelationshipReader:
-    """The reader for one thread, with the state of its kernels."""
+    """A reader of relationships submissions for one thread, with the state of its kernels."""
 
     def __init__(self, truth: KernelTruth, header: FileHeader, threshold: float) -> None:
         self.truth = truth
@@ -104,7 +107,7 @@ class RelationshipReader:
 
     @property
     def entries(self) -> int:
-        """The number of entries that the kernels have stored."""
+        """The number of curve entries that the kernels have stored."""
         return int(self.state.counts[ENTRIES])
 
     def read(self, data: Bytes, stop: int) -> None:
