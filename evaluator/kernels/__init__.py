@@ -12,8 +12,8 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 COMPILING = "compiling"
-# An image with more than CROWD predictions is called crowded. Kernels store a prediction that is not scored only if at
-# least CROWD predictions of the same image precede it.
+# An image with more than CROWD predictions is called crowded. Kernels discard a prediction that is not scored if it is
+# among the first CROWD predictions of its image.
 CROWD = 256
 FOLDER = Path(__file__).parent
 
@@ -26,11 +26,11 @@ def compile_once(progress: Callable[[str, float], None]) -> None:
     progress : callable
         Called with the stage COMPILING and the completed fraction. Not called if there is nothing to compile.
     """
-    jit = import_module("evaluator.kernels.jit")  # This import is slow because it loads numba.
+    jit = import_module("evaluator.kernels.jit")  # The module is imported here because loading numba is slow.
     if (jit.CACHE_FOLDER / jit.FILLED).exists():
         return
     load(progress)
-    with suppress(OSError):  # Nothing is cached if the folder is read-only.
+    with suppress(OSError):  # The marker file cannot be created if the cache folder is read-only.
         (jit.CACHE_FOLDER / jit.FILLED).touch()
 
 

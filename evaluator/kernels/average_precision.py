@@ -11,7 +11,7 @@ _1 = np.uint64(1)
 
 @kernel(types.float64[::1], types.uint32[::1], types.int64[::1], types.uint64[::1])
 def scatter(confidences, codes, next_free, keys):
-    """Write the key of each entry of the curves into its bucket: the second pass of a counting sort (Seward 1954).
+    """Write the sort key of each curve entry to its bucket, as the second pass of a counting sort (Seward 1954).
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def _area(hits, precisions, points, positives):
 
 @subroutine
 def _average_precision(keys, other_keys, positives, hits, precisions):
-    """Return the area under the interpolated precision/recall curve of the entries in two sorted arrays of keys.
+    """Return the area under an interpolated precision/recall curve whose entries are in two sorted arrays of keys.
 
     The sums equal those of :func:`evaluator.metrics.average_precision.average_precision`, in the same order. All
     keys with the same confidence form one point. Each precision is replaced by the highest precision at the same or

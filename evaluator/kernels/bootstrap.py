@@ -12,10 +12,11 @@ from numba import types
 from evaluator.draws import LANES
 from evaluator.kernels.jit import inlined, kernel, read_only
 
-ROWS_PER_SUM = 257  # The sum of 257 weights of at most 255 fits into 16 bits.
-# Rows of the array ``state`` of a curve, which has one column for each replicate. The first three rows are the weights
-# of the remaining full true positives, partial true positives and false positives. The others are the highest precision
-# so far, the area so far, and the weights of the full and partial true positives of the current step.
+ROWS_PER_SUM = 257  # Up to 257 weights of at most 255 can be added without overflowing 16 bits.
+# Rows of the array ``state``, which has one column for each replicate. The first three rows are the total weights of
+# the full true positives, partial true positives and false positives that remain to be processed. The other rows are
+# the highest precision so far, the area so far, and the weights of the full and partial true positives of the current
+# step.
 FULL, PARTIAL, FALSE, ENVELOPE, AREA, RUN, PARTIAL_RUN = range(7)
 STATES = 7
 SMALLEST = np.finfo(np.float64).tiny
@@ -29,7 +30,7 @@ def _clear(numbers):
 
 @inlined
 def _add(weights, rows, begin, end, counts, total):
-    """Add the weights of the images ``rows[begin:end]`` to ``total``."""
+    """Add the weights of the images in ``rows[begin:end]`` to ``total``, separately for each replicate."""
     for first in range(begin, end, ROWS_PER_SUM):
         _clear(counts)
         for entry in range(first, min(first + ROWS_PER_SUM, end)):
@@ -119,7 +120,7 @@ def average_precisions(weights, steps, positives, partial_weight):
 
 
 def _check(weights, rows, ends):
-    """Raise an error if the index of an image is out of range, because the kernels do not check bounds."""
+    """Raise an error if a kernel would access an array out of bounds, because kernels do not check bounds."""
     if weights.shape[1] != LANES:
         raise ValueError(f"expected a block of {LANES} replicates, found {weights.shape[1]}")
     if (len(rows) and rows.max() >= len(weights)) or ends.max(initial=0) != len(rows):

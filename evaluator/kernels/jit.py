@@ -19,7 +19,7 @@ from evaluator.kernels import FOLDER
 
 
 def _stamp() -> str:
-    """Return a hash of everything that affects the machine code: the sources of this package, numba, the processor.
+    """Return a hash of everything that affects the machine code, such as the sources, numba and the processor.
 
     numba's own cache checks only the file in which a function is defined, not the files of the functions it calls.
     """
@@ -32,9 +32,10 @@ def _stamp() -> str:
 
 
 def _cache_folder() -> Path:
-    """Return the cache folder.
+    """Return the folder in which the machine code of kernels is cached.
 
-    It is in NUMBA_CACHE_DIR if that is set, otherwise next to the sources or in the cache folder of the user.
+    The folder is in NUMBA_CACHE_DIR if this variable is set. Otherwise, it is next to the sources or in the user's
+    cache folder.
     """
     stamp = _stamp()
     if config.CACHE_DIR:
@@ -72,7 +73,7 @@ class _Cache(caching.Cache):
     _impl_class = _Implementation
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        with suppress(OSError):  # Nothing is cached if the folder is read-only.
+        with suppress(OSError):  # A read-only cache folder cannot store machine code.
             super().save_overload(sig, data)
 
 

@@ -10,7 +10,8 @@ from numba import types
 from evaluator.kernels.jit import inlined, kernel, read_only
 
 TEXT, OFFSETS = read_only(types.uint8), read_only(types.int64)
-EDGE, INSIDE = range(2)  # Columns of runs: the pixel at which a run ends, and the number of mask pixels before it.
+# Columns of the array ``runs``: the pixel at which a run ends, and the number of mask pixels before that pixel.
+EDGE, INSIDE = range(2)
 
 
 @inlined
@@ -39,7 +40,10 @@ def _decode(text, begin, end, runs, first):
 
 @inlined
 def _run_at(runs, low, stop, pixel):
-    """Return the first run, from index ``low`` on, that ends at or after a pixel (galloping and binary search)."""
+    """Return the index of the first run, starting at ``low``, that ends at or after a pixel.
+
+    A galloping search is followed by a binary search.
+    """
     step = 1
     while low + step < stop and runs[low + step - 1, EDGE] < pixel:
         low += step

@@ -11,7 +11,10 @@ from evaluator.kernels.jit import inlined
 
 @inlined
 def best_box(boxes, first, stop, coordinates):
-    """Return (index of the box with the highest IoU, that IoU): the first box in a tie, (-1, 0) if no box overlaps."""
+    """Return the index and the IoU of the box that a detection overlaps most; (-1, 0) if it overlaps no box.
+
+    In a tie, the first box is chosen.
+    """
     x_min, x_max, y_min, y_max = coordinates
     area = (y_max - y_min) * (x_max - x_min)
     best, highest = np.int64(-1), 0.0
@@ -21,7 +24,7 @@ def best_box(boxes, first, stop, coordinates):
         common = height * width
         box_area = (boxes[box, 3] - boxes[box, 2]) * (boxes[box, 1] - boxes[box, 0])
         overlap = common / (area + box_area - common)
-        # This comparison is branch-free, because the CPU could not predict which box is better.
+        # The comparison has no branches, because the CPU could not predict which box is better.
         better = (width > 0.0) & (height > 0.0) & (highest < overlap) & (overlap < np.inf)
         best, highest = (np.int64(box), overlap) if better else (best, highest)
     return best, highest
@@ -29,9 +32,9 @@ def best_box(boxes, first, stop, coordinates):
 
 @inlined
 def best_group(groups, first, stop, coordinates):
-    """Return (index of the group-of box with the highest IoA, that IoA): the first in a tie, (-1, 0) if none overlaps.
+    """Return the index and the IoA of the group-of box with the highest IoA; (-1, 0) if the detection overlaps none.
 
-    IoA is the fraction of the detection's area that lies inside the group-of box.
+    In a tie, the first box is chosen. IoA is the fraction of the detection's area that lies inside the group-of box.
     """
     x_min, x_max, y_min, y_max = coordinates
     area = (y_max - y_min) * (x_max - x_min)

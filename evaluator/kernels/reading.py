@@ -9,7 +9,7 @@ from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA
 
-IGNORED, PUBLIC, PRIVATE = 0, 1, 2  # The possible usages of an image.
+IGNORED, PUBLIC, PRIVATE = 0, 1, 2  # Whether an image is not scored, or is in the public or the private split.
 UNCLAIMED = -1.0  # Confidence in ``best_candidates`` of an object that no prediction has claimed.
 
 # Indices into the array ``counts`` in the state of a kernel.
@@ -67,7 +67,7 @@ def next_image(data, at, truth, state):
     Returns
     -------
     image : int64
-        Code of the image; -1 if the image is not in the truth.
+        Code of the image; -1 if the image is not in the ground truth.
     at : int64
         Offset of the image's predictions; 0 if the line is not plain or the image already has a row.
     """

@@ -16,7 +16,7 @@ from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, Ima
 Weights = NDArray[np.uint8]
 Numbers = NDArray[np.float64]
 Areas = Callable[[Numbers], Numbers]
-"""A function that takes the positives of each curve and returns the area under it; both have shape (curves, ...)."""
+"""A function that maps the positives of each curve to the area under the curve; both have shape (curves, ...)."""
 
 Interval = tuple[float, float]
 ROWS_AT_ONCE = 1 << 16
@@ -154,7 +154,7 @@ class MeanAveragePrecision:
 
     @classmethod
     def of(cls, positives: Numbers, areas: Areas) -> "MeanAveragePrecision":
-        """Compute the mean average precision of a split, given a function that computes the areas under its curves."""
+        """Return the mean average precision of a split, given a function that computes the areas under its curves."""
         return cls(positives, areas(positives))
 
     def metrics(self) -> dict[str, Numbers]:
@@ -208,7 +208,7 @@ def recentred_interval(replicates: Numbers, observed: float) -> Interval | None:
 
 
 def paired_interval(differences: Numbers) -> Interval | None:
-    """Return the 95% confidence interval of the difference of two scores against the same truth.
+    """Return the 95% confidence interval of the difference of two scores against the same ground truth.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def intersection_over_union(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
     >>> intersection_over_union(np.array([[0.0, 1.0, 0.0, 1.0]]), np.array([[0.0, 1.0, 0.0, 0.5]]))
     array([0.5])
     """
-    with np.errstate(all="ignore"):  # Coordinates can be any finite numbers. The overlap is 0 if an area overflows.
+    with np.errstate(all="ignore"):  # The area of a very large box can overflow. Its IoU is then 0.
         common = intersections(boxes, others)
         return _ratios(common, areas(boxes) + areas(others) - common)
 
@@ -133,7 +133,7 @@ def float32_iou(boxes: NDArray[np.float32], others: NDArray[np.float32]) -> NDAr
         heights = np.minimum(boxes[:, 3], others[:, 3]) - np.maximum(boxes[:, 2], others[:, 2])
         zero = np.float32(0)
         common = np.maximum(heights, zero).astype(np.float64) * np.maximum(widths, zero).astype(np.float64)
-        both = (areas(boxes) + areas(others)).astype(np.float64)  # The sum is rounded to float32 first.
+        both = (areas(boxes) + areas(others)).astype(np.float64)  # The sum of the areas is rounded to float32.
         return _ratios(common, both - common)
 
 

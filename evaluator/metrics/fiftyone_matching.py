@@ -55,9 +55,10 @@ def matched_in_turn(
 
     Notes
     -----
-    A prediction is matched with the available object that it overlaps most; in a tie, with the last of these objects.
-    If an ordinary object that is already matched overlaps the prediction even more, the prediction has no match.
-    Ordinary objects precede groups. Source: FiftyOne 1.22.1, ``evaluate_detections(method="open-images")``.
+    A prediction is matched with the available object that it overlaps most. In a tie, it is matched with the last of
+    these objects, or with the first if the overlap is 1. If an ordinary object that is already matched overlaps the
+    prediction even more, the prediction has no match. Ordinary objects precede groups. Source: FiftyOne 1.22.1,
+    ``evaluate_detections(method="open-images")``.
 
     Examples
     --------

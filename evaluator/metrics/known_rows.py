@@ -1,4 +1,4 @@
-"""Computes the standard errors of the differences between rows of a leaderboard that have replicates."""
+"""Computes standard errors of score differences between leaderboard rows that have bootstrap replicates."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,14 @@ Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
 LEAST_REPLICATES = 19  # A 95% quantile needs at least this number of replicates.
-# The first step of the test distinguishes only rows that differ by more than this number of standard errors.
+# The first step of the rank test distinguishes two rows only if their scores differ by more than this number of
+# standard errors.
 FAR = 8.0
-# Smaller gaps and smaller standard errors are rounding errors, because equal results can be summed in different orders.
+# Score differences and standard errors below this value are treated as rounding errors, because equal results can be
+# summed in different orders.
 ROUNDING = 1e-12
-# A variance below this fraction of its two terms has lost digits, and is computed again from the differences.
+# A variance below this fraction of the sum of its two terms has lost too many digits by cancellation. It is computed
+# again from the differences between replicates.
 CANCELLED = 1e-6
 
 
@@ -33,8 +36,8 @@ class KnownRows:
         Indices of the known rows.
     scores : float64 array of shape (known,), in descending order
     deviations : float64 array of shape (known, N)
-        Replicates minus the mean of the row. The mean of each replicate over all rows is also subtracted. This does not
-        change the differences between rows, but gives tighter bounds on them.
+        Replicates minus their mean in the row. The mean of each replicate over all rows is also subtracted. This does
+        not change the differences between rows, but gives tighter bounds on them.
     errors : float64 array of shape (known,)
         Standard deviation of the deviations of each row.
     margin : float
@@ -69,7 +72,7 @@ class KnownRows:
         return cls(len(scores), rows, scores[rows], deviations, standard_errors(deviations), margin)
 
     def could_be_among(self, top: int) -> Flags:
-        """Return which rows are not clearly worse, given their scores and standard errors, than ``top`` other rows."""
+        """Return which rows could be among the best ``top`` rows, given their scores and standard errors."""
         if len(self.rows) <= top:
             return np.ones(len(self.rows), bool)
         least = np.partition(self.scores - FAR * self.errors, -top)[-top]
@@ -77,7 +80,7 @@ class KnownRows:
         return chosen
 
     def are_apart(self, gaps: Numbers, errors: Numbers, critical: float) -> Flags:
-        """Return which pairs of rows are distinguished, given the differences in score and the standard errors."""
+        """Return which pairs of rows differ significantly, given their differences in score and the standard errors."""
         apart: Flags = gaps > np.maximum(critical * errors + self.margin, ROUNDING)
         return apart
 

@@ -187,7 +187,7 @@ class Masks:
         return Masks(self.compressed[chosen], self.areas[chosen], self.sizes[chosen])
 
     def joined(self, chosen: Ints) -> tuple[NDArray[np.uint8], Ints]:
-        """Return the compressed forms of the given masks, concatenated, and the position at which each ends."""
+        """Return the concatenated compressed forms of the given masks, and the position at which each mask ends."""
         texts = self.compressed[chosen].tolist()
         return np.frombuffer(b"".join(texts), np.uint8), np.cumsum([*map(len, texts)], dtype=np.int64)
 

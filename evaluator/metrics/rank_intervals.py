@@ -12,14 +12,14 @@ from evaluator.metrics.known_rows import FAR, LEAST_REPLICATES, Flags, Indices, 
 RankInterval = tuple[int, int]
 
 TOP = 100  # Simultaneous intervals are computed for this number of rows from the top of the leaderboard.
-ERROR_RATE = 1 / (LEAST_REPLICATES + 1)  # Probability of distinguishing any pair of rows wrongly.
+ERROR_RATE = 1 / (LEAST_REPLICATES + 1)  # Probability that at least one pair is distinguished wrongly.
 UNLIMITED = 1e300  # Critical value that only pairs with a standard error of 0 exceed.
 BLOCK = 64  # Number of rows in a block. Two blocks are compared at a time.
 ENTRIES_AT_ONCE = 1 << 13
 
 
 class FarRowsMatter(Exception):
-    """Raised if a row that was left out might not differ significantly. The replicates of all rows are needed."""
+    """Raised if rows that were left out could change the result, so that the replicates of all rows are needed."""
 
 
 def top_rank_intervals(
@@ -199,7 +199,7 @@ def _individual(board: KnownRows, row: int, *, complete: bool) -> RankInterval:
 
 
 def _critical_of_pairs(board: KnownRows, row: int, others: Flags, errors: Numbers) -> float:
-    """Return the critical value for the pairs of one row with each of the given other rows."""
+    """Return the critical value for testing one row against each of the given other rows."""
     largest = np.full(board.deviations.shape[1], SMALLEST)
     rows = np.flatnonzero(others)
     for first in range(0, len(rows), BLOCK):

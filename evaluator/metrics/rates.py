@@ -65,7 +65,8 @@ def averages(true: Counts, predicted: Counts, support: Counts) -> dict[str, tupl
         return dict.fromkeys(("micro", "macro", "weighted"), (float("nan"),) * 3)
     by_class = rates(true[has_objects], predicted[has_objects], support[has_objects])
     of_sums = rates(*(np.array([counts.sum()]) for counts in (true, predicted, support)))
-    columns = np.nan_to_num([by_class.precision, by_class.recall, by_class.f1])  # (3, classes)
+    # ``columns`` has the shape (3, classes).
+    columns = np.nan_to_num([by_class.precision, by_class.recall, by_class.f1])
     return {
         "micro": _as_floats([of_sums.precision[0], of_sums.recall[0], of_sums.f1[0]]),
         "macro": _as_floats(columns.mean(axis=1)),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evaluator.kernels import CROWD
 
-HIT, PARTIAL_HIT, MISS = range(3)  # Kinds of entries: full true positive, partial true positive, false positive.
+HIT, PARTIAL_HIT, MISS = range(3)  # Kinds of curve entries: full true positive, partial true positive, false positive.
 KINDS = 3
 NO_ROW = -1
 
@@ -192,7 +192,7 @@ class CurveSteps:
             begins_step |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
         if crowded is not None:  # If curves have complements, no entry may be left out.
             begins_step[bounds[:-1][np.diff(bounds) > 0]] = True
-        steps = np.zeros(len(rows) + 1, np.int32)  # The number of steps that begin before each entry.
+        steps = np.zeros(len(rows) + 1, np.int32)  # Number of steps that begin before each entry.
         np.cumsum(begins_step, out=steps[1:])
         firsts = steps[bounds].astype(np.int64)
         kept = steps[1:] > np.repeat(steps[bounds[:-1]], np.diff(bounds))
@@ -208,7 +208,7 @@ def _ascending_order(
     bounds: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Return the order that sorts entries by curve and then by confidence. In a tie, false positives come last."""
-    # The bits of these numbers sort in the same order as the numbers. The shift removes the sign of -0.0.
+    # Nonnegative floats and their bit patterns sort in the same order. The shift below removes the sign of -0.0.
     if (confidences >= 0).all():
         levels = confidences.view(np.uint64)
     else:
@@ -222,6 +222,6 @@ def _ascending_order(
 
 
 def _stable_order(codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """Return the stable order of codes. Codes of two bytes are sorted faster, because numpy sorts them by counting."""
+    """Return the stable order of codes. numpy sorts 16-bit codes faster than longer ones, by radix sort."""
     is_small = codes.max(initial=0) <= np.iinfo(np.uint16).max
     return np.argsort(codes.astype(np.uint16) if is_small else codes, kind="stable")

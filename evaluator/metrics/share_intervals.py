@@ -10,9 +10,9 @@ import numpy as np
 
 from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
 
-FEW = 10  # With fewer hits or fewer misses, replicates have too few distinct values for percentiles.
+FEW = 10  # With fewer hits or misses than this, replicates have too few distinct values for percentiles.
 QUANTILE = 1.959963984540054  # The 97.5% quantile of the normal distribution.
-ROUNDING = 1e-12  # Replicates that differ by less than this amount are considered equal.
+ROUNDING = 1e-12  # Replicates that differ by at most this amount are considered equal.
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,8 @@ def share_interval(replicates: Numbers, observed: float, trials: Trials, *, plai
     if np.ptp(defined) <= ROUNDING:
         return wilson_interval(observed, trials.images)
     hits = observed * trials.count
-    if plain and min(hits, trials.count - hits) < FEW - 0.5:  # The number of hits is a whole number, up to rounding.
+    # ``hits`` is a whole number only up to rounding errors, so the limit is half a hit lower.
+    if plain and min(hits, trials.count - hits) < FEW - 0.5:
         return wilson_interval(observed, observed * (1 - observed) / float(defined.var()))
     return percentiles
 

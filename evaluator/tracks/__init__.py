@@ -1,7 +1,7 @@
 """Looks up the implementations of a track. The modules are imported only when they are needed.
 
-:mod:`evaluator.tracks.interface` defines the protocols. Their type parameters differ from track to track, so this
-module leaves them out.
+:mod:`evaluator.tracks.interface` defines the protocols. Their type parameters differ from track to track, so the
+functions of this module are typed with ``Any`` instead.
 """
 
 import sys
@@ -15,7 +15,8 @@ from evaluator.problems import InvalidParameters
 from evaluator.request import Progress
 from evaluator.tracks.interface import Explainer, FastPath, Scorer, TruthCompiler, TruthDescriber
 
-SMALL_BYTES = 1 << 20  # For smaller files, loading the kernels takes longer than reading the file without kernels.
+# For smaller files, loading the kernels takes longer than reading the file without kernels.
+SMALL_BYTES = 1 << 20
 
 
 def scorer_of(track: str) -> Scorer[Any, Any, Any]:
@@ -32,7 +33,7 @@ def scorer_of(track: str) -> Scorer[Any, Any, Any]:
 
 
 def compiler_of(track: Track) -> TruthCompiler[Any]:
-    """Return the object that compiles the truth folders of a track."""
+    """Return the object that compiles the ground truth folders of a track."""
     name = track.modules.compiler
     return cast(TruthCompiler[Any], import_module(name) if name else scorer_of(track.name))
 

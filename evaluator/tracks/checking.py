@@ -21,7 +21,7 @@ AnyTruth = TypeVar("AnyTruth", bound=Truth)
 
 
 class Position(NamedTuple):
-    """Where an image is first named in a truth folder without tables. ``column`` may be a path in JSON."""
+    """The first mention of an image in a ground truth folder without tables. ``column`` may be a path in JSON."""
 
     file: str
     line: int | None = None
@@ -29,7 +29,7 @@ class Position(NamedTuple):
 
 
 def image_names(folder: TruthFolder, tables: Mapping[str, "TruthTable"]) -> list[str]:
-    """Return the sorted images of a ground truth: those in ``images.csv`` or, if it is missing, those in any table."""
+    """Return the sorted image ids of a ground truth: those in ``images.csv`` or, without that file, in any table."""
     if "images.csv" not in folder:
         return sorted({image for table in tables.values() for image in table.texts("ImageID")})
     images = _listing(folder)
@@ -40,9 +40,9 @@ def image_names(folder: TruthFolder, tables: Mapping[str, "TruthTable"]) -> list
 
 
 def listed_images(folder: TruthFolder, named: Mapping[str, Position]) -> list[str]:
-    """Return the sorted images of a ground truth without tables: those in ``images.csv``, by default ``named``.
+    """Return the sorted image ids of a ground truth without tables: those in ``images.csv`` or, without it, ``named``.
 
-    If an image of ``named`` is empty, or ``images.csv`` does not list it, this is reported as a fault.
+    An image id in ``named`` that is empty or that ``images.csv`` does not list is reported as a fault.
     """
     images = _listing(folder) if "images.csv" in folder else set(named)
     for image, (file, line, column) in named.items():
@@ -53,7 +53,7 @@ def listed_images(folder: TruthFolder, named: Mapping[str, Position]) -> list[st
 
 
 def _listing(folder: TruthFolder) -> set[str]:
-    """Return the images in ``images.csv``."""
+    """Return the image ids in ``images.csv``. Add a warning for every repeated id."""
     table = folder.table("images.csv")
     repeated = table.frame.duplicated(["ImageID"]).to_numpy(bool)
     table.warn("ImageID", repeated, "truth_duplicate", "is already listed in an earlier row")
@@ -61,7 +61,7 @@ def _listing(folder: TruthFolder) -> set[str]:
 
 
 def check_labels(table: "TruthTable", column: str, known: Mapping[str, Any], listing: str) -> None:
-    """Add a fault for every label that is not in the class list."""
+    """Add a fault for every label in a column that is not in the list of known labels."""
     outside = coded(table.texts(column), dict.fromkeys(known, 0)) < 0
     table.mark(column, outside, "truth_unknown_label", f"is not in {listing}")
 
@@ -90,13 +90,16 @@ def distinct_keys(images: NDArray[np.int64], labels: NDArray[np.int64], count: i
 
 
 def checked(faults: Faults, truth: AnyTruth) -> AnyTruth:
-    """Return the truth, with warnings about the folder added. Raise InvalidTruth if the folder has faults."""
+    """Return the ground truth with the warnings about its folder. Raise InvalidTruth if the folder has faults."""
     faults.check()
     return replace(truth, warnings=faults.warned)
 
 
 def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]:
-    """Return the usage of each image, shape (images,). Without ``usage.csv``, all images are public."""
+    """Return whether each image is public, private or ignored, shape (images,).
+
+    Without ``usage.csv``, all images are public.
+    """
     if "usage.csv" not in folder:
         return np.full(len(images), PUBLIC, np.int8)
     table = folder.table("usage.csv")
@@ -119,7 +122,8 @@ def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]
 def warn_unlisted_images(folder: TruthFolder) -> None:
     """Warn if the image list of a challenge contains only annotated images.
 
-    The template submission lists all images of the truth, so participants would see which images have annotations.
+    The template submission lists all images of the ground truth, so participants would see which images have
+    annotations.
     """
     if folder.hidden and "images.csv" not in folder:
         message = "is missing, so the template submission lists only the annotated images; list every image"
@@ -136,7 +140,7 @@ def warn_unused(folder: TruthFolder, listing: str, listed: Iterable[str], used: 
 
 
 def warn_nameless(folder: TruthFolder, listing: str, labels: Sequence[str]) -> None:
-    """Add one warning about all labels of objects that the list of names does not contain."""
+    """Add a single warning about all labels of objects that are missing from the list of names."""
     if labels:
         message = f"no name for {counted(len(labels), 'label')} of the ground truth: {_some(labels)}"
         folder.faults.warn("truth_class_without_name", listing, message)
@@ -169,7 +173,7 @@ def warn_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = ""
 def warn_duplicates(table: "TruthTable", columns: Sequence[str], what: str) -> None:
     """Warn about rows that equal an earlier row in all given columns.
 
-    ``what`` is the word that the message uses for what a row describes, such as "box".
+    ``what`` is the noun that the warning uses for the object in a row, such as "box".
     """
     repeated = table.frame.duplicated(list(columns)).to_numpy(bool)
     table.warn(

@@ -1,4 +1,4 @@
-"""Opens ground truths, by loading prepared files or compiling folders."""
+"""Opens ground truths by loading prepared files or compiling folders."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -21,10 +21,10 @@ def open_truth(
     parameters: Mapping[str, Any] | None = None,
     opening: TruthOptions | None = None,
 ) -> TruthType:
-    """Load a prepared truth or compile a folder, and return an object of the track's truth type.
+    """Load a prepared ground truth or compile a folder, and return an instance of the track's ground truth class.
 
-    ``parameters`` must contain all parameters of the track. If they are None, a prepared truth may have any parameters,
-    and a folder is compiled with the default values.
+    ``parameters`` must contain all parameters of the track. If they are None, a prepared ground truth may have any
+    parameters, and a folder is compiled with the default values.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def _loaded(track: Track, path: Path, parameters: Mapping[str, Any] | None, open
 
 
 def refuse_prepared_otherwise(truth: Truth, track: Track, parameters: Mapping[str, Any] | None) -> None:
-    """Raise an exception if a truth was prepared for a different track or with different parameters.
+    """Raise an exception if a ground truth was prepared for a different track or with different parameters.
 
     ``parameters`` must contain all parameters of the track. If they are None, any parameters are accepted.
 

@@ -105,15 +105,15 @@ class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):
     track: Track
 
     def truth_of(self, prepared: Truth) -> TruthType:
-        """Return a truth as an object of this track's type, without reading its arrays."""
+        """Return a ground truth as an instance of this track's ground truth class, without reading its arrays."""
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> ParametersType:
-        """Return the parameters, which are complete and checked, as an object of this track's type."""
+        """Return the parameters, which are complete and checked, as an instance of this track's parameter class."""
 
     def read(self, source: Source, truth: TruthType | None, parameters: ParametersType) -> SubmissionType:
         """Read a submission. The result must not be used if the findings of ``source`` contain a defect.
 
-        Without a truth, only the file format is checked.
+        Without a ground truth, only the file format is checked.
         """
 
     def evaluate(
@@ -137,14 +137,15 @@ class GivesCandidates(Protocol[TruthType_contra]):
 
 
 class TruthCompiler(Protocol[ParametersType_contra]):
-    """Compiles truth folders. The compiler is the scorer itself, or a module that is imported only when needed."""
+    """Compiles ground truth folders. A compiler is a scorer, or a module that is imported only when needed."""
 
     def compile_truth(self, folder: TruthFolder, parameters: ParametersType_contra) -> Truth:
-        """Check a truth folder, and return its content as a truth.
+        """Check a ground truth folder, and return its content as a ground truth.
 
         Raises
         ------
         InvalidTruth
+            If the ground truth folder has faults.
         """
 
 
@@ -170,7 +171,7 @@ class FastPath(Protocol[TruthType_contra, ParametersType_contra]):
         """Read a submission without scoring it, and add notices about it to ``findings``.
 
         Return None if the file has no defect; otherwise, return the reason why the reference implementation must check
-        the file. Only the public parts of the truth are used, so the truth may come from a check kit.
+        the file. Only the public parts of the ground truth are used, so the ground truth may come from a check kit.
         """
 
 
@@ -184,7 +185,7 @@ class Explainer(Protocol[TruthType_contra, ParametersType_contra, SubmissionType
         parameters: ParametersType_contra,
         progress: Progress,
     ) -> Outcome:
-        """Score a submission like the scorer, and return the outcome with an explanation and ``matches``."""
+        """Score a submission as the scorer does, and return the outcome with an explanation and ``matches``."""
 
 
 class TruthDescriber(Protocol[TruthType_contra]):

@@ -8,7 +8,7 @@ from numba import types
 
 from evaluator.kernels.jit import inlined, kernel, read_only
 
-ROUNDING = 10.0**10  # Overlaps are rounded to 10 decimals.
+ROUNDING = 10.0**10  # Overlaps are rounded to 10 decimal places.
 NEARLY_ONE = 1 - 1e-10
 BOXES, RANGES = read_only(types.float64, 2), read_only(types.int64, 2)
 
@@ -50,7 +50,11 @@ def highest_overlaps(boxes, objects, ranges, threshold, highest):
 
 @inlined
 def _best_object(boxes, box, objects, first, stop, threshold, available):
-    """Return (available object with the highest IoU, that IoU, highest IoU with an object that is already matched)."""
+    """Return the best available object, its IoU, and the highest IoU with an object that is already matched.
+
+    The index of the object is -1 if there is none. An IoU without an object is ``threshold``, or slightly less than 1
+    if ``threshold`` is 1.
+    """
     lowest = min(threshold, NEARLY_ONE)
     best, best_overlap, highest_taken = np.int64(-1), lowest, lowest
     for target in range(first, stop):
@@ -68,9 +72,9 @@ def _best_object(boxes, box, objects, first, stop, threshold, available):
 
 @inlined
 def _best_group(boxes, box, groups, first, stop, threshold):
-    """Return (group with the highest IoA, that IoA); (-1, 0) if no IoA reaches the threshold.
+    """Return the index and the IoA of the group-of box with the highest IoA; (-1, 0) if no IoA reaches the threshold.
 
-    In a tie, the last of the tied groups is returned.
+    In a tie, the last box is chosen; if the IoA is 1, the first box.
     """
     best, highest = np.int64(-1), 0.0
     for target in range(first, stop):

@@ -1,4 +1,4 @@
-"""Matches detections with the boxes of their image, and appends the results to the entries of the curves.
+"""Matches detections with the boxes of their image, and appends the results to the curve entries.
 
 The reference implementations are ``evaluator.tracks.detection.scorer`` and ``evaluator.metrics``.
 """
@@ -23,13 +23,13 @@ def unscored_class(truth, label):
     """
     labels = len(truth.labels.starts) - 1
     if label > labels:
-        return label  # ``label`` is already the code of an unscored class.
+        return label  # Codes above ``labels`` already belong to unscored classes.
     return labels + 1 + (label if label >= 0 else labels)
 
 
 @inlined
 def add_entry(truth, state, confidence, label, image, miss):
-    """Append an entry to the curves. Entries of ignored images get the code of :func:`unscored_class`."""
+    """Append a curve entry. Entries of ignored images get the code of :func:`unscored_class`."""
     at, usage = state.counts[ENTRIES], truth.usage[image]
     if usage == IGNORED:
         label = unscored_class(truth, label)
@@ -42,7 +42,7 @@ def add_entry(truth, state, confidence, label, image, miss):
 
 @inlined
 def add_unscored(truth, state, confidence, label, image):
-    """Append an unscored entry, unless its prediction is among the first ``CROWD`` predictions of its image."""
+    """Append an unscored curve entry, unless its prediction is among the first ``CROWD`` predictions of its image."""
     if state.image_predictions[image] > CROWD:
         add_entry(truth, state, confidence, unscored_class(truth, label), image, 1)
 
@@ -116,9 +116,9 @@ def collect(state, image, label, confidence, coordinates):
 def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
     """Match one prediction in a known image, or store it if the image is overfull (:mod:`.overfull`). Return a status.
 
-    ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the label is not in the truth. If
-    an image turns out to be overfull while the file is read, its remaining predictions are only counted, and the file
-    must be read a second time.
+    ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the label is not in the ground
+    truth. If an image turns out to be overfull while the file is read, its remaining predictions are only counted, and
+    the file must be read a second time.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def add_prediction(truth, state, offsets, threshold, image, label, position, con
 
 @inlined
 def offsets_of(truth, image):
-    """Return the indices of an image's first box and first group."""
+    """Return the indices of an image's first ordinary box and first group-of box."""
     first = np.int64(truth.verified_from[image])
     return np.int64(truth.boxes_from[first]), np.int64(truth.groups_from[first])
 
@@ -157,16 +157,16 @@ def set_class_positions(truth, state, image):
 
 @subroutine
 def clear_class_positions(truth, state, image):
-    """Reset ``state.class_positions`` to -1 after an image."""
+    """Reset ``state.class_positions`` to -1 for the verified classes of an image."""
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         state.class_positions[truth.verified[position]] = -1
 
 
 @subroutine
 def finish_image(truth, state, offsets, image, groups_count):
-    """Append the true positives of an image's boxes and groups to the entries, and reset the best candidates.
+    """Append the true positives of an image's boxes to the curve entries, and reset the best candidates.
 
-    The entry arrays must have room for one more entry per box and per group with detections.
+    The entry arrays must have room for one more entry per ordinary box and per group-of box with detections.
     """
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         label = np.int64(truth.verified[position])
@@ -182,6 +182,9 @@ def finish_image(truth, state, offsets, image, groups_count):
 
 @kernel(TRUTH, STATE, types.boolean)
 def finish_all_images(truth, state, groups_count):
-    """Apply :func:`finish_image` to every image. The entry arrays must have room for an entry per box and per group."""
+    """Apply :func:`finish_image` to every image.
+
+    The entry arrays must have room for one more entry per ordinary box and per group-of box.
+    """
     for image in range(len(truth.usage)):
         finish_image(truth, state, (0, 0), image, groups_count)

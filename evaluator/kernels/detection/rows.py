@@ -14,7 +14,7 @@ from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED
 
 CELLS = 7
-IMAGE, LABEL = 0, 1  # Kinds of cells. Kinds 2 to 6 are numbers: Score, XMin, XMax, YMin, YMax.
+IMAGE, LABEL = 0, 1  # Kinds of cells in a row. Kinds 2 to 6 are numbers: Score, XMin, XMax, YMin, YMax.
 
 
 @subroutine
@@ -40,7 +40,7 @@ def _read_row(data, at, truth, kind_of_cell, batch, row):
 
 @subroutine
 def _read_rows(data, at, stop, truth, kind_of_cell, batch):
-    """Fill a batch line by line. Return (number of lines, offset of the next line).
+    """Fill a batch line by line. Return the number of lines and the offset of the next line.
 
     The offset is 0 if a line is not in plain syntax.
     """
@@ -55,9 +55,10 @@ def _read_rows(data, at, stop, truth, kind_of_cell, batch):
 
 @subroutine
 def _read_plain_rows(data, at, stop, truth, cell_of_kind, batch):
-    """Fill a batch column by column. Return (number of lines, offset of the next line).
+    """Fill a batch column by column. Return the number of lines and the offset of the next line.
 
-    Returns (0, ``at``) if a line has blanks, CRLF or a wrong number of cells; :func:`_read_rows` reads such lines.
+    The result is (0, ``at``) if a line has blanks, CRLF or a wrong number of cells; :func:`_read_rows` reads such
+    lines.
     """
     rows = min(find_cell_ends(data, at, stop, batch.ends) // CELLS, len(batch.positions))
     for row in range(rows):
@@ -82,7 +83,10 @@ def _read_plain_rows(data, at, stop, truth, cell_of_kind, batch):
 
 @inlined
 def _position_of(truth, state, image, label):
-    """Count a row, and return the position of its class in ``truth.verified``; -1 if the class is not verified."""
+    """Return the position of a row's class in ``truth.verified``; -1 if the class is not verified in the image.
+
+    The function also updates the counters of ``state`` for the row.
+    """
     if image < 0:
         state.counts[UNKNOWN_IMAGES] += 1
         return np.int64(-1)

@@ -10,7 +10,7 @@ from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 MAX_PER_IMAGE_AND_CLASS = 10_000
-COLLECTED = 10  # Index in ``counts``. The smaller indices are defined in evaluator.kernels.reading.
+COLLECTED = 10  # Index into the array ``counts``. Smaller indices are defined in evaluator.kernels.reading.
 COUNTS = 11
 
 
@@ -83,7 +83,7 @@ class DetectionState(NamedTuple):
         Images with more predictions than are scored per class; see :mod:`evaluator.kernels.detection.overfull`. Their
         predictions are stored but not matched.
     unknown_image_hashes : uint64 array
-        Hashes of image ids that are not in the truth; their number is ``counts[UNKNOWN_IMAGE_HASHES]``.
+        Hashes of image ids that are not in the ground truth; their number is ``counts[UNKNOWN_IMAGE_HASHES]``.
     class_positions : int32 array of shape (labels,)
         Position of each class of the current image in ``KernelTruth.verified``; -1 for classes that are not verified
         in the image. All -1 between images.

@@ -28,7 +28,7 @@ NO_IMAGE = -1
 
 @subroutine
 def _read_string(data, at, truth, state, threshold, image, offsets):
-    """Read and match the predictions of one image. Return (status, offset of the next line)."""
+    """Read and match the predictions of one image. Return a status and the offset of the next line."""
     while True:
         begin = at = after_blanks(data, at)
         label, end, _ = text_at(data, at, truth.labels)

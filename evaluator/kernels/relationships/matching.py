@@ -106,8 +106,8 @@ def _first_triplet(truth, image, key):
 def claim(state, target, entry, confidence, overlap, coordinates):
     """Record that a pair claims a triplet or a phrase.
 
-    Of all pairs that claim it, the first in the order of :func:`~evaluator.kernels.overlap.precedes` is the true
-    positive.
+    Of all pairs that claim the same triplet or phrase, the first in the order of
+    :func:`~evaluator.kernels.overlap.precedes` is the true positive.
 
     Parameters
     ----------
@@ -179,9 +179,9 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     Parameters
     ----------
     labels : (int64, int64)
-        -1 for a label that is not in the truth.
+        -1 for a label that is not in the ground truth.
     relation : int64
-        -1 for a relation that is not in the truth.
+        -1 for a relation that is not in the ground truth.
     coordinates : eight float64
         XMin, XMax, YMin, YMax of the first box, then of the second.
 

@@ -21,12 +21,12 @@ from evaluator.kernels.text.prediction_strings import (
 )
 
 CELLS = 13
-IMAGE, RELATION = 0, 3  # Kinds of cells. Kinds 1 and 2 are labels, 4 to 12 are numbers.
+IMAGE, RELATION = 0, 3  # Kinds of cells in a row. Kinds 1 and 2 are labels, and kinds 4 to 12 are numbers.
 
 
 @subroutine
 def _token_at(data, at, index, closed):
-    """Return (code of a label or relation in a prediction string, offset after this token).
+    """Return the code of a label or relation in a prediction string, and the offset after it.
 
     The offset is 0 if the token is not in plain syntax.
     """
@@ -43,7 +43,7 @@ def _token_at(data, at, index, closed):
 
 @inlined
 def _box_at(data, at, index, closed):
-    """Return (label, XMin, XMax, YMin, YMax, offset after these five tokens).
+    """Read a labelled box, and return (label, XMin, XMax, YMin, YMax, offset after these five tokens).
 
     The offset is 0 if any of the tokens is not in plain syntax.
     """
@@ -59,7 +59,7 @@ def _box_at(data, at, index, closed):
 
 @subroutine
 def _read_string(data, at, truth, state, threshold, image):
-    """Read and match the predictions of one image. Return (status, offset of the next line)."""
+    """Read and match the predictions of one image. Return a status and the offset of the next line."""
     while True:
         at = after_blanks(data, at)
         if byte_at(data, at) == LINE_FEED or byte_at(data, at) == RETURN:
@@ -113,8 +113,11 @@ def read_strings(data, at, stop, truth, state, threshold):
 
 @subroutine
 def _text_cell_at(data, at, truth, kind, last):
-    """Return (code of a cell with text, offset of the next cell); the offset is 0 if the cell is not plain."""
-    which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)  # Index in ``truth.closed``.
+    """Return the code of a text cell and the offset of the next cell.
+
+    The offset is 0 if the cell is not in plain syntax.
+    """
+    which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)  # The index of the column in ``truth.closed``.
     if which == 0:
         code, end, _ = text_at(data, at, truth.images)
     elif which == 1:

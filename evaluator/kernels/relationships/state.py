@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
-UNKNOWN_RELATIONS = 10  # Index in ``counts``. The smaller indices are defined in evaluator.kernels.reading.
+UNKNOWN_RELATIONS = 10  # Index into the array ``counts``. Smaller indices are defined in evaluator.kernels.reading.
 COUNTS = 11
 CANDIDATE_NUMBERS = 10  # A candidate consists of a confidence, an overlap and the coordinates of both boxes.
 

@@ -78,7 +78,7 @@ def as_bits(context: Any, number: Any) -> Any:
 
 @intrinsic
 def as_float(context: Any, bits: Any) -> Any:
-    """Return the float64 with these 64 bits."""
+    """Return the float64 that is represented by the given 64 bits."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
@@ -88,7 +88,7 @@ def as_float(context: Any, bits: Any) -> Any:
 
 @intrinsic
 def strtod(context: Any, data: Any, at: Any) -> Any:
-    """Return (number that the C library reads at ``at``, number of characters that it read)."""
+    """Read a number with the C library's ``strtod``. Return its value and its length in characters."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         text = ir.IntType(8).as_pointer()
@@ -152,13 +152,13 @@ byte_at = _checked_byte_at if config.BOUNDSCHECK else _byte_at
 
 @inlined
 def digits_in(word):
-    """Return the number of leading bytes with values from 0 to 9. Text must first be XORed with ``0x3030…``."""
+    """Return how many leading bytes of a word are from 0 to 9. Text must first be XORed with ``0x3030…``."""
     return np.int64(trailing_zeros(((word + NO_DIGIT) | word) & TOPS) >> _3)
 
 
 @inlined
 def text_bytes_in(word):
-    """Return the number of leading bytes that are not a blank, a control character or a comma."""
+    """Return how many leading bytes of a word are neither blanks nor control characters nor commas."""
     commas = word ^ COMMAS
     found = ((word - BLANKS) & ~word) | ((commas - ONES) & ~commas)
     return np.int64(trailing_zeros(found & TOPS) >> _3)

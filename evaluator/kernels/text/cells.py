@@ -1,7 +1,7 @@
 """Reads one CSV line cell by cell.
 
-Offsets are byte positions in the block. An offset of 0 marks a cell that is not a number, or not in plain syntax (see
-:mod:`evaluator.kernels.reading`).
+Offsets are byte positions in a block of lines. An offset of 0 marks a cell that is not a number, or not in plain syntax
+(see :mod:`evaluator.kernels.reading`).
 """
 
 from evaluator.kernels.jit import inlined, subroutine
@@ -12,9 +12,9 @@ from evaluator.kernels.text.prediction_strings import COMMA, LINE_FEED, RETURN, 
 
 @subroutine
 def cell_end(data, at, last):
-    """Return the offset after the comma at ``at`` or, for the last cell, after the line ending at ``at``.
+    """Return the offset after the comma at ``at`` or, after the last cell of a line, the offset of the next line.
 
-    The offset is 0 if there is neither.
+    The offset is 0 if there is no comma or line ending at ``at``.
     """
     if not last:
         return at + 1 if byte_at(data, at) == COMMA else 0
@@ -25,7 +25,7 @@ def cell_end(data, at, last):
 
 @subroutine
 def _any_number_cell_at(data, at, last):
-    """Return (value, offset of the next cell) for a number of any length, with or without blanks around it."""
+    """Read a number of any length, with any blanks around it. Return its value and the offset of the next cell."""
     value, end = long_number_at(data, at, LINE_FEED if last else COMMA)
     if end > 0:
         return value, end
@@ -35,7 +35,7 @@ def _any_number_cell_at(data, at, last):
 
 @inlined
 def cell_number_at(data, at, last):
-    """Return (value, offset of the next cell or line) for a cell with a number."""
+    """Read a cell that contains a number. Return its value and the offset of the next cell or line."""
     value, end = short_number_at(data, at, LINE_FEED if last else COMMA)
     if end == 0:
         return _any_number_cell_at(data, at, last)

@@ -119,8 +119,7 @@ def find_cell_ends(data, at, stop, ends):
             found &= (_1 << np.uint64(stop - at)) - _1
         first, count = count, count + np.int64(bits_set_in(found))
         while found:
-            # Few blocks of 64 bytes have more than eight cell ends, and the CPU predicts the end of a fixed-length loop
-            # well.
+            # Few blocks of 64 bytes have more than eight cell ends, and the CPU predicts loops of fixed length well.
             for offset in range(EIGHT):
                 ends[np.uint64(first + offset)] = at + np.int64(trailing_zeros(found))
                 found &= found - _1
@@ -131,7 +130,7 @@ def find_cell_ends(data, at, stop, ends):
 
 @inlined
 def _short_number(data, begin, size):
-    """Return (value, True) for one digit, a point and one to eight digits; (NaN, False) for any other text."""
+    """Return (value, True) for a number with one digit before the point and 1 to 8 after it; else (NaN, False)."""
     head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
     digits = size - 2
     plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
@@ -143,7 +142,7 @@ def _short_number(data, begin, size):
 
 @inlined
 def _long_number(data, begin, size):
-    """Return (value, True) for one digit, a point and nine to fourteen digits; (NaN, False) for any other text."""
+    """Return (value, True) for a number with one digit before the point and 9 to 14 after it; else (NaN, False)."""
     head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
     more, digits = word_at(data, begin + 10) ^ ZEROS, size - 10
     plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
@@ -196,7 +195,7 @@ def numbers_of(data, ends, first, step, values):
 
 @subroutine
 def _code_of_any(data, begin, end, index, closed):
-    """Return (code, whether the string is accepted) for any string, even a long or unknown one."""
+    """Return the code of a string, which may be long or unknown, and whether the string is accepted."""
     code, text_end, _ = text_at(data, begin, index)
     return code, text_end == end and (code >= 0 or not (closed or not is_plain(data, begin, end)))
 
@@ -266,5 +265,5 @@ BATCH = types.NamedTuple((types.int64[::1], types.int64[:, ::1], types.int64[::1
 
 @inlined
 def follows(data, ends, cell, byte):
-    """Return whether the byte that follows a cell is ``byte``."""
+    """Return whether a cell is followed by the given byte."""
     return byte_at(data, ends[np.uint64(cell + 1)]) == byte

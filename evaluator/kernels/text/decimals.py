@@ -118,7 +118,7 @@ def long_number_at(data, at, stop):
 
 @subroutine
 def _digits_at(data, at, whole):
-    """Append digits to ``whole``, starting at ``at``. Return (number, end of the digits, whether number < 10**19)."""
+    """Append the digits at ``at`` to ``whole``. Return (number, end of the digits, whether number < 10**19)."""
     fits = True
     while True:
         word = word_at(data, at) ^ ZEROS
@@ -135,7 +135,7 @@ def _digits_at(data, at, whole):
 @subroutine
 def _exponent_at(data, at):
     """Return (exponent, offset after it); (0, ``at``) if there is no exponent, (0, 0) if the exponent has no digits."""
-    if byte_at(data, at) | 0x20 != 0x65:  # The next byte is neither "e" nor "E".
+    if byte_at(data, at) | 0x20 != 0x65:  # An exponent begins with "e" or "E".
         return 0, at
     at += 1
     negative = byte_at(data, at) == MINUS
@@ -154,7 +154,7 @@ def _exponent_at(data, at):
 
 @subroutine
 def _nearest(whole, power):
-    """Return (float64 nearest to ``whole`` × 10**power, whether this float64 could be determined)."""
+    """Return the float64 nearest to ``whole`` × 10**power, and whether it could be determined."""
     if whole <= EXACT_INTEGERS and -22 <= power <= 22:
         exact = np.float64(np.int64(whole))
         return (exact / TENS[-power] if power < 0 else exact * TENS[power]), True
@@ -168,7 +168,7 @@ def _nearest(whole, power):
 
 @subroutine
 def _eisel_lemire(whole, power):
-    """Return the bits of whole × 10**power, or UNDECIDED.
+    """Return the bits of the float64 nearest to whole × 10**power, or UNDECIDED.
 
     The result is UNDECIDED if the number is subnormal, or too near a tie for the precision of a 128-bit product.
     """
@@ -202,14 +202,14 @@ def _eisel_lemire(whole, power):
 
 @subroutine
 def _by_library(data, at, end):
-    """Return the number that ``strtod`` reads; if ``strtod`` stops before ``end``, infinity, which callers reject."""
+    """Return the number that ``strtod`` reads; infinity, which callers reject, if ``strtod`` stops before ``end``."""
     value, length = strtod(data, at)
     return value if length == end - at else np.inf
 
 
 @subroutine
 def number_at(data, at):
-    """Read one number.
+    """Read a decimal number.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Looks up the code of an id or a label in a hash table with open addressing, which the prepared truth contains.
+"""Looks up the code of an id or a label in a hash table with open addressing, which is part of a prepared ground truth.
 
 Strings are padded with zeros to pairs of eight-byte words, so that they can be compared word by word.
 """
@@ -70,7 +70,7 @@ def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
 
 
 def stored_index(name: str, texts: Iterable[str], *, as_unknown: bool = False) -> dict[str, NDArray[Any]]:
-    """Return the hash table of the given strings as named arrays for a truth. ``StoredIndex`` reads these arrays."""
+    """Return a hash table of strings as named arrays of a ground truth. ``StoredIndex`` reads these arrays."""
     return {f"{name}.{part}": array for part, array in index_of([*texts], as_unknown=as_unknown)._asdict().items()}
 
 
@@ -83,13 +83,16 @@ def hashed(value, one, two):
 
 @inlined
 def slot_of(value, slots):
-    """Return the slot for a hash: its highest bits, which depend on all bits of the string."""
+    """Return the slot for a hash, taken from its upper bits, which depend on all bits of the string."""
     return np.int64(value >> _33) & (len(slots) - 1)
 
 
 @inlined
 def _pair_at(data, at):
-    """Return the next 16 bytes of a string as (first word, second word, number of bytes). Bytes after its end are 0."""
+    """Return the next 16 bytes of a string as (first word, second word, number of bytes).
+
+    Bytes after the end of the string are 0.
+    """
     one, two = word_at(data, at), word_at(data, at + 8)
     count = text_bytes_in(one)
     if count < 8:

@@ -1,7 +1,7 @@
 """Reads the tokens of a prediction string: numbers and labels separated by blanks.
 
-Offsets are byte positions in the block. An offset of 0 marks a token that is not a number, or not in plain syntax (see
-:mod:`evaluator.kernels.reading`).
+Offsets are byte positions in a block of lines. An offset of 0 marks a token that is not a number, or not in plain
+syntax (see :mod:`evaluator.kernels.reading`).
 """
 
 from evaluator.kernels.jit import inlined, subroutine
@@ -29,7 +29,7 @@ def after_line(data, at):
 
 @subroutine
 def _any_token_number_at(data, at):
-    """Return (value, offset of the next token or line end) for a number of any length, with any blanks around it."""
+    """Read a number of any length. Return its value and the offset of the next token or line end."""
     if at == 0:
         return 0.0, 0
     value, end = long_number_at(data, at, BLANK)
@@ -43,7 +43,7 @@ def _any_token_number_at(data, at):
 
 @inlined
 def token_number_at(data, at):
-    """Return (value, offset of what follows a number): the line end, the next token, or the blank before that token."""
+    """Read a number. Return its value and the offset of the line end, the next token or the blank before that token."""
     value, end = short_number_at(data, at, BLANK)
     if end == 0:
         return _any_token_number_at(data, at)

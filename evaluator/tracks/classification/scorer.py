@@ -57,7 +57,7 @@ class Entries:
 
     @classmethod
     def of(cls, truth: ClassificationTruth, table: SubmissionTable) -> "Entries":
-        """Return the entries of a submission."""
+        """Return the curve entries of a submission."""
         codes = table.codes("LabelName")
         known = codes >= 0
         keys = (table.codes("image") * len(truth.labels) + codes)[known]
@@ -69,7 +69,7 @@ class Entries:
         return cls(*truth.images_and_labels(truth.verified), highest, truth.present)
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Entries":
-        """Return the entries selected by a Boolean mask."""
+        """Return the curve entries selected by a Boolean mask."""
         arrays = self.images[chosen], self.labels[chosen], self.confidences[chosen], self.present[chosen]
         return Entries(*arrays)
 
@@ -81,13 +81,13 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class ClassificationStatistics:
-    """The entries of a split, prepared for computing bootstrap replicates."""
+    """The curve entries of a split, prepared for computing bootstrap replicates."""
 
     positives: ImageGroups
     curves: CurveSteps
 
     def metrics(self, weights: Weights, engine: Engine) -> Mapping[str, Numbers]:
-        """Return every metric in each bootstrap replicate."""
+        """Return the value of every metric in each bootstrap replicate."""
 
         def areas(positives: Numbers) -> Numbers:
             return engine.average_precisions(weights, self.curves, positives, 1.0)
@@ -96,7 +96,7 @@ class ClassificationStatistics:
 
 
 def split_report(truth: ClassificationTruth, entries: Entries, split: str) -> SplitReport:
-    """Return the report of a split."""
+    """Return the score report for a split."""
     entries = entries[truth.splits[split][entries.images]]
     classes = len(truth.labels)
     images = np.bincount(entries.labels, minlength=classes)
@@ -129,7 +129,10 @@ def curves(truth: ClassificationTruth, entries: Entries, split: str) -> list[Cur
 
 
 def statistics(truth: ClassificationTruth, entries: Entries, image_rows: ImageRows) -> ClassificationStatistics:
-    """Return the statistics of a split; `image_rows` maps each image to its row in the matrix of bootstrap weights."""
+    """Return the statistics of a split, from which bootstrap replicates are computed.
+
+    ``image_rows`` maps each image to its row in the matrix of bootstrap weights.
+    """
     rows, classes = image_rows[entries.images], len(truth.labels)
     kinds = np.where(entries.present, HIT, MISS).astype(np.uint8)
     return ClassificationStatistics(
@@ -159,7 +162,7 @@ class ClassificationScorer(
     track = CLASSIFICATION
 
     def truth_of(self, prepared: Truth) -> ClassificationTruth:
-        """Return a prepared truth as an object of this track's type."""
+        """Return a prepared ground truth as an instance of this track's ground truth class."""
         return ClassificationTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> TrackParameters:
@@ -167,11 +170,12 @@ class ClassificationScorer(
         return TrackParameters()
 
     def compile_truth(self, folder: TruthFolder, parameters: TrackParameters) -> ClassificationTruth:
-        """Check a truth folder and compile it.
+        """Check a ground truth folder and compile it.
 
         Raises
         ------
         InvalidTruth
+            If the ground truth folder has faults.
         """
         tables = {"image_labels.csv": folder.table("image_labels.csv")}
         labelling = Labelling.of(folder, tables, expand=True)

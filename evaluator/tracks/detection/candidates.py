@@ -21,7 +21,7 @@ class Detections:
     Attributes
     ----------
     images, labels : int64 arrays of shape (N,)
-        Code of the image and of the label of each detection; -1 for a label that is not in the truth.
+        Code of the image and of the label of each detection; -1 for a label that is not in the ground truth.
     confidences : float64 array of shape (N,)
     boxes : float64 array of shape (N, 4)
     rows : int64 array of shape (N,)
@@ -85,7 +85,7 @@ def predicted(truth: ObjectTruth, table: SubmissionTable, boxes: NDArray[np.floa
 
 
 def ancestors_of(truth: ObjectTruth, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return all pairs of an index into ``labels`` and an ancestor of this label, as two arrays of shape (copies,)."""
+    """Return each index into ``labels`` with each ancestor of its label, as two arrays of shape (copies,)."""
     ends = truth.ancestor_ends
     starts = np.r_[0, ends[:-1]]
     counts = (ends - starts)[labels]
@@ -102,7 +102,7 @@ def are_valid(detections: Detections) -> NDArray[np.bool_]:
 
 def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_]:
     """Return which detections have a label that is verified in their image, shape (N,)."""
-    if not len(detections):  # Without detections, no array of the ground truth is read.
+    if not len(detections):  # This avoids reading arrays of the ground truth if there are no detections.
         return np.zeros(0, bool)
     return contains(truth.verified, detections.keys(truth))
 
@@ -110,7 +110,8 @@ def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_
 def indices_within_cap(truth: ObjectTruth, detections: Detections, tie_breaks: TieBreaks) -> NDArray[np.int64]:
     """Return the indices of the 10,000 most confident detections for each image and label.
 
-    This limit applies to every label, verified or not. All labels that are not in the truth are treated as one label.
+    This limit applies to every label, verified or not. All labels that are not in the ground truth are treated as one
+    label.
     """
     keys = detections.images * (len(truth.labels) + 1) + detections.labels + 1
     return most_confident(MAX_PER_IMAGE_AND_CLASS, keys, detections.confidences, tie_breaks)

@@ -1,4 +1,4 @@
-"""Compiles a truth folder of a detection track."""
+"""Compiles a ground truth folder of a detection track."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ ATTRIBUTE_VALUES = {"0": 0, "0.0": 0, "1": 1, "1.0": 1}
 
 
 def compile_truth(folder: TruthFolder, parameters: DetectionParameters) -> DetectionTruth:
-    """Check a truth folder and return its compiled truth.
+    """Check a ground truth folder and return its compiled ground truth.
 
     Raises
     ------

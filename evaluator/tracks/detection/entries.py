@@ -25,9 +25,9 @@ class Entries:
     ----------
     images : int array of shape (N,)
     classes : int array of shape (N,)
-        Code of the class of each entry. With C classes, labels that are not in the truth have the code C. An entry that
-        is not scored has C + 1 plus the code of its class. Curves of such entries are computed and discarded;
-        otherwise, running time and memory use would reveal which entries are scored.
+        Code of the class of each entry. With C classes, labels that are not in the ground truth have the code C. An
+        entry that is not scored has C + 1 plus the code of its class. Curves of such entries are computed and
+        discarded; otherwise, running time and memory use would reveal which entries are scored.
     confidences : float64 array of shape (N,)
     weights : float64 array of shape (N,)
         The amount that each entry adds to the number of true positives: 1 for a detection that hits an object, the
@@ -40,7 +40,7 @@ class Entries:
     weights: NDArray[np.float64]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Entries":
-        """Return the entries selected by a Boolean mask."""
+        """Return the curve entries selected by a Boolean mask."""
         return Entries(self.images[chosen], self.classes[chosen], self.confidences[chosen], self.weights[chosen])
 
     def average_precisions(self, positives: Numbers) -> Numbers:
@@ -77,11 +77,11 @@ class ScoredDetections:
     crowded: NDArray[np.bool_]
 
     def outcome(self) -> Outcome:
-        """Return the outcome of the submission."""
+        """Return the outcome of scoring the submission."""
         return Outcome(self.truth.for_each_split(self.report), self.statistics, self.curves)
 
     def report(self, split: str) -> SplitReport:
-        """Return the report of a split."""
+        """Return the score report for a split."""
         entries = self.entries[self.truth.summed_images(split)[self.entries.images]]
         counts = entries.counts(len(self.truth.labels), self.group_weight)
         return split_report(self.truth, split, self.group_weight, entries.average_precisions, counts)
@@ -99,9 +99,9 @@ class ScoredDetections:
         return rows
 
     def statistics(self, image_rows: ImageRows) -> "DetectionStatistics":
-        """Return the statistics of a split.
+        """Return the statistics of a split, from which bootstrap replicates are computed.
 
-        `image_rows` maps each image to its row in the matrix of bootstrap weights.
+        ``image_rows`` maps each image to its row in the matrix of bootstrap weights.
         """
         count, entries = len(self.truth.labels) + 1, self.entries
         kinds = np.where(entries.weights >= 1, HIT, np.where(entries.weights > 0, PARTIAL_HIT, MISS)).astype(np.uint8)
@@ -120,7 +120,7 @@ class ScoredDetections:
 
 @dataclass(frozen=True, slots=True)
 class DetectionStatistics:
-    """The objects, groups and entries of a split, prepared for computing bootstrap replicates."""
+    """The objects, groups and curve entries of a split, prepared for computing bootstrap replicates."""
 
     ordinary: ImageGroups
     groups: ImageGroups
@@ -128,7 +128,7 @@ class DetectionStatistics:
     group_weight: float
 
     def metrics(self, weights: Weights, engine: Engine) -> Mapping[str, Numbers]:
-        """Return every metric in each bootstrap replicate."""
+        """Return the value of every metric in each bootstrap replicate."""
 
         def areas(positives: Numbers) -> Numbers:
             return engine.average_precisions(weights, self.curves, positives, self.group_weight)

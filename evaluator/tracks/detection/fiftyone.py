@@ -14,11 +14,11 @@ from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Splits
 
 KERNEL = "evaluator.kernels.detection.fiftyone"
-"""Name of the kernel module. It is loaded only for this protocol, because numba is slow to load."""
+"""Name of the kernel module. It is loaded only for FiftyOne's rules, because numba is slow to load."""
 
 
 def counted(truth: DetectionTruth, parameters: DetectionParameters) -> DetectionTruth:
-    """Return the part of a truth that FiftyOne's rules use: only the boxes of classes that image_labels.csv verifies.
+    """Return the part of a ground truth that FiftyOne's rules use: the boxes of classes that image_labels.csv verifies.
 
     If detections can match boxes of other classes, boxes are not copied for the ancestors of their class.
     """
@@ -72,7 +72,7 @@ def _ranges(keys: NDArray[np.int64], object_keys: NDArray[np.int64]) -> NDArray[
 
 
 def completed(truth: DetectionTruth, matches: Matches, splits: Splits, parameters: DetectionParameters) -> Splits:
-    """Add the tables that FiftyOne prints to the reports; if ``classwise`` is false, also a confusion matrix."""
+    """Add the tables that FiftyOne prints to the reports. If ``classwise`` is false, also add a confusion matrix."""
     weight = parameters.group_of_weight
     reports = {name: with_rates(truth, matches, report, truth.splits[name], weight) for name, report in splits.items()}
     if parameters.classwise:

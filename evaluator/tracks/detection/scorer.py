@@ -42,7 +42,7 @@ def detections_of(truth: DetectionTruth, table: SubmissionTable, parameters: Det
 def matched(
     truth: DetectionTruth, detections: Detections, parameters: DetectionParameters, progress: Progress
 ) -> tuple[DetectionTruth, Matches]:
-    """Match the valid detections. Return the part of the truth that the protocol uses, and the matches."""
+    """Match the valid detections. Return the part of the ground truth that the protocol uses, and the matches."""
     progress("matching", 0.0)
     detections = detections[are_valid(detections)]
     if parameters.protocol == "fiftyone":
@@ -86,7 +86,7 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
     threshold, keys = parameters.iou_threshold, detections.keys(truth)
     objects, overlaps = best_objects(
         keys,
-        truth.object_keys if len(keys) else keys,  # Without keys, the array of the truth is not read.
+        truth.object_keys if len(keys) else keys,  # The array is not read if there are no detections.
         lambda ours, theirs: intersection_over_union(detections.boxes[ours], truth.boxes[theirs]),
     )
     targets = np.where(overlaps >= threshold, objects, -1)
@@ -119,11 +119,11 @@ class DetectionScorer(Scorer[DetectionTruth, DetectionParameters, SubmissionTabl
     track = DETECTION
 
     def truth_of(self, prepared: Truth) -> DetectionTruth:
-        """Return a truth as an object of this track's type."""
+        """Return a ground truth as an instance of this track's ground truth class."""
         return DetectionTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> DetectionParameters:
-        """Return the parameters as an object of this track's type."""
+        """Return the parameters as an instance of this track's parameter class."""
         return DetectionParameters.of(resolved)
 
     def read(self, source: Source, truth: DetectionTruth | None, parameters: DetectionParameters) -> SubmissionTable:

@@ -15,7 +15,7 @@ Counts = NDArray[np.integer[Any]] | Numbers
 
 
 def weighted(ordinary: Counts, groups: Counts, group_weight: float) -> Numbers:
-    """Return the number of positives. An ordinary object counts as 1, and a group as its weight.
+    """Return the number of positives. An ordinary object contributes 1, and a group contributes its weight.
 
     >>> weighted(np.array([2, 0]), np.array([1, 1]), 0.5)
     array([2.5, 0.5])
@@ -25,14 +25,14 @@ def weighted(ordinary: Counts, groups: Counts, group_weight: float) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class EntryCounts:
-    """The numbers of entries in each class, for one split; arrays of shape (classes,).
+    """The numbers of curve entries in each class, for one split; arrays of shape (classes,).
 
     Attributes
     ----------
     scored : int64 array
         All scored entries.
     true : float64 array
-        True positives. A group counts as its weight.
+        True positives. A group contributes its weight.
     false : int64 array
         False positives.
     """
@@ -43,7 +43,7 @@ class EntryCounts:
 
 
 def split_report(truth: ObjectTruth, split: str, group_weight: float, areas: Areas, counts: EntryCounts) -> SplitReport:
-    """Return the report of a split.
+    """Return the score report for a split.
 
     Parameters
     ----------

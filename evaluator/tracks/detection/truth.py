@@ -27,7 +27,7 @@ class DetectionParameters(TrackParameters):
     group_of_weight : float
         Weight of a group-of box among the positives and, if it is matched, among the true positives.
     expand_hierarchy : bool
-        Whether each box of the truth is copied for the ancestors of its label, and each verified label for its
+        Whether each box of the ground truth is copied for the ancestors of its label, and each verified label for its
         ancestors or descendants.
     expand_predictions : bool
         Whether every detection also counts as a detection of each ancestor of its class.
@@ -55,7 +55,7 @@ class DetectionTruth(ObjectTruth):
     """
 
     object_keys = StoredArray[np.int64]("box_keys")
-    """Key of each ordinary box, ascending; shape (B,)."""
+    """Key (image and label) of each ordinary box, ascending; shape (B,)."""
     boxes = StoredArray[np.float64]()
     """The ordinary boxes; shape (B, 4)."""
     group_boxes = StoredArray[np.float64]()
@@ -71,15 +71,15 @@ class DetectionTruth(ObjectTruth):
     attributes = StoredArray[np.int8]()
     """Value of each attribute in each row of boxes.csv: 1 yes, 0 no, -1 unknown; shape (rows, attributes)."""
     labelled = StoredArray[np.int64]()
-    """Keys of the labels that image_labels.csv verifies, ascending, including the labels that follow from them by the
-    hierarchy; shape (L,)."""
+    """Keys of the labels that image_labels.csv verifies, ascending, including the labels that the hierarchy
+    implies; shape (L,)."""
     labelled_unexpanded = StoredArray[np.int64]()
-    """Keys of only those labels that image_labels.csv itself lists, ascending."""
+    """Keys of the labels that image_labels.csv itself lists, without labels that the hierarchy implies, ascending."""
 
     image_index = StoredIndex("images")
-    """Hash table from the id of an image to its code."""
+    """Hash table that maps each image id to its code."""
     label_index = StoredIndex("labels")
-    """Hash table from a label to its code."""
+    """Hash table that maps each label to its code."""
     verified_from = StoredArray[np.int32]()
     """Index into ``verified`` of the first key of each image, followed by the number of keys; shape (images + 1,)."""
     verified_labels = StoredArray[np.int32]()
@@ -103,24 +103,24 @@ class DetectionTruth(ObjectTruth):
         return np.asarray(self.images_and_labels(keys)[1] == self.row_labels[rows])
 
     def without_unlabelled(self) -> Self:
-        """Return the truth restricted to the labels that image_labels.csv verifies, and to boxes with these labels."""
+        """Return the ground truth with only the labels that image_labels.csv verifies, and their boxes."""
         objects, groups = (contains(self.labelled, keys) for keys in (self.object_keys, self.group_keys))
         return self._part(objects, groups, verified=self.labelled)
 
     def without_copies(self) -> Self:
-        """Return the truth without the copies of boxes and verified labels that the hierarchy has added."""
+        """Return the ground truth without the copies of boxes and verified labels that the hierarchy adds."""
         objects, groups = self.object_is_annotated, self.group_is_annotated
         keys = [self.object_keys[objects], self.group_keys[groups], self.labelled_unexpanded]
         return self._part(objects, groups, verified=np.unique(np.concatenate(keys)))
 
     def without_copied_boxes(self) -> Self:
-        """Return the truth without the copies of boxes that the hierarchy has added. Verified labels are kept."""
+        """Return the ground truth without the copies of boxes that the hierarchy adds. Verified labels are kept."""
         return self._part(self.object_is_annotated, self.group_is_annotated, verified=self.verified)
 
     def _part(self, objects: Mask, groups: Mask, *, verified: Keys) -> Self:
-        """Return the truth restricted to the selected boxes, for the reference implementation.
+        """Return the ground truth restricted to the selected boxes, for the reference implementation.
 
-        The arrays for the kernels still describe the whole truth.
+        The arrays for the kernels still describe the whole ground truth.
         """
         object_keys, group_keys = self.object_keys[objects], self.group_keys[groups]
         changed: Mapping[str, NDArray[Any]] = {

@@ -1,4 +1,4 @@
-"""Compiles a truth folder of the grounding track."""
+"""Compiles a ground truth folder of the grounding track."""
 
 from itertools import groupby
 from typing import Any
@@ -14,11 +14,12 @@ from evaluator.tracks.grounding.truth import GroundingParameters, GroundingTruth
 
 
 def compile_truth(folder: TruthFolder, parameters: GroundingParameters) -> GroundingTruth:
-    """Check a truth folder and compile it.
+    """Check a ground truth folder and compile it.
 
     Raises
     ------
     InvalidTruth
+        If the ground truth folder has faults.
     """
     phrases = phrases_of(folder)
     named = [phrase.image for phrase in phrases]

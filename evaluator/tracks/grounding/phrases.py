@@ -31,7 +31,7 @@ class Phrase:
     boxes : list of [x1, y1, x2, y2]
         Boxes in pixels; the first pixel has the coordinate 0.
     file, line
-        The location of the phrase in the truth folder.
+        The location of the phrase in the ground truth folder.
     """
 
     image: str
@@ -44,11 +44,12 @@ class Phrase:
 
 
 def phrases_of(folder: TruthFolder) -> list[Phrase]:
-    """Return every phrase of a truth, sorted by image, sentence and index.
+    """Return every phrase of a ground truth, sorted by image, sentence and index.
 
     Raises
     ------
     InvalidTruth
+        If the ground truth folder has faults.
     """
     if PHRASES in folder and "split.txt" in folder:
         folder.faults.warn("truth_ignored", "split.txt", f"is ignored, because there is a {PHRASES}; keep one of them")

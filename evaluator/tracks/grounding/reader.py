@@ -17,13 +17,13 @@ from evaluator.tracks.grounding.truth import GroundingTruth
 
 KINDS = {"image_id": str, "sentence_id": int, "boxes": list}
 XYXY = [0, 2, 1, 3]
-"""Indices that reorder x1, y1, x2, y2 to x1, x2, y1, y2 (as in :mod:`evaluator.metrics.boxes`), or reverse this."""
+"""Indices that reorder x1, y1, x2, y2 to x1, x2, y1, y2 (as in :mod:`evaluator.metrics.boxes`), and vice versa."""
 NOT_EVALUATED = -1
 
 
 @dataclass(frozen=True, slots=True)
 class RankedBoxes:
-    """The predicted boxes of the phrases in the truth.
+    """The predicted boxes of the phrases in the ground truth.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ def read_boxes(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
     try:
         return _read(source, truth)
     except Stop:
-        return RankedBoxes()  # The findings include the defect that ended reading.
+        return RankedBoxes()  # The defect that stopped the reading is already in the findings.
 
 
 def _read(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
@@ -131,7 +131,7 @@ def _add_defects(document: Document, box: Any, path: str) -> None:
 
 
 def _phrases(document: Document, entries: Sequence[SentenceEntry], truth: GroundingTruth) -> list[int]:
-    """Return the phrase to which each list belongs, NOT_EVALUATED in an unknown sentence. Add defects of sentences."""
+    """Return the phrase of each list, NOT_EVALUATED for an unknown sentence. Add defects for invalid sentences."""
     missing = {sentence: code for code, sentence in enumerate(truth.sentences)}
     starts = truth.phrase_starts.tolist()
     phrases: list[int] = []

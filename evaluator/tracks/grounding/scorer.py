@@ -52,7 +52,7 @@ def metrics(counts: TrialCounts) -> dict[str, Numbers]:
 
 
 def split_report(truth: GroundingTruth, trials: Trials, split: str) -> SplitReport:
-    """Return the report of a split. A phrase with two types is counted in the rows of both types."""
+    """Return the score report for a split. A phrase with two types is counted in the rows of both types."""
     in_split = truth.splits[split]
     rows: list[ClassRow] = []
     for code, name in enumerate(truth.types):
@@ -81,11 +81,11 @@ class GroundingScorer(Scorer[GroundingTruth, GroundingParameters, RankedBoxes]):
     track = GROUNDING
 
     def truth_of(self, prepared: Truth) -> GroundingTruth:
-        """Return a prepared truth as an object of this track's type."""
+        """Return a prepared ground truth as an instance of this track's ground truth class."""
         return GroundingTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> GroundingParameters:
-        """Return the parameters as an object of this track's type."""
+        """Return the parameters as an instance of this track's parameter class."""
         return GroundingParameters.of(resolved)
 
     def read(self, source: Source, truth: GroundingTruth | None, parameters: GroundingParameters) -> RankedBoxes:

@@ -7,7 +7,7 @@ from evaluator.truth_statistics import Statistics, box_areas
 
 
 def describe(truth: GroundingTruth, statistics: Statistics) -> None:
-    """Add the statistics of sentences, phrases and boxes."""
+    """Add statistics about sentences, phrases and boxes to ``statistics``."""
     images, boxes_of = truth.phrase_images, np.diff(truth.box_starts)
     sentence_images = images[truth.phrase_starts[:-1]]
     box_images = np.repeat(images, boxes_of)

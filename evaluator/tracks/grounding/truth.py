@@ -41,12 +41,12 @@ class GroundingTruth(Truth):
 
     @property
     def public_texts(self) -> dict[str, Sequence[str]]:
-        """The images and the sentences."""
+        """The strings that participants may see: image ids and sentences."""
         return {**super().public_texts, "sentences": self.sentences}
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The index of the first evaluated phrase of each sentence."""
+        """The arrays that participants may see: the index of the first evaluated phrase of each sentence."""
         return {"phrases_from": self.phrase_starts}
 
     def targets(self, rule: Literal["merged", "any"]) -> Targets:

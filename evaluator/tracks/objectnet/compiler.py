@@ -1,4 +1,4 @@
-"""Compiles a truth folder of the ObjectNet track."""
+"""Compiles a ground truth folder of the ObjectNet track."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,11 +24,12 @@ EXPECTED = f"is not a class id from 0 to {CLASSES - 1}"
 
 
 def compile_truth(folder: TruthFolder, parameters: ObjectNetParameters) -> ObjectNetTruth:
-    """Check a truth folder and compile it.
+    """Check a ground truth folder and compile it.
 
     Raises
     ------
     InvalidTruth
+        If the ground truth folder has faults.
     """
     answers = _answers(folder)
     positions = {image: Position(ANSWERS, column=f"$.{image}") for image in answers}

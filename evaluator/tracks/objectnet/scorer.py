@@ -30,7 +30,7 @@ def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Tria
     guesses[table.codes("image")] = np.stack([table.codes(name) for name in GUESSES], axis=1)
     images = np.flatnonzero(truth.answers >= 0)
     answers = truth.answers[images]
-    right = guesses[images] == answers[:, None]  # (N, 5)
+    right = guesses[images] == answers[:, None]  # ``right`` has the shape (N, 5).
     return Trials(images, {"top1": right[:, 0], "top5": right[:, :top_k].any(axis=1)}, answers, CLASSES)
 
 
@@ -41,7 +41,7 @@ def metrics(counts: TrialCounts) -> dict[str, Numbers]:
 
 
 def split_report(truth: ObjectNetTruth, trials: Trials, in_split: NDArray[np.bool_]) -> SplitReport:
-    """Return the report of a split."""
+    """Return the score report for a split."""
     counts = trials.counts(in_split)
     controls = [row for control in truth.controls for row in _control_rows(control, trials, in_split)]
     return SplitReport(
@@ -53,7 +53,7 @@ def split_report(truth: ObjectNetTruth, trials: Trials, in_split: NDArray[np.boo
 
 
 def _rows(counts: TrialCounts) -> list[tuple[int, ClassRow]]:
-    """Return (group, row) for each group that has trials. A row has the number of trials and the hit proportions."""
+    """Return each group that has trials, with a row that contains its number of trials and its proportions of hits."""
     shares = counts.shares()
     return [
         (
@@ -70,7 +70,10 @@ def _control_rows(control: Control, trials: Trials, in_split: NDArray[np.bool_])
 
 
 def _spreads(rows: list[ClassRow]) -> list[ClassRow]:
-    """Return, for each control, the values with the best and worst score (the first in a tie), and the difference."""
+    """Return, for each control, the values with the best and worst top-1 accuracy, and the difference in accuracy.
+
+    In a tie, the first value is chosen.
+    """
     spreads: list[ClassRow] = []
     for control in CONTROLS:
         of_control = [(float(row["top1"] or 0.0), row["value"]) for row in rows if row["control"] == control]
@@ -95,11 +98,11 @@ class ObjectNetScorer(Scorer[ObjectNetTruth, ObjectNetParameters, SubmissionTabl
     track = OBJECTNET
 
     def truth_of(self, prepared: Truth) -> ObjectNetTruth:
-        """Return a prepared truth as an object of this track's type."""
+        """Return a prepared ground truth as an instance of this track's ground truth class."""
         return ObjectNetTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> ObjectNetParameters:
-        """Return the parameters as an object of this track's type."""
+        """Return the parameters as an instance of this track's parameter class."""
         return ObjectNetParameters.of(resolved)
 
     def read(self, source: Source, truth: ObjectNetTruth | None, parameters: ObjectNetParameters) -> SubmissionTable:

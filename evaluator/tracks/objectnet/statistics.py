@@ -7,7 +7,7 @@ from evaluator.truth_statistics import Statistics
 
 
 def describe(truth: ObjectNetTruth, statistics: Statistics) -> None:
-    """Add the statistics of classes and controls."""
+    """Add statistics about classes and controls to ``statistics``."""
     (images,) = np.nonzero(truth.answers != UNKNOWN)
     statistics.count("Images with an answer", images)
     statistics.ranking("Images per class", "class", list(CLASS_IDS), truth.answers[images], images, truth.names)

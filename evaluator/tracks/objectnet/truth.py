@@ -52,7 +52,7 @@ class ObjectNetTruth(Truth):
 
     @property
     def public_texts(self) -> dict[str, Sequence[str]]:
-        """The images, and the display names of all classes."""
+        """The strings that participants may see: image ids, and the display names of all classes."""
         return {**super().public_texts, "names": self.names}
 
     @property

@@ -1,4 +1,4 @@
-"""Compiles a truth folder of the relationships track."""
+"""Compiles a ground truth folder of the relationships track."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -27,7 +27,7 @@ Index = Mapping[str, int]
 
 
 def compile_truth(folder: TruthFolder, parameters: RelationshipsParameters) -> RelationshipsTruth:
-    """Check a truth folder and return its compiled truth.
+    """Check a ground truth folder and return its compiled ground truth.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def _labels(
 
 
 def _relation_names(related: TruthTable, listed: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return the display name of each relation in relations.csv or, if it is missing, in the triplets."""
+    """Return the display name of each relation. Without relations.csv, the name is the relation itself."""
     if listed is None:
         return {relation: relation for relation in sorted(set(related.texts("RelationshipLabel")))}
     check_labels(related, "RelationshipLabel", listed, "relations.csv")
@@ -94,7 +94,7 @@ def _relation_names(related: TruthTable, listed: Mapping[str, str] | None) -> Ma
 
 
 def _triplets(table: TruthTable, images: Index, labels: Index, relations: Index) -> dict[str, NDArray[Any]]:
-    """Return the arrays of the truth that have one element for each triplet."""
+    """Return the arrays of the ground truth that have one element for each triplet."""
     boxes = []
     for number, columns in enumerate((FIRST, SECOND), 1):
         boxes.append(table.numbers(*columns))

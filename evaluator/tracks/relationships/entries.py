@@ -31,9 +31,9 @@ class PairEntries:
     images : int array of shape (N,)
         Code of the image of each pair.
     relations : int array of shape (N,)
-        Code of the relation of each pair. With R relations, a relation that is not in the truth has the code R. A pair
-        that is not scored has R + 1 plus the code of its relation. Curves of such pairs are computed and discarded;
-        otherwise, the running time would reveal which pairs are scored.
+        Code of the relation of each pair. With R relations, a relation that is not in the ground truth has the code R.
+        A pair that is not scored has R + 1 plus the code of its relation. Curves of such pairs are computed and
+        discarded; otherwise, the running time would reveal which pairs are scored.
     confidences : float64 array of shape (N,)
     misses : bool arrays of shape (N,), one for each of :data:`KINDS`
         Whether each pair is a false positive.
@@ -45,7 +45,7 @@ class PairEntries:
     misses: Sequence[NDArray[np.bool_]]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "PairEntries":
-        """Return the entries selected by a Boolean mask."""
+        """Return the curve entries selected by a Boolean mask."""
         arrays = self.images[chosen], self.relations[chosen], self.confidences[chosen]
         return PairEntries(*arrays, [missing[chosen] for missing in self.misses])
 
@@ -61,7 +61,7 @@ class PairEntries:
     def steps(
         self, curves: Integers, image_rows: ImageRows, count: int, crowded: NDArray[np.bool_] | None
     ) -> list[CurveSteps]:
-        """Return the steps of ``count`` curves for each of :data:`KINDS`.
+        """Return the curve steps of ``count`` curves for each of :data:`KINDS`.
 
         ``curves``, ``count`` and ``crowded`` are the arguments of :meth:`CurveSteps.of`.
         """
@@ -102,7 +102,7 @@ class ScoredPairs:
         return Outcome(reports, self.statistics, self.curves, trials=lambda metric: self.truth.triplet_images)
 
     def report(self, split: str) -> SplitReport:
-        """Return the report of a split."""
+        """Return the score report for a split."""
         in_split = self.truth.splits[split]
         positives = self.truth.positives(split).astype(np.float64)
         found = [np.asarray(np.count_nonzero(in_split[images]), np.float64) for images in self.found]
@@ -127,9 +127,9 @@ class ScoredPairs:
         return rows
 
     def statistics(self, image_rows: ImageRows) -> "PairStatistics":
-        """Return the statistics of a split.
+        """Return the statistics of a split, from which bootstrap replicates are computed.
 
-        `image_rows` maps each image to its row in the matrix of bootstrap weights.
+        ``image_rows`` maps each image to its row in the matrix of bootstrap weights.
         """
         truth, entries, relations = self.truth, self.entries, len(self.truth.relations)
         crowded = crowded_entries(self.crowded, entries.images, image_rows)
@@ -145,7 +145,7 @@ class ScoredPairs:
 
 @dataclass(frozen=True, slots=True)
 class PairStatistics:
-    """The triplets and entries of a split, prepared for computing bootstrap replicates.
+    """The triplets and curve entries of a split, prepared for computing bootstrap replicates.
 
     Each attribute is named after the attribute of :class:`WeightedSplit` that is computed from it.
     """
@@ -157,7 +157,7 @@ class PairStatistics:
     weights: Weights
 
     def metrics(self, image_weights: ImageWeights, engine: Engine) -> Mapping[str, Numbers]:
-        """Return every metric in each bootstrap replicate."""
+        """Return the value of every metric in each bootstrap replicate."""
 
         def areas(curves: CurveSteps) -> Areas:
             return lambda positives: engine.average_precisions(image_weights, curves, positives, 1.0)

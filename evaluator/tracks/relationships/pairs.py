@@ -24,11 +24,11 @@ class Pairs:
     rows : int64 array of shape (N,)
         Row of each pair in the table that was read.
     images, relations : int64 arrays of shape (N,)
-        Code of the image and of the relation of each pair. Relations that are not in the truth all share the code after
-        that of the last relation.
+        Code of the image and of the relation of each pair. Relations that are not in the ground truth all share the
+        code after that of the last relation.
     keys : int64 array of shape (N,)
-        Triplet key of each pair, encoded as in the truth; -1, which is not a valid key, if one of the labels is not in
-        the truth.
+        Triplet key of each pair, encoded as in the ground truth; -1, which is not a valid key, if one of the labels is
+        not in the ground truth.
     confidences : float64 array of shape (N,)
     first_boxes, second_boxes : float32 arrays of shape (N, 4)
     coordinates : list of eight float64 arrays of shape (N,)
@@ -49,9 +49,9 @@ class Pairs:
 
     @property
     def has_labels(self) -> NDArray[np.bool_]:
-        """Whether both labels of a pair are in the truth, shape (N,).
+        """Whether both labels of a pair are in the ground truth, shape (N,).
 
-        A notice states how many pairs have a label that is not in the truth.
+        A notice states how many pairs have a label that is not in the ground truth.
         """
         return self.keys >= 0
 
@@ -100,7 +100,7 @@ def predicted(truth: RelationshipsTruth, table: SubmissionTable) -> Pairs:
     relations = table.codes("RelationshipLabel")
     relations[relations < 0] = len(truth.relations)
     first_boxes, second_boxes = table.numbers(*FIRST), table.numbers(*SECOND)
-    with np.errstate(over="ignore"):  # A coordinate out of range becomes infinite, so that the box overlaps nothing.
+    with np.errstate(over="ignore"):  # Coordinates beyond float32 become infinite, so the box overlaps nothing.
         boxes = first_boxes.astype(np.float32), second_boxes.astype(np.float32)
     return Pairs(
         rows=np.arange(len(images)),
@@ -127,7 +127,7 @@ def match(truth: RelationshipsTruth, table: SubmissionTable, threshold: float, p
     """
     progress("matching", 0.0)
     pairs = predicted(truth, table)
-    # Sorting the pairs here speeds up all later sorts of curves.
+    # Sorting the pairs once speeds up all later sorts of curves.
     pairs = pairs[np.argsort(-pairs.confidences, kind="stable")]
 
     triplets, overlaps = best_objects(pairs.keys, truth.triplets, partial(triplet_overlap, truth, pairs))

@@ -1,4 +1,4 @@
-"""Scores Open Images visual relationships: triplets with two boxes, and phrases, each the smallest box around both."""
+"""Scores Open Images visual relationships: triplets with two boxes, and phrases with one box around both."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -71,11 +71,11 @@ class RelationshipsScorer(Scorer[RelationshipsTruth, RelationshipsParameters, Su
     track = RELATIONSHIPS
 
     def truth_of(self, prepared: Truth) -> RelationshipsTruth:
-        """Return a truth as an object of this track's type."""
+        """Return a ground truth as an instance of this track's ground truth class."""
         return RelationshipsTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> RelationshipsParameters:
-        """Return the parameters as an object of this track's type."""
+        """Return the parameters as an instance of this track's parameter class."""
         return RelationshipsParameters.of(resolved)
 
     def read(

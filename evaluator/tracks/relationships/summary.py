@@ -82,7 +82,7 @@ class WeightedSplit:
 
 
 def split_report(truth: RelationshipsTruth, split: str, weighted: WeightedSplit, weights: Weights) -> SplitReport:
-    """Return the report of a split. In ``weighted``, the weight of every image must be 1."""
+    """Return the score report for a split. In ``weighted``, the weight of every image must be 1."""
     metrics = {name: finite(float(value)) for name, value in weighted.metrics(weights).items()}
     relationships, phrases = weighted.by_relation
     rows: list[ClassRow] = [

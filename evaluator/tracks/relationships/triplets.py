@@ -19,10 +19,10 @@ class TripletKeys:
     Attributes
     ----------
     labels : int
-        Number of labels in the truth.
+        Number of labels in the ground truth.
     relations : int
-        Number of relations in the truth. All relations that are not in the truth share the code after the last
-        relation.
+        Number of relations in the ground truth. All relations that are not in the ground truth share the code after the
+        last relation.
 
     Examples
     --------

@@ -43,19 +43,19 @@ class RelationshipsTruth(LabelTruth):
     relation_names = StoredTexts()
     """Display name of each relation."""
     triplets = StoredArray[np.int64]()
-    """Key of each triplet, ascending; shape (M,)."""
+    """Key of each triplet (image, both labels and relation as one number), ascending; shape (M,)."""
     triplet_images = StoredArray[np.int64]("images")
     """Code of the image of each triplet, ascending; shape (M,)."""
     triplet_relations = StoredArray[np.int64]("relations")
     """Code of the relation of each triplet; shape (M,)."""
     triplet_rows = StoredArray[np.int32]("rows")
-    """Row of each triplet in relationships.csv, from 0; shape (M,)."""
+    """Row of each triplet in relationships.csv, counted from 0; shape (M,)."""
     first_boxes = StoredArray[np.float32]("first")
     """XMin, XMax, YMin, YMax of the first box of each triplet; shape (M, 4)."""
     second_boxes = StoredArray[np.float32]("second")
     """XMin, XMax, YMin, YMax of the second box of each triplet; shape (M, 4)."""
     verified = StoredArray[np.int64]("known")
-    """Keys of the verified labels of all images, ascending and distinct; shape (V,)."""
+    """Keys (image and label) of the verified labels of all images, ascending and distinct; shape (V,)."""
     negative = StoredArray[np.int64]()
     """The keys in ``verified`` whose label is in no triplet of the image, ascending; shape (at most V,)."""
     image_labels = StoredArray[np.int32]("told")
@@ -66,22 +66,22 @@ class RelationshipsTruth(LabelTruth):
     """Index of the first triplet of each image, followed by M; shape (images + 1,)."""
 
     image_index = StoredIndex("images")
-    """Hash table from the id of an image to its code."""
+    """Hash table that maps each image id to its code."""
     label_index = StoredIndex("labels")
-    """Hash table from a label to its code."""
+    """Hash table that maps each label to its code."""
     relation_index = StoredIndex("relations")
-    """Hash table from a relation to its code."""
+    """Hash table that maps each relation to its code."""
 
     @property
     def public_texts(self) -> dict[str, Sequence[str]]:
-        """The images, and the labels and relations with their display names, if public files list them."""
+        """The image ids, labels, relations and display names that participants may see."""
         listed = self.relations_listed
         relations, names = sorted_by_id(self.relations, self.relation_names) if listed else ([], [])
         return {**super().public_texts, "relations": relations, "relation_names": names}
 
     @property
     def relations_listed(self) -> bool:
-        """Whether ``relations.csv`` lists the relations. If so, any other relation is a defect."""
+        """Whether ``relations.csv`` lists the relations. If so, any other relation in a submission is a defect."""
         return self.flags["relations_listed"]
 
     @property
@@ -91,7 +91,7 @@ class RelationshipsTruth(LabelTruth):
 
     @property
     def keys(self) -> TripletKeys:
-        """The converter between codes and triplet keys."""
+        """The object that converts codes to triplet keys and back."""
         return TripletKeys(len(self.labels), len(self.relations))
 
     def positives(self, split: str) -> NDArray[np.int64]:

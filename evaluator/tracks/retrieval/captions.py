@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 
-MIN_ORDERED = 5  # Fewer captions than this would too often be in the order of their images by chance.
+MIN_ORDERED = 5  # With fewer captions than this, their order would too often match the order of images by chance.
 MIN_GROUPED = 20  # With fewer captions than this, captions of the same image would too often be adjacent by chance.
 MIN_ID_CHARACTERS = 5  # An image id that is shorter than this can be part of a caption id by chance.
 
@@ -80,7 +80,7 @@ def _is_grouped(images: Sequence[str]) -> bool:
 
 
 def shuffled(ids: Iterable[str]) -> list[str]:
-    """Return ids in a shuffled order (that of their sha256), which depends only on the ids.
+    """Return ids in a shuffled order that depends only on the ids: the order of their SHA-256 hashes.
 
     >>> shuffled(["a", "b", "c", "d", "e", "f"])
     ['d', 'f', 'c', 'b', 'e', 'a']

@@ -1,4 +1,4 @@
-"""Compiles a truth folder of the retrieval track."""
+"""Compiles a ground truth folder of the retrieval track."""
 
 from typing import Any
 
@@ -17,11 +17,12 @@ GALLERY = "gallery.json"
 
 
 def compile_truth(folder: TruthFolder, parameters: TrackParameters) -> RetrievalTruth:
-    """Check a truth folder and compile it.
+    """Check a ground truth folder and compile it.
 
     Raises
     ------
     InvalidTruth
+        If the ground truth folder has faults.
     """
     named, captions, sentences = _gallery(folder)
     positions = {image: Position(GALLERY, column=f"{TOP}.images[{index}]") for index, image in enumerate(named)}
@@ -40,7 +41,7 @@ def compile_truth(folder: TruthFolder, parameters: TrackParameters) -> Retrieval
         found = counted(len(images), "image")
         message = f"has {found}; with {max(DEPTHS)} or fewer, recall@{max(DEPTHS)} can always be 1"
         folder.faults.warn("truth_small_gallery", GALLERY, message)
-    ids = sorted(captions)  # The file order may reveal which captions belong to the same image.
+    ids = sorted(captions)  # The order in the file could reveal which captions belong to the same image.
     texts = {"images": list(images), "captions": ids, "sentences": [sentences[caption] for caption in ids]}
     arrays: dict[str, NDArray[Any]] = {
         "caption_images": np.array([images[captions[caption]] for caption in ids], np.int64),
@@ -50,7 +51,7 @@ def compile_truth(folder: TruthFolder, parameters: TrackParameters) -> Retrieval
 
 
 def _check_secrecy(folder: TruthFolder, images: list[str], captions: dict[str, str]) -> None:
-    """Add faults if the ids or the order of captions reveal to which images they belong."""
+    """Add faults if the ids or the order of captions reveal which images the captions belong to."""
     remedy = "give the captions random ids (manage.py import_challenge --opaque-ids does this)"
     for caption in captions_with_image_id(captions):
         message = f"caption id {caption[:60]!r} contains the id of its image; {remedy}"
@@ -95,7 +96,7 @@ def _gallery(folder: TruthFolder) -> tuple[list[str], dict[str, str], dict[str, 
 
 
 def _caption(entry: Any) -> tuple[str, str]:
-    """Return the id and the image of a caption. Both are empty if the entry is invalid."""
+    """Return the id and the image of a caption. Empty strings stand for missing or invalid values."""
     caption = entry.get("caption_id") if isinstance(entry, dict) else entry
     image = entry.get("image_id") if isinstance(entry, dict) else None
     if not isinstance(caption, str):

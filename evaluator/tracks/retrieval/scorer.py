@@ -46,7 +46,7 @@ def metrics(counts: TrialCounts) -> dict[str, Numbers]:
 
 
 def split_report(ranked: RanksByDirection, trials: Trials, in_split: NDArray[np.bool_]) -> SplitReport:
-    """Return the report of a split."""
+    """Return the score report for a split."""
     values = {name: finite(float(value)) for name, value in metrics(trials.counts(in_split)).items()}
     rows: list[ClassRow] = []
     for direction, title in DIRECTIONS.items():
@@ -65,7 +65,7 @@ def split_report(ranked: RanksByDirection, trials: Trials, in_split: NDArray[np.
 
 
 def median_rank(queries: QueryRanks, chosen: NDArray[np.bool_]) -> float | None:
-    """Return the median rank (from 1) of the chosen queries, or None without queries or if a list is incomplete."""
+    """Return the median rank, from 1, of the chosen queries; None if there are no queries or a list is incomplete."""
     return 1.0 + float(np.median(queries.ranks[chosen])) if queries.complete and chosen.any() else None
 
 
@@ -81,7 +81,7 @@ class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection],
     track = RETRIEVAL
 
     def truth_of(self, prepared: Truth) -> RetrievalTruth:
-        """Return a prepared truth as an object of this track's type."""
+        """Return a prepared ground truth as an instance of this track's ground truth class."""
         return RetrievalTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> TrackParameters:

@@ -7,7 +7,7 @@ from evaluator.truth_statistics import Statistics
 
 
 def describe(truth: RetrievalTruth, statistics: Statistics) -> None:
-    """Add the statistics of captions."""
+    """Add statistics about captions to ``statistics``."""
     images = truth.caption_images
     statistics.count("Captions", images)
     statistics.per_image("Captions per image", images)

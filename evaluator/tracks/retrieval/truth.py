@@ -48,13 +48,13 @@ class RetrievalTruth(Truth):
 
     @property
     def public_texts(self) -> dict[str, Sequence[str]]:
-        """The images that have captions, and the ids of all captions, both sorted."""
+        """The strings that participants may see: the ids of images with captions and of all captions, both sorted."""
         images = [self.images[code] for code in np.unique(self.caption_images).tolist()]
         return {"images": images, "captions": sorted(self.captions)}
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """An arbitrary image for each caption. Only the set of these images, which is public, is used."""
+        """The arrays that participants may see. Captions have arbitrary images, because the real ones are secret."""
         images = max(len(np.unique(self.caption_images)), 1)
         return {"caption_images": np.arange(len(self.captions)) % images}
 
@@ -62,7 +62,7 @@ class RetrievalTruth(Truth):
         """Return the queries of a direction and their answers, both sorted by id.
 
         Ids are sorted because files that were prepared by earlier versions contain the captions in the order of the
-        truth folder, which the order of defects must not reveal.
+        ground truth folder, which the order of defects must not reveal.
         """
         captions = dict(sorted((caption, index) for index, caption in enumerate(self.captions)))
         images = {self.images[code]: code for code in np.unique(self.caption_images).tolist()}

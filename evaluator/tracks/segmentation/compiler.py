@@ -1,4 +1,4 @@
-"""Compiles a truth folder of the segmentation track."""
+"""Compiles a ground truth folder of the segmentation track."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from evaluator.tracks.shared.labels import Labelling, expanded
 
 BOX_COLUMNS = ("XMin", "XMax", "YMin", "YMax")
 IMAGES, SIDES = "images.csv", ("Width", "Height")
-Sides = tuple[NDArray[np.int64], NDArray[np.int64]]  # A pair of arrays: widths and heights.
+Sides = tuple[NDArray[np.int64], NDArray[np.int64]]  # The widths and the heights of images, as two arrays.
 NO_MASK = -1
 
 
@@ -29,7 +29,7 @@ class Objects:
     Attributes
     ----------
     images, labels : int64 arrays of shape (N,)
-        Codes.
+        Code of the image and of the label of each object.
     boxes : float64 array of shape (N, 4)
     groups : bool array of shape (N,)
         Whether each object is a group.
@@ -65,7 +65,7 @@ class Objects:
 
 
 def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> SegmentationTruth:
-    """Check a truth folder and return its compiled truth.
+    """Check a ground truth folder and return its compiled ground truth.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def _sides(
         wrong = np.array([numbers.size_defect(text) is not None for text in texts], bool)
         table.mark(column, wrong, "truth_bad_value", "is not a size in pixels")
         of_row = np.array([1 if bad else int(text) for bad, text in zip(wrong, texts, strict=True)], np.int64)
-        # Rows with an unknown image have the index -1, which selects this last element.
+        # Rows with an unknown image have the index -1, which selects the additional last element.
         of_image = np.zeros(count + 1, np.int64)
         if known is None:
             of_image[images] = of_row
@@ -181,7 +181,7 @@ def _joined(
 ) -> tuple[Objects, NDArray[np.int64], NDArray[np.bool_]]:
     """Return all objects in the order of the files, and the row of each object in masks.csv, or NO_MASK.
 
-    The third value is whether each row of masks.csv has no box in boxes.csv.
+    The third array states for each row of masks.csv whether boxes.csv has no box for it.
 
     A mask belongs to the box with the same image, label, coordinates and IsGroupOf. If several boxes are equal, the
     first mask belongs to the first box, and so on. As in the official code, a mask without a box is an object too. An
@@ -201,7 +201,9 @@ def _joined(
 def _by_kind(
     objects: Objects, mask_of: NDArray[np.int64], origin: NDArray[np.int64], keys: NDArray[np.int64]
 ) -> dict[str, NDArray[Any]]:
-    """Return the object arrays of the truth, separately for ordinary objects and groups, with and without a mask.
+    """Return the arrays that describe the objects of a ground truth, separately for each kind of object.
+
+    The kinds are ordinary objects and groups, each with and without a mask.
 
     Parameters
     ----------
@@ -209,7 +211,7 @@ def _by_kind(
     mask_of : int64 array of shape (objects,)
         Row of each object in masks.csv, or NO_MASK.
     origin, keys : int64 arrays of shape (N,)
-        Index of the object, and key, of each of N copies. Each object has a copy for its own label and one for each
+        Index of the object and key of each of the N copies. Each object has a copy for its own label and one for each
         ancestor.
     """
     order = np.lexsort((origin, keys))

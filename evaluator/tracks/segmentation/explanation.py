@@ -100,7 +100,7 @@ def _are_annotated(truth: SegmentationTruth) -> NDArray[np.bool_]:
 
 
 def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport:
-    """Return the report of a split with its explanation."""
+    """Return the score report for a split, with the tables and columns of its explanation added."""
     truth, matches, errors, weight = found.truth, found.matches, found.errors, found.group_weight
     in_split, positives = truth.splits[split], weighted(*truth.counts(split), weight)
     curve_errors = errors.curve_errors(truth, matches, in_split, positives, weight)

@@ -125,7 +125,7 @@ def matched(
     """Match the masks in a submission with objects."""
     progress("matching", 0.0)
     detections = predicted(truth, table, table.columns["Mask"]["box"], expand=parameters.expand_predictions)
-    detections = detections[are_valid(detections)]  # An empty mask has an invalid box.
+    detections = detections[are_valid(detections)]  # Empty masks are removed too, because they have no area.
     detections = detections[np.argsort(detections.keys(truth), kind="stable")]
     compile_once(progress)
     # Always load the kernel. Otherwise, the loading time would reveal whether masks are compared.
@@ -148,11 +148,11 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
     track = SEGMENTATION
 
     def truth_of(self, prepared: Truth) -> SegmentationTruth:
-        """Return a truth as an object of this track's type."""
+        """Return a ground truth as an instance of this track's ground truth class."""
         return SegmentationTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> SegmentationParameters:
-        """Return the parameters as an object of this track's type."""
+        """Return the parameters as an instance of this track's parameter class."""
         return SegmentationParameters.of(resolved)
 
     def read(

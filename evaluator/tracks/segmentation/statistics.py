@@ -7,7 +7,7 @@ from evaluator.truth_statistics import Statistics
 
 
 def describe(truth: SegmentationTruth, statistics: Statistics) -> None:
-    """Add the statistics of masks, classes and verified labels."""
+    """Add statistics about masks, classes and verified labels to ``statistics``."""
     keys = np.concatenate([truth.object_keys, truth.group_keys])
     rows = np.concatenate([truth.object_masks, truth.group_masks])
     is_group = np.arange(len(keys)) >= len(truth.object_keys)

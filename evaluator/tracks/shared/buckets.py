@@ -1,4 +1,4 @@
-"""Sorts the entries of curves into two buckets per class: one for public images and one for private images."""
+"""Sorts curve entries into two buckets per class: one for public images and one for private images."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from evaluator.kernels.average_precision import average_precisions, scatter
 
 Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
-"""Confidences and codes of entries, in several pairs of arrays.
+"""Confidences and codes of curve entries, in several pairs of arrays.
 
 A code is class × 4, plus 2 for a private image, plus 1 for a false positive.
 """
-WORTH_THREADS = 100_000  # For fewer keys, starting a thread takes longer than sorting.
+WORTH_THREADS = 100_000  # For fewer keys than this, starting threads takes longer than sorting.
 HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 
 
 @dataclass(slots=True)
 class EntryBuckets:
-    """The entries of all curves as sort keys, bucket by bucket.
+    """The sort keys of all curve entries, bucket by bucket.
 
     The number of a bucket is class × 2, plus 1 for private images.
 
@@ -53,7 +53,7 @@ class EntryBuckets:
         return cls(keys, ends, hits_and_misses[:, 1])
 
     def bucket(self, number: int) -> NDArray[np.uint64]:
-        """Return a view of the keys of a bucket."""
+        """Return the keys of a bucket, as a view of ``keys``."""
         return self.keys[self.ends[number] : self.ends[number + 1]]
 
     def sort(self, threads: int) -> None:

@@ -57,7 +57,7 @@ def matrix(counts: Counts, labels: Sequence[str]) -> list[ClassRow]:
 
 
 def _rows(counts: Counts, labels: Sequence[str]) -> list[ClassRow]:
-    names = [*labels, None]  # NOTHING is -1 and therefore selects this last element.
+    names = [*labels, None]  # NOTHING is -1 and therefore selects the last element, None.
     return [
         {"truth": names[actual], "prediction": names[predicted], "count": times}
         for actual, predicted, times in zip(*(column.tolist() for column in counts), strict=True)

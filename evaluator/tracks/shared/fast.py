@@ -62,7 +62,7 @@ class KernelState(Protocol):
 
 
 class Reader(Protocol):
-    """The interface of the reader of one thread, with the state of its kernels.
+    """The interface of a reader, which processes blocks of a submission in one thread.
 
     Attributes
     ----------
@@ -85,11 +85,12 @@ class Reader(Protocol):
         """The number of image rows that were read or, in the long layout, an upper bound for the number of images."""
 
     def read(self, data: Bytes, stop: int) -> None:
-        """Read and match the lines before ``stop``.
+        """Read the lines before the offset ``stop``, and match their predictions.
 
         Raises
         ------
         Declined
+            If the reference implementation must read the file.
         """
 
 
@@ -146,11 +147,13 @@ def read_all(
     Raises
     ------
     Declined
+        If the reference implementation must read the file.
     """
     limits = resources.limits
     if (limits.number_characters, limits.text_characters) != (CHARACTERS, MAX_CHARACTERS):
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
-    if limits.line_bytes < 2 * CHUNK_BYTES:  # ``Blocks`` checks only the length of the first line in each block.
+    # ``Blocks`` checks only the length of the first line in each block, so it cannot enforce a limit as low as this.
+    if limits.line_bytes < 2 * CHUNK_BYTES:
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
     with Blocks(submission, limits) as blocks, ThreadPoolExecutor(max(resources.threads - 1, 1)) as pool:
         all_readers = readers(header_of(blocks.header(), track))

@@ -1,4 +1,4 @@
-"""Defines base classes for truths with labels, with verified labels, and with objects in a label hierarchy."""
+"""Defines base classes for ground truths with labels, with verified labels, and with objects in a label hierarchy."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -14,7 +14,7 @@ IndexArrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64]]
 
 
 class StoredIndex:
-    """A descriptor for truth classes that reads the hash table of a sequence of strings.
+    """A descriptor for ground truth classes that reads the hash table of a sequence of strings.
 
     The value is a tuple of the three arrays in :class:`evaluator.kernels.text.lookup.TextIndex`. That class itself is
     not used, because importing it would load numba.
@@ -22,7 +22,7 @@ class StoredIndex:
     Parameters
     ----------
     name : str
-        Name of the sequence in the truth.
+        Name of the sequence in the ground truth.
     """
 
     def __init__(self, name: str) -> None:
@@ -41,14 +41,14 @@ class StoredIndex:
 
 
 class LabelTruth(Truth):
-    """The truth of a track whose submissions contain labels."""
+    """The ground truth of a track whose submissions contain labels."""
 
     labels = StoredTexts()
     """The labels. The index of a label is its code."""
 
     @property
     def public_texts(self) -> dict[str, Sequence[str]]:
-        """The images, the public list of labels and, if ``classes.csv`` exists, the display names of the labels."""
+        """The strings that participants may see: the image ids, the public labels and their display names, if any."""
         count, listed = self.public_labels
         labels = list(self.labels)[:count] if listed else []
         labels, names = sorted_by_id(labels, self._names if self.labels_listed else ())
@@ -56,12 +56,12 @@ class LabelTruth(Truth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The number of labels in the hierarchy, if participants know the labels from the hierarchy."""
+        """The number of labels in the hierarchy; empty if ``classes.csv`` lists the labels."""
         return {name: array for name, array in self.arrays.items() if name == "listed_labels"}
 
     @property
     def _names(self) -> Sequence[str]:
-        """The display name of each label; empty in truths that were prepared without them."""
+        """The display name of each label; empty in ground truths that were prepared without them."""
         return self.texts.get("names", ())
 
     @cached_property
@@ -71,7 +71,7 @@ class LabelTruth(Truth):
 
     @property
     def labels_listed(self) -> bool:
-        """Whether ``classes.csv`` lists the labels. If so, any other label is a defect."""
+        """Whether ``classes.csv`` lists the labels. If so, any other label in a submission is a defect."""
         return self.flags["labels_listed"]
 
     @cached_property
@@ -81,7 +81,7 @@ class LabelTruth(Truth):
 
     @property
     def public_labels(self) -> tuple[int, bool]:
-        """(Number of public labels, True), or (number of all labels, False) if the labels are not listed.
+        """(Number of public labels, True), or (number of all labels, False) if no labels are public.
 
         Public labels are listed in ``classes.csv`` or, without this file, in the hierarchy. They have the first codes.
         Labels with higher codes count as unknown.
@@ -106,8 +106,8 @@ def by_name(labels: Sequence[str], names: Sequence[str]) -> dict[str, str]:
 def sorted_by_id(labels: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return labels in sorted order together with their display names, if any.
 
-    Sorting is necessary because the order in a truth file such as ``classes.csv`` may reveal how frequent the labels
-    are.
+    Sorting is necessary because the order in a ground truth file such as ``classes.csv`` may reveal how frequent the
+    labels are.
 
     >>> sorted_by_id(["/m/dog", "/m/cat"], ["Dog", "Cat"])
     (['/m/cat', '/m/dog'], ['Cat', 'Dog'])
@@ -117,7 +117,7 @@ def sorted_by_id(labels: Sequence[str], names: Sequence[str]) -> tuple[list[str]
 
 
 class VerifiedTruth(LabelTruth):
-    """The truth of a track in which annotators verified some labels of each image as present or absent.
+    """The ground truth of a track in which annotators verified some labels of each image as present or absent.
 
     Labels that were not verified in an image are not scored in this image. The *key* of a label in an image is (image
     code × number of labels + label code).
@@ -126,7 +126,7 @@ class VerifiedTruth(LabelTruth):
     names = StoredTexts()
     """Display name of each label."""
     verified = StoredArray[np.int64]()
-    """Keys of the verified labels of all images, ascending and distinct; shape (V,)."""
+    """Keys (image and label) of the verified labels of all images, ascending and distinct; shape (V,)."""
 
     def images_and_labels(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the image code and the label code of each key, as two arrays with the same shape as ``keys``."""
@@ -134,7 +134,7 @@ class VerifiedTruth(LabelTruth):
         return images, labels
 
     def shown_labels(self, split: str) -> list[int]:
-        """Return the labels in a split's report: those in ``classes.csv`` or, if it is missing, all verified labels.
+        """Return the labels in a split's report: those in ``classes.csv`` or, without it, those verified in the split.
 
         Rows for other labels would show participants which labels occur only in private images.
         """
@@ -145,18 +145,19 @@ class VerifiedTruth(LabelTruth):
 
 
 class ObjectTruth(VerifiedTruth):
-    """The truth of a track in which objects are located: individual objects, and groups annotated as one object.
+    """The ground truth of a track in which objects are located: individual objects, and groups annotated as one object.
 
     With a hierarchy, each object has a copy for every ancestor of its label. Objects are sorted by key (image and
     label) and then by row of the file.
     """
 
     object_keys = StoredArray[np.int64]()
-    """Key of each ordinary object, ascending; shape (M,)."""
+    """Key (image and label) of each ordinary object, ascending; shape (M,)."""
     group_keys = StoredArray[np.int64]()
-    """Key of each group, ascending; shape (G,)."""
+    """Key (image and label) of each group of objects, ascending; shape (G,)."""
     object_counts = StoredArray[np.int64]("objects")
-    """Numbers of ordinary objects and of groups, by usage of the image and by label; see :func:`count_objects`."""
+    """Numbers of ordinary objects and of groups, by usage of the image (such as public) and by label; see
+    :func:`count_objects`."""
     ancestors = StoredArray[np.int64]()
     """Codes of the ancestors of the first label, followed by those of the second label, and so on."""
     ancestor_ends = StoredArray[np.int64]()
@@ -176,7 +177,7 @@ class ObjectTruth(VerifiedTruth):
 def count_objects(
     object_keys: NDArray[np.int64], group_keys: NDArray[np.int64], usage: NDArray[np.int8], labels: int
 ) -> NDArray[np.int64]:
-    """Return the numbers of ordinary objects and of groups with each label in the images with each usage.
+    """Return the numbers of ordinary objects and of groups, by usage of the image (such as public) and by label.
 
     Returns
     -------

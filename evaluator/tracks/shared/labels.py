@@ -27,7 +27,7 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
-    """The images, the labels, and the verified labels of a truth folder.
+    """The images, the labels, and the verified labels of a ground truth folder.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Labelling:
 
     @classmethod
     def of(cls, folder: TruthFolder, tables: Mapping[str, "TruthTable"], *, expand: bool) -> "Labelling":
-        """Read the labels of a truth folder. Faults are collected instead of raised.
+        """Read the labels of a ground truth folder. Faults are collected instead of raised.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Labelling:
 
     @property
     def labelled(self) -> Codes:
-        """Keys, ascending, of the labels that are verified in ``image_labels.csv`` or implied by a verified label."""
+        """Ascending keys of the labels that are verified in ``image_labels.csv`` or implied by a verified label."""
         present, absent = self.verified_as(present=True), self.verified_as(present=False)
         images, labels = (np.concatenate(columns) for columns in zip(present, absent, strict=True))
         return distinct_keys(images, labels, len(self.labels))
@@ -128,7 +128,7 @@ class Labelling:
 
     @property
     def ancestor_arrays(self) -> dict[str, Codes]:
-        """The arrays with the ancestors of all labels."""
+        """The arrays in which a prepared ground truth stores the ancestors of all labels."""
         return {
             "ancestors": np.array([ancestor for each in self.ancestors for ancestor in each], np.int64),
             "ancestor_ends": np.cumsum([len(each) for each in self.ancestors], dtype=np.int64),
@@ -136,11 +136,11 @@ class Labelling:
 
     @property
     def texts(self) -> dict[str, list[str]]:
-        """The sequences of strings in a prepared truth: image ids, labels and display names."""
+        """The sequences of strings in a prepared ground truth: image ids, labels and display names."""
         return {"images": list(self.images), "labels": list(self.labels), "names": self.names}
 
     def flags(self, folder: TruthFolder) -> dict[str, bool]:
-        """Return the flags of a prepared truth, which state whether images and labels are listed."""
+        """Return the flags of a prepared ground truth, which state whether images and labels are listed."""
         return {"images_listed": "images.csv" in folder, "labels_listed": self.closed}
 
 
@@ -177,7 +177,7 @@ def _labels_of_objects(
 def _label_codes(
     tables: Mapping[str, "TruthTable"], hierarchy: Hierarchy | None, listed: Mapping[str, str] | None
 ) -> dict[str, int]:
-    """Return the code of each label.
+    """Return a dict that maps each label to its code.
 
     If there is a ``classes.csv``, only its labels have codes, in the order of the file. Ancestors that the file does
     not list are not evaluated. Without ``classes.csv``, the sorted labels of the hierarchy come first, followed by the

@@ -1,7 +1,8 @@
 """Scores tracks with one answer per image.
 
-The submission is a table with one row per image, and the first truth file is a table with the same columns. The module
-of such a track defines a function that compares the two tables, and ``SCORER = OneAnswerScorer(TRACK, function)``.
+The submission is a table with one row per image, and the first ground truth file is a table with the same columns. The
+module of the track defines a function that compares the two tables, and assigns ``OneAnswerScorer(TRACK, function)`` to
+``SCORER``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,9 +27,10 @@ from evaluator.truth import Truth
 
 Answers = Mapping[str, NDArray[Any]]
 Measure = Callable[[Answers, Answers, Mapping[str, Any]], Mapping[str, NDArray[Any]]]
-"""A function that takes the columns of the truth, the columns of the submission, and the parameters, and returns the
-values of each metric in [0, 1], shape (images,). Columns are dicts that map names to arrays of shape (images,), which
-contain label codes or float64 numbers. The metric is the mean of its values; an image without a row counts as 0."""
+"""A function that takes the columns of the ground truth, the columns of the submission, and the parameters, and returns
+the values of each metric in [0, 1], shape (images,). Columns are dicts that map names to arrays of shape (images,),
+which contain label codes or float64 numbers. The metric is the mean of its values. An image without a row counts as
+0."""
 
 
 class OneAnswerTruth(LabelTruth):
@@ -45,7 +47,7 @@ class OneAnswerTruth(LabelTruth):
 
 
 def _key(column: Column) -> str:
-    """Return the name under which a prepared truth stores a column."""
+    """Return the name under which a prepared ground truth stores a column."""
     return f"answer {column.name}"
 
 
@@ -75,7 +77,7 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
         self.measure = measure
 
     def truth_of(self, prepared: Truth) -> OneAnswerTruth:
-        """Return a prepared truth as :class:`OneAnswerTruth`."""
+        """Return a prepared ground truth as :class:`OneAnswerTruth`."""
         return OneAnswerTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -83,11 +85,12 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
         return resolved
 
     def compile_truth(self, folder: TruthFolder, parameters: Mapping[str, Any]) -> OneAnswerTruth:
-        """Check a truth folder and compile it.
+        """Check a ground truth folder and compile it.
 
         Raises
         ------
         InvalidTruth
+            If the ground truth folder has faults.
         """
         table = folder.table(folder.track.truth[0].name)
         images = {image: code for code, image in enumerate(image_names(folder, {table.file: table}))}

@@ -13,7 +13,7 @@ from evaluator.report import ClassRow, SplitReport, finite
 
 
 def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Counts) -> SplitReport:
-    """Return the report of a split with a table of averages, and the precision, recall, F1 and support for each class.
+    """Return the report of a split with precision, recall, F1 and support for each class, and a table of averages.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def by_kind(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[Clas
     """Return a row for each kind of error: the false positives and misses that it causes, and the gain without it.
 
     The gain is the increase in ``metric``. Over all kinds, the false positives add up to those in the score, and the
-    misses to the objects that were not matched. A group counts as its weight.
+    misses to the objects that were not matched. A group contributes its weight.
     """
     return [
         {

@@ -1,4 +1,4 @@
-"""Provides functions with which several tracks read and write submissions."""
+"""Provides functions for reading and writing submissions that several tracks share."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ from evaluator.truth import Truth
 
 
 def vocabularies_of(truth: LabelTruth | None) -> dict[str, Vocabulary]:
-    """Return the vocabularies of the image ids and labels in a truth; an empty dict without a truth."""
+    """Return the vocabularies of the image ids and labels in a ground truth; an empty dict without a ground truth."""
     if truth is None:
         return {}
     return {

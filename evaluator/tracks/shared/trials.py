@@ -98,9 +98,9 @@ class Trials:
         return TrialCounts(count(weights), {name: count(weights * hit) for name, hit in self.hits.items()})
 
     def statistics(self, metrics: Metrics, image_rows: ImageRows) -> "TrialStatistics":
-        """Return the statistics of a split.
+        """Return the statistics of a split, from which bootstrap replicates are computed.
 
-        `image_rows` maps each image to its row in the matrix of bootstrap weights.
+        ``image_rows`` maps each image to its row in the matrix of bootstrap weights.
         """
         rows = image_rows[self.images]
         return TrialStatistics(
@@ -119,6 +119,6 @@ class TrialStatistics:
     metrics_of: Metrics
 
     def metrics(self, weights: Weights, engine: Engine) -> Mapping[str, Numbers]:
-        """Return every metric in each bootstrap replicate."""
+        """Return the value of every metric in each bootstrap replicate."""
         hits = {name: engine.sums(weights, groups) for name, groups in self.hits.items()}
         return self.metrics_of(TrialCounts(engine.sums(weights, self.trials), hits))

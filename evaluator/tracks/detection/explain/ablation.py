@@ -23,7 +23,7 @@ def ablation(
     group-of boxes are not positives. The result has a row for each combination of these rules. The row for the
     parameters used in scoring contains the score of the submission.
 
-    If the truth was compiled without a hierarchy, there are no rows with the hierarchy.
+    If the ground truth was compiled without a hierarchy, there are no rows with the hierarchy.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ def ablation(
 
 
 def _with_all_groups(truth: DetectionTruth, matches: Matches) -> Matches:
-    """Return the matches that result from a group-of weight other than 0, with which groups can be matched."""
+    """Return the matches for a group-of weight above 0. With a weight of 0, no group would be matched."""
     absorbed = matches.absorbed
     groups, confidences = matches.groups[absorbed], matches.detections.confidences[absorbed]
     return replace(matches, group_confidences=confidences_of_groups(groups, confidences, len(truth.group_keys), 1.0))
 
 
 def _by_weight(truth: DetectionTruth, matches: Matches, split: str, *, hierarchy: bool) -> list[ClassRow]:
-    """Return the ablation rows of a split for the given value of ``hierarchy``."""
+    """Return the ablation rows of a split, either with or without the hierarchy."""
     matches = matches[~matches.absorbed]
     detections = len(matches.detections)
     entries = replace(matches, verified=np.ones(detections, bool)).entries(truth, 1.0)

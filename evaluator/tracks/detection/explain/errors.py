@@ -81,7 +81,7 @@ Overlap = Callable[[Codes, Codes], Overlaps]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The overlaps of N false positives with the objects of a truth.
+    """The overlaps of N false positives with the objects of a ground truth.
 
     Attributes
     ----------
@@ -216,7 +216,7 @@ def missed_weights(
 ) -> NDArray[np.float64]:
     """Return the number of missed objects in each class, for one split, shape (classes,).
 
-    Each group counts as its weight.
+    Each group contributes its weight.
     """
     missed = [truth.object_keys[errors.object_kinds != NO_ERROR], truth.group_keys[errors.group_kinds != NO_ERROR]]
     images, classes = truth.images_and_labels(np.concatenate(missed))

@@ -84,7 +84,7 @@ def explain(
 
 
 def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport:
-    """Return the report of a split with its explanation."""
+    """Return the score report for a split, with the tables and columns of its explanation added."""
     truth, matches, errors = found.truth, found.matches, found.errors
     in_split, positives = truth.splits[split], weighted(*truth.counts(split), found.group_weight)
     curve_errors = errors.curve_errors(truth, matches, in_split, positives, found.group_weight)
@@ -104,7 +104,7 @@ def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDAr
     """Return, for each class, counts of ignored detections, group-of boxes found, absorbed detections and misses.
 
     Each detection is counted in at most one of these columns. The misses are the positives minus the true positives; a
-    missed group-of box counts with its weight.
+    missed group-of box contributes its weight.
     """
     truth, matches, labels = found.truth, found.matches, len(found.truth.labels)
     ignored = np.ones(len(found.known), bool)

@@ -104,7 +104,7 @@ def _compared(truth: DetectionTruth, matches: Matches, errors: Errors) -> tuple[
 
 
 def _rows(truth: DetectionTruth, detections: Detections, outcomes: Outcomes) -> Iterator[Row]:
-    """Yield the rows of the given detections or missed boxes."""
+    """Yield an output row for each of the given detections or missed boxes."""
     images, labels = list(truth.images), list(truth.labels)
     usages = {code: usage for usage, code in USAGES.items()}
     columns = zip(

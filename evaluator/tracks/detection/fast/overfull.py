@@ -17,12 +17,12 @@ from evaluator.metrics.matching import most_confident
 
 
 class Collected(NamedTuple):
-    """Predictions in overfull images; arrays of shapes (N,), (N,) and (N, 5).
+    """Predictions in overfull images; the arrays have the shapes (N,), (N,) and (N, 5).
 
     Predictions whose box has no area are not included.
 
-    See ``collected_images``, ``collected_labels`` and ``collected`` of
-    :class:`~evaluator.kernels.detection.state.DetectionState`.
+    The arrays are described in :class:`~evaluator.kernels.detection.state.DetectionState` as ``collected_images``,
+    ``collected_labels`` and ``collected``.
     """
 
     images: NDArray[np.int32]
@@ -35,22 +35,22 @@ class Collected(NamedTuple):
 
 
 def collected(state: DetectionState) -> Collected:
-    """Return the predictions that one thread has collected."""
+    """Return the predictions in overfull images that one thread has collected."""
     count = int(state.counts[COLLECTED])
     return Collected(state.collected_images[:count], state.collected_labels[:count], state.collected[:count])
 
 
 def joined(parts: Sequence[Collected]) -> Collected:
-    """Return the predictions that all threads have collected."""
+    """Return the predictions in overfull images that all threads have collected."""
     return Collected(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def capped(truth: KernelTruth, found: Collected) -> Collected:
     """Return the most confident predictions for each image and label, ordered by image.
 
-    All labels that are not in the truth are treated as one label.
+    All labels that are not in the ground truth are treated as one label.
     """
-    labels = len(truth.labels.starts)  # All unknown labels count as one more label.
+    labels = len(truth.labels.starts)  # All unknown labels share one additional label.
     keys = found.images.astype(np.int64) * labels + found.labels + 1
 
     def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64]]]:

@@ -1,4 +1,4 @@
-"""Reads a submission in one thread. A reader calls the kernels and allocates their memory."""
+"""Reads a detection submission in one thread. A reader calls kernels and allocates their memory."""
 
 from collections.abc import Sequence
 
@@ -29,12 +29,12 @@ from evaluator.tracks.shared.buckets import Segments
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
 ENTRIES_PER_SEGMENT = 1 << 20
-BYTES_PER_DETECTION = 12  # Length of the shortest detection, "a 0 0 0 0 0 "; "a,b,0,0,0,0,0\n" is longer.
-BYTES_PER_LINE = 3  # Length of the shortest line, "a,\n".
+BYTES_PER_DETECTION = 12  # The shortest detection in either layout is "a 0 0 0 0 0 ".
+BYTES_PER_LINE = 3  # The shortest line is "a,\n".
 
 
 def kernel_truth(truth: DetectionTruth) -> KernelTruth:
-    """Return the arrays of a truth in the form that the kernels expect."""
+    """Return the arrays of a ground truth in the form that the kernels expect."""
     closed = np.array([truth.images_listed, truth.labels_listed])
     closed.flags.writeable = False
     return KernelTruth(
@@ -53,7 +53,10 @@ def kernel_truth(truth: DetectionTruth) -> KernelTruth:
 
 
 def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
-    """Return the public parts of a truth, without boxes and verified classes, in the form that the kernels expect."""
+    """Return the public parts of a ground truth in the form that the kernels expect.
+
+    Boxes and verified classes are not public.
+    """
     count, listed = truth.public_labels
     closed = np.array([truth.images_listed, truth.labels_listed])
     images = len(truth.images)
@@ -79,7 +82,7 @@ def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
 
 
 class DetectionReader:
-    """The reader for one thread, with the state of its kernels and the memory segments that store the entries.
+    """A reader of detection submissions for one thread, with the state of its kernels and all curve entries.
 
     Parameters
     ----------
@@ -154,11 +157,12 @@ class DetectionReader:
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
 
     def read(self, data: Bytes, stop: int) -> None:
-        """Read and match the lines before ``stop``.
+        """Read the lines before the offset ``stop``, and match their predictions.
 
         Raises
         ------
         Declined
+            If the reference implementation must read the file.
         """
         detections = stop // BYTES_PER_DETECTION + 1
         found_groups = min(detections, len(self.truth.groups)) if self.header.kaggle else 0
@@ -180,7 +184,7 @@ class DetectionReader:
             state.counts[UNKNOWN_IMAGE_HASHES] = 0
 
     def _make_room(self, entries: int, *, lines: int = 0) -> None:
-        """Begin a new memory segment if the current segment has no room for ``entries`` more entries."""
+        """Ensure that there is room for ``entries`` more entries and for ``lines`` hashes of image ids."""
         used = int(self.state.counts[ENTRIES])
         if used + entries > len(self.state.codes):
             self.filled, self.filled_images = self.entries(), self.entry_images()
@@ -200,7 +204,7 @@ class DetectionReader:
         merge(self.truth, self.state, other.state, self.threshold)
 
     def match_collected(self, readers: Sequence["DetectionReader"]) -> None:
-        """Apply the cap to the predictions in overfull images that all threads have collected, and match the rest."""
+        """Apply the cap to the predictions in overfull images from all threads, and match the remaining predictions."""
         left = capped(self.truth, joined([collected(reader.state) for reader in readers]))
         self._make_room(len(left.images) + len(self.truth.groups))
         match_collected(self.truth, self.state, self.threshold, self.header.kaggle, self.groups_count, *left)
@@ -226,10 +230,10 @@ class DetectionReader:
         finish_all_images(self.truth, self.state, self.groups_count)
 
     def entries(self) -> Segments:
-        """Return the confidences and codes of all entries, one pair of arrays per memory segment."""
+        """Return the confidences and codes of all curve entries, one pair of arrays per memory segment."""
         used = int(self.state.counts[ENTRIES])
         return [*self.filled, (self.state.confidences[:used], self.state.codes[:used])]
 
     def entry_images(self) -> list[NDArray[np.int32]]:
-        """Return the images of all entries, one array per memory segment; an empty list if images are not kept."""
+        """Return the images of all curve entries, one array per memory segment; empty arrays if images are not kept."""
         return [*self.filled_images, self.state.entry_images[: self.state.counts[ENTRIES]]]

@@ -53,7 +53,7 @@ def check(
     """Read a submission without scoring it, and add notices about it to ``findings``.
 
     Return None if the file has no defect; otherwise, return the reason why the reference implementation must check the
-    file. Only the public parts of the truth are used, so the truth may come from a check kit.
+    file. Only the public parts of the ground truth are used, so the ground truth may come from a check kit.
     """
     try:
         readers = read_once(submission, resources, public_kernel_truth(truth), parameters)
@@ -74,6 +74,7 @@ def outcome_of(
     Raises
     ------
     Declined
+        If the reference implementation must read the file.
     """
     weight, progress = parameters.group_of_weight, request.resources.progress
     readers = read_file(truth, request, parameters)
@@ -103,11 +104,12 @@ def refuse_missing_images(readers: Sequence[DetectionReader], parameters: Detect
 def read_file(
     truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters
 ) -> Sequence[DetectionReader]:
-    """Read the file, and read it a second time if an image has more predictions than the cap.
+    """Read a submission file, and read it again if an image has more predictions than the cap.
 
     Raises
     ------
     Declined
+        If the reference implementation must read the file.
     """
     arrays = kernel_truth(truth)
     submission, resources, keeps_images = request.submission, request.resources, request.report.needs_images
@@ -128,13 +130,14 @@ def read_once(
     keeps_images: bool = False,
     overfull: NDArray[np.bool_] | None = None,
 ) -> Sequence[DetectionReader]:
-    """Read the file with one reader for each thread.
+    """Read a submission file with one reader for each thread.
 
     Predictions in the images that ``overfull`` marks are collected, and matched after the cap has been applied.
 
     Raises
     ------
     Declined
+        If the reference implementation must read the file.
     """
     marked = np.zeros(len(truth.usage), bool) if overfull is None else overfull
     marked.flags.writeable = False
@@ -146,7 +149,7 @@ def read_once(
 
 
 def entries_with_images(readers: Sequence[DetectionReader]) -> Entries:
-    """Return the entries of all threads with their images."""
+    """Return the curve entries of all threads, with the image of each entry."""
     segments = [part for reader in readers for part in reader.entries()]
     confidences, codes = (np.concatenate(parts) for parts in zip(*segments, strict=True))
     images = np.concatenate([part for reader in readers for part in reader.entry_images()])
@@ -170,7 +173,7 @@ def merge_threads(readers: Sequence[DetectionReader]) -> None:
 
 
 def report(truth: DetectionTruth, buckets: EntryBuckets, split: str, group_weight: float) -> SplitReport:
-    """Return the report of one split."""
+    """Return the score report for one split."""
     halves, classes = list(HALVES[split]), len(truth.labels)
     scored = np.diff(buckets.ends).reshape(-1, 2)[:classes, halves].sum(axis=1)
     false = buckets.false.reshape(-1, 2)[:classes, halves].sum(axis=1)

@@ -1,4 +1,4 @@
-"""Reads a relationships submission in one thread. A reader calls the kernels and allocates their memory."""
+"""Reads a relationships submission in one thread. A reader calls kernels and allocates their memory."""
 
 from typing import Any
 
@@ -22,12 +22,12 @@ from evaluator.kernels.text.lookup import TextIndex, index_of
 from evaluator.tracks.relationships.truth import RelationshipsTruth
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
-BYTES_PER_PAIR = 24  # Length of the shortest pair, "0 a 0 0 0 0 b 0 0 0 0 c "; a row is longer.
-BYTES_PER_LINE = 3  # Length of the shortest line, "a,\n".
+BYTES_PER_PAIR = 24  # The shortest pair in either layout is "0 a 0 0 0 0 b 0 0 0 0 c ".
+BYTES_PER_LINE = 3  # The shortest line is "a,\n".
 
 
 def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
-    """Return the arrays of a truth in the form that the kernels expect."""
+    """Return the arrays of a ground truth in the form that the kernels expect."""
     closed = np.array([truth.images_listed, truth.labels_listed, truth.relations_listed])
     closed.flags.writeable = False
     return KernelTruth(
@@ -46,7 +46,10 @@ def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
 
 
 def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
-    """Return the public parts of a truth, without triplets and verified labels, in the form that the kernels expect."""
+    """Return the public parts of a ground truth in the form that the kernels expect.
+
+    Triplets and verified labels are not public.
+    """
     images = len(truth.images)
     arrays = {
         "closed": np.array([truth.images_listed, truth.labels_listed, truth.relations_listed]),
@@ -68,7 +71,7 @@ def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
 
 
 class RelationshipReader:
-    """The reader for one thread, with the state of its kernels."""
+    """A reader of relationships submissions for one thread, with the state of its kernels."""
 
     def __init__(self, truth: KernelTruth, header: FileHeader, threshold: float) -> None:
         self.truth = truth
@@ -104,15 +107,16 @@ class RelationshipReader:
 
     @property
     def entries(self) -> int:
-        """The number of entries that the kernels have stored."""
+        """The number of curve entries that the kernels have stored."""
         return int(self.state.counts[ENTRIES])
 
     def read(self, data: Bytes, stop: int) -> None:
-        """Read and match the lines before ``stop``.
+        """Read the lines before the offset ``stop``, and match their predictions.
 
         Raises
         ------
         Declined
+            If the reference implementation must read the file.
         """
         self._make_room(stop // BYTES_PER_PAIR + 1, lines=stop // BYTES_PER_LINE + 1)
         if self.header.kaggle:
@@ -128,7 +132,10 @@ class RelationshipReader:
             self.state.counts[UNKNOWN_IMAGE_HASHES] = 0
 
     def _make_room(self, entries: int, *, lines: int) -> None:
-        """Make room for more entries. If the capacity grows, it at least doubles, so that copying is rare."""
+        """Ensure that there is room for ``entries`` more entries and for ``lines`` hashes of image ids.
+
+        If the capacity for entries grows, it at least doubles, so that copying is rare.
+        """
         state, needed = self.state, self.entries + entries
         if needed > len(state.confidences):
             more = max(needed, 2 * len(state.confidences)) - self.entries

@@ -54,7 +54,7 @@ def check(
     """Read a submission without scoring it, and add notices about it to ``findings``.
 
     Return None if the file has no defect; otherwise, return the reason why the reference implementation must check the
-    file. Only the public parts of the truth are used, so the truth may come from a check kit.
+    file. Only the public parts of the ground truth are used, so the ground truth may come from a check kit.
     """
     try:
         readers = read_file(submission, resources, public_kernel_truth(truth), parameters)
@@ -67,11 +67,12 @@ def check(
 def read_file(
     submission: Path, resources: Resources, truth: KernelTruth, parameters: RelationshipsParameters
 ) -> Sequence[RelationshipReader]:
-    """Read the file with one reader for each thread.
+    """Read a submission file with one reader for each thread.
 
     Raises
     ------
     Declined
+        If the reference implementation must read the file.
     """
 
     def all_readers(header: FileHeader) -> Sequence[RelationshipReader]:
@@ -97,6 +98,7 @@ def scored_pairs(
     Raises
     ------
     Declined
+        If the reference implementation must read the file.
     """
     readers = read_file(request.submission, request.resources, kernel_truth(truth), parameters)
     request.resources.progress("matching", 0.0)
@@ -109,7 +111,7 @@ def scored_pairs(
 
 
 def all_entries(readers: Sequence[RelationshipReader]) -> PairEntries:
-    """Return the entries of all threads in ascending order of confidence, so that no bucket needs to be sorted."""
+    """Return the curve entries of all threads by ascending confidence, so that no bucket needs to be sorted."""
     misses = misses_of(readers)
     confidences, images, relations = (
         np.concatenate([getattr(reader.state, name)[: reader.entries] for reader in readers])
@@ -135,7 +137,7 @@ def misses_of(readers: Sequence[RelationshipReader]) -> list[NDArray[np.bool_]]:
 
 @dataclass(frozen=True, slots=True)
 class RelationshipBuckets:
-    """The entries of a submission, sorted into the buckets of all curves.
+    """The curve entries of a submission, sorted into buckets.
 
     Attributes
     ----------
@@ -153,7 +155,7 @@ class RelationshipBuckets:
 
     @classmethod
     def of(cls, truth: RelationshipsTruth, entries: PairEntries) -> "RelationshipBuckets":
-        """Distribute entries, which must be sorted by confidence, to the buckets of all curves."""
+        """Distribute curve entries, which must be sorted by confidence, to the buckets of all curves."""
         private = (truth.usage[entries.images] == PRIVATE) * np.uint32(2)
 
         def buckets(curves: Integers, missing: NDArray[np.bool_], count: int) -> EntryBuckets:
