@@ -19,7 +19,7 @@ def declare_download(parser: Parser) -> None:
 
 
 def download(session: Session) -> int:
-    """Download the files of a phase: the template submission and, if the track has candidates, their list."""
+    """Download the template submission of a phase and, if the track has candidates, the list of candidates."""
     arguments = session.arguments
     phase, path = session.phase_of(arguments.challenge, arguments.phase)
     written = []
@@ -47,7 +47,7 @@ def declare_kit(parser: Parser) -> None:
 
 
 def kit(session: Session) -> int:
-    """Download the check kit of a phase, which ``podium check --kit`` reads."""
+    """Download the check kit of a phase, with which ``podium check --kit`` finds the same defects as the server."""
     arguments = session.arguments
     target = arguments.out or Path("podium-kit.json")
     target.write_bytes(_kit_of(session, arguments.challenge, arguments.phase))
@@ -56,7 +56,7 @@ def kit(session: Session) -> int:
 
 
 def fetch_kit(arguments: Namespace, target: Path, connect: ApiFactory = Api) -> int:
-    """Download the check kit of the phase given to ``podium check --challenge``. Return the exit code."""
+    """Download the check kit for ``podium check --challenge`` to ``target``, and return the exit code."""
     session = Session(arguments, connect)
 
     def fetch() -> int:

@@ -34,7 +34,7 @@ def declare(parser: Parser) -> None:
 
 
 def leaderboard(session: Session) -> int:
-    """Print a leaderboard: one page as a table or as JSON, or all of it as CSV."""
+    """Print a leaderboard: one page as a table or JSON, or all entries as CSV."""
     arguments = session.arguments
     _, path = session.phase_of(arguments.challenge, arguments.phase)
     query = {name: value for name in ("search", "country", "split") if (value := getattr(arguments, name))}
