@@ -19,6 +19,8 @@ DECIMALS = 5
 def explanation(report: Report, split: str) -> dict[str, Any]:
     """Return the scores, tables and curves of one split, shortened and as plain data for JSON.
 
+    The size of the result depends mainly on the number of classes.
+
     Parameters
     ----------
     report : Report

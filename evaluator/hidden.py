@@ -1,4 +1,4 @@
-"""Finds hidden characters in names, messages and pages. These are invisible or change the direction of text."""
+"""Finds hidden characters in names, messages and pages: invisible ones, and those that change the text direction."""
 
 import re
 

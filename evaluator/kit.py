@@ -111,7 +111,7 @@ class Kit:
 
 
 def _form(track: Track) -> dict[str, Any]:
-    """Return the file layouts that a track accepts as JSON data. Other programs than the evaluator read this data."""
+    """Return the file layouts that a track accepts, as JSON data for programs other than the evaluator."""
     layouts = [
         {"header": shape.header, "columns": [{"name": each.name, "kind": each.kind} for each in shape.columns]}
         for shape in track.form.shapes

@@ -20,7 +20,7 @@ LISTED_ROWS = 300
 """Maximum number of rows in a ranking of classes, and in the list of its unbalanced classes."""
 CURVE_POINTS = 200
 RARE = 10
-"""A class is rare in a half (the public or the private images) if this half has fewer objects of the class."""
+"""A class is rare in a half (the public or the private images) if it has fewer objects than this number there."""
 PER_IMAGE = (0, 1, 2, 3, 6, 11, 21, 51, 101)
 SHARES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 SHOWN_LABELS = 5

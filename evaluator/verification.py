@@ -69,7 +69,7 @@ def _settings() -> Iterator[None]:
 
 
 def truth_problems(results: Results, prepared: Path) -> list[str]:
-    """Return a message for each difference between a ground truth and the description of it in the results."""
+    """Return a message for each difference between a ground truth and its description in the results."""
     truth = Truth.load(prepared)
     if truth.sha256 != results.truth_sha256:
         return [

@@ -1,7 +1,7 @@
 """Reads and checks bundles. A bundle is a folder or zip file that defines a challenge.
 
-All errors are listed with file, line and key. The server imports a bundle with the functions of this package. ``podium
-check-bundle`` checks a bundle without a server.
+All errors are listed with file, line and key. The server imports a bundle with the functions of this package.
+``podium check-bundle`` checks a bundle without a server.
 """
 
 from evaluator.bundle.declared import Baseline, Bundle, BundlePhase

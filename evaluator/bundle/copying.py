@@ -77,7 +77,10 @@ def _walk_readable(source: Path, target: Path, unreadable: list[OSError]) -> Ite
 
 
 def _is_too_large(source: Path, target: Path, unreadable: list[OSError], *, most: int) -> bool:
-    """Return whether a folder exceeds the limits on its size and number of entries, before anything is copied."""
+    """Return whether a folder exceeds the limits on its size and number of entries, before anything is copied.
+
+    Counting stops as soon as a limit is exceeded.
+    """
     entries = size = 0
     for _, folders, files, descriptor in _walk(source, target, unreadable):
         entries += len(folders) + len(files)

@@ -54,7 +54,7 @@ def mail_domains(written: Iterable[str]) -> str:
 
 
 def check_numbers(values: Mapping[str, Any]) -> Iterator[Violation]:
-    """Yield a violation for each number that is outside its allowed range. None means that there is no limit."""
+    """Yield a violation for each number that is outside its allowed range. None means that a number is unlimited."""
     for field, (low, high) in INTEGER_RANGES.items():
         value = values.get(field)
         if value is not None and not low <= value <= high:

@@ -40,7 +40,7 @@ class Form:
     Attributes
     ----------
     kind : str
-        ``table``: CSV with a header; ``rows``: CSV without one; ``json``.
+        ``table`` for CSV with a header, ``rows`` for CSV without a header, or ``json``.
     columns : tuple of Column
         The columns of a row, or the keys of JSON objects.
     example : str

@@ -139,7 +139,7 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class Modules:
-    """Names of the modules that implement a track. Modules are named so that the web process need not import numpy.
+    """The names of the modules that implement a track. The web process need not import the modules, which load numpy.
 
     Only a scorer is required. :mod:`evaluator.tracks` loads the modules, which implement the protocols in
     :mod:`evaluator.tracks.interface`.

@@ -49,22 +49,25 @@ def atomic_file(path: Path) -> Iterator[TextIO]:
 
 
 class TextStyle:
-    """Adds terminal styles to text. Text is not styled without a terminal, with NO_COLOR, or if TERM is ``dumb``."""
+    """Adds styles to text for terminals. Text is not styled if NO_COLOR is set, or if TERM is ``dumb``.
+
+    Text for other outputs than terminals is not styled either.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         self._enabled = stream.isatty() and not plain
 
     def bold(self, text: str) -> str:
-        """Return ``text`` with the style bold."""
+        """Return ``text`` in bold if styles are enabled."""
         return self._styled("1", text)
 
     def red(self, text: str) -> str:
-        """Return ``text`` with the color red."""
+        """Return ``text`` in red if styles are enabled."""
         return self._styled("31", text)
 
     def faint(self, text: str) -> str:
-        """Return ``text`` with the style faint."""
+        """Return ``text`` in a faint color if styles are enabled."""
         return self._styled("2", text)
 
     def _styled(self, code: str, text: str) -> str:

@@ -20,7 +20,7 @@ NAME_CHARACTERS = 80
 
 
 def declare_login(parser: Parser) -> None:
-    """Add the arguments of ``podium login``."""
+    """Add the arguments of ``podium login`` to its parser."""
     parser.add_argument("url", nargs="?", metavar="URL", help="address of the server")
     parser.add_argument(
         "--token", action="store_true", help="read a token from the terminal instead; create one on your account page"

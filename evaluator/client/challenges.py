@@ -31,7 +31,7 @@ def phases(session: Session) -> int:
 
 
 def declare_join(parser: Parser) -> None:
-    """Add the arguments of ``podium join``."""
+    """Add the arguments of ``podium join`` to its parser."""
     add_challenge(parser)
     parser.add_argument("--accept-rules", action="store_true", help="confirm that you have read and accept the rules")
     parser.add_argument("--team", metavar="NAME", help="name of your new team (default: your username)")
@@ -77,7 +77,7 @@ def _quota_lines(state: dict[str, Any]) -> list[str]:
 
 
 def declare_open(parser: Parser) -> None:
-    """Add the arguments of ``podium open``."""
+    """Add the arguments of ``podium open`` to its parser."""
     add_challenge(parser)
     parser.add_argument("page", nargs="?", choices=PAGES, default="overview", metavar="PAGE", help=", ".join(PAGES))
 

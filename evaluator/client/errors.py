@@ -26,7 +26,7 @@ class Refused(PodiumError):
 
     @property
     def code(self) -> str:
-        """The code of the refusal in the API, which is stable across versions."""
+        """The stable error code of the refusal."""
         return str(self.problem["code"])
 
 

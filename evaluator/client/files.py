@@ -13,7 +13,7 @@ from evaluator.client.verb import ApiFactory, Session, Verb, add_phase, guarded
 
 
 def declare_download(parser: Parser) -> None:
-    """Add the arguments of ``podium download``."""
+    """Add the arguments of ``podium download`` to its parser."""
     add_phase(parser)
     parser.add_argument("--out", type=existing_folder, default=Path(), metavar="DIR", help="folder (default: current)")
 
@@ -41,7 +41,7 @@ def download(session: Session) -> int:
 
 
 def declare_kit(parser: Parser) -> None:
-    """Add the arguments of ``podium kit``."""
+    """Add the arguments of ``podium kit`` to its parser."""
     add_phase(parser)
     parser.add_argument("--out", type=new_file, metavar="FILE", help="file to write (default: podium-kit.json)")
 

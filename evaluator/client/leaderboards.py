@@ -13,7 +13,7 @@ COLUMNS = ("rank", "team", "score", "interval", "entries", "submitted_at")
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of ``podium leaderboard``."""
+    """Add the arguments of ``podium leaderboard`` to its parser."""
     add_phase(parser)
     parser.add_argument("-f", "--format", choices=FORMATS, default="table", help="table (default), csv or json")
     parser.add_argument("--search", default="", metavar="TEXT", help="only teams whose name contains TEXT")

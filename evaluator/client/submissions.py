@@ -19,7 +19,7 @@ COLUMNS = ("id", "file_name", "received_at", "status", "rank", "score", "note")
 
 
 def declare_submit(parser: Parser) -> None:
-    """Add the arguments of ``podium submit``."""
+    """Add the arguments of ``podium submit`` to its parser."""
     add_phase(parser)
     parser.add_argument("-f", "--file", required=True, type=existing_file, metavar="FILE", help="the submission")
     parser.add_argument("-m", "--message", default="", metavar="NOTE", help="a note, visible to your team only")
@@ -78,7 +78,7 @@ def identifier(text: str) -> str:
 
 
 def declare_submission(parser: Parser) -> None:
-    """Add the arguments of ``podium submission``."""
+    """Add the arguments of ``podium submission`` to its parser."""
     parser.add_argument("id", type=identifier, metavar="ID", help="id of the submission")
     parser.add_argument("--wait", action="store_true", help="wait for the score")
 

@@ -24,7 +24,7 @@ ACTIONS = {
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of ``podium team``."""
+    """Add the arguments of ``podium team`` to its parser."""
     add_challenge(parser)
     meanings = "; ".join(f"{name}: {meaning}" for name, meaning in ACTIONS.items())
     parser.add_argument("action", nargs="?", choices=ACTIONS, default="show", metavar="ACTION", help=meanings)

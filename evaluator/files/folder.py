@@ -223,7 +223,7 @@ class TruthFolder:
 
 
 def coded(values: Sequence[str], index: Mapping[str, int]) -> NDArray[np.int64]:
-    """Return the code of each value in ``index``, shape (N,). Values that are not in ``index`` get the code -1.
+    """Return the code that ``index`` has for each value, shape (N,). The code of values that are not in it is -1.
 
     >>> coded(["b", "x"], {"a": 0, "b": 1})
     array([ 1, -1])
@@ -232,7 +232,7 @@ def coded(values: Sequence[str], index: Mapping[str, int]) -> NDArray[np.int64]:
 
 
 def _not_text(content: bytes) -> str:
-    """Return the second half of a message about a file that is not UTF-8 text: what the file is, and how to fix it.
+    """Return what a file that is not UTF-8 text is, and how to fix it. The result is the end of a message.
 
     >>> _not_text(bytes([0x50, 0x4B, 3, 4, 0xFF]))
     'is an Excel workbook or a zip file; save it as CSV (UTF-8)'

@@ -74,7 +74,7 @@ class MaskReader:
         ----------
         texts : sequence of N str
         heights, widths : int64 arrays of shape (N,)
-            From 1 to :data:`evaluator.files.numbers.MAX_SIDE`.
+            Size of the image of each mask, from 1 to :data:`evaluator.files.numbers.MAX_SIDE`.
 
         Returns
         -------

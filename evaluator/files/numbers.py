@@ -22,6 +22,9 @@ NOT_FINITE_WORDS = frozenset({"nan", "inf", "infinity"})
 def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
     """Return the numbers that strings represent, or None if any string is not a finite decimal number.
 
+    Each number is the float64 nearest to the decimal string, as in Python's ``float()``. Some strings that ``float()``
+    accepts are rejected: nan, inf, and strings with underscores or non-ASCII digits.
+
     Parameters
     ----------
     texts : sequence of N str, without white space around them

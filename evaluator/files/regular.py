@@ -50,7 +50,11 @@ def read_regular(folder: Path, name: str) -> bytes | None:
 
 
 def _open_in(folder: int, part: str, flags: int) -> int:
-    """Open a file or subfolder and return its descriptor. On success, close the descriptor of the parent folder."""
+    """Open a file or subfolder and return its descriptor. On success, close the descriptor of the parent folder.
+
+    The type of the file is checked before the file is opened, because opening a device can have side effects.
+    O_NOFOLLOW makes opening fail if a symbolic link has replaced the file in the meantime.
+    """
     kind = os.stat(part, dir_fd=folder, follow_symlinks=False).st_mode
     if stat.S_ISLNK(kind):
         raise NotRegular("is a symbolic link; put the file itself into the folder")

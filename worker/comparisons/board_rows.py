@@ -23,7 +23,7 @@ Draws = tuple[int, int]  # The seed and the number of the bootstrap draws of an 
 
 
 class Line(NamedTuple):
-    """A current entry on a leaderboard."""
+    """The current entry of a team or baseline on a leaderboard."""
 
     key: int
     evaluation: int | None
@@ -72,7 +72,7 @@ class BoardRows:
 
     @cached_property
     def errors(self) -> Numbers:
-        """The standard error of each score, derived from its interval. It is NaN for teams that are not known."""
+        """The standard error of each score, derived from its interval, or NaN for teams that cannot be compared."""
         widths = [(line.high or 0.0) - (line.low or 0.0) for line in self.teams]
         return np.where(self.known, np.array(widths) / NORMAL_WIDTH, np.nan)
 

@@ -17,9 +17,10 @@ Kept = Mapping[int, ComparedEntry]
 
 
 def compared(comparison: Comparison) -> Found:
-    """Compare the current entries of a leaderboard.
+    """Compare the current entries of a leaderboard, and return the entries whose stored comparison has to be updated.
 
-    If the entries have not changed since the last comparison, only missing individual rank intervals are computed.
+    If the entries have not changed since the last comparison, only gains and missing individual rank intervals are
+    computed.
     """
     rows, now = read_rows(comparison.board), database_now()
     kept: Kept = ComparedEntry.objects.in_bulk([line.key for line in rows.lines])
