@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command line for Podium. `manage.py up` runs the whole service."""
+"""Django's command-line utility for Podium. `manage.py up` runs the whole service."""
 
 import os
 import sys
@@ -11,12 +11,12 @@ from django.db import DatabaseError, OperationalError
 from server.runtime.startup_checks import lacks_tables, unusable_database
 
 WRONG_USAGE = 64
-# These commands write files that others must read: the web server's user, or everyone who uses the repository.
+# These commands write files that the web server or other users of the repository must be able to read.
 READ_BY_OTHERS = {"collectstatic", "makemigrations"}
 
 if __name__ == "__main__":
     if READ_BY_OTHERS.isdisjoint(sys.argv[1:2]):
-        os.umask(0o077)  # only the owner may read the database, uploads and logs; child processes inherit this umask
+        os.umask(0o077)  # Only the owner may read the database, uploads and logs. Child processes inherit this umask.
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "server.settings")
     try:
         execute_from_command_line(sys.argv)

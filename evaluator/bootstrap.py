@@ -19,7 +19,8 @@ from evaluator.tracks.interface import Engine, Outcome, Splits, Statistics
 from evaluator.truth import Truth
 
 KERNELS = "evaluator.kernels.bootstrap"
-# A split's index in this tuple is part of its random seed, so the order must not change.
+# The position of a split in this tuple is part of the random seed of its bootstrap replicates, so the order must not
+# change.
 SPLITS = ("all", "public", "private")
 
 
@@ -57,7 +58,8 @@ def _replicates(
     draws = Draws(truth.sha256, SPLITS.index(split), bootstrap.seed, images, bootstrap.replicates, truth.salt)
     sums, statistics, block = engine(), statistics_of(rows_of_images(in_split)), blocks_of(draws, bootstrap.draws)
     parts: list[Mapping[str, Numbers]] = []
-    with ThreadPoolExecutor(resources.threads) as pool:  # If a block fails, the remaining blocks are cancelled.
+    # If computing one block of replicates fails, the remaining blocks are cancelled.
+    with ThreadPoolExecutor(resources.threads) as pool:
         for part in pool.map(lambda number: statistics.metrics(block(number), sums), range(draws.blocks)):
             parts.append(part)
             resources.progress("bootstrapping", len(parts) / draws.blocks)
@@ -98,5 +100,8 @@ def _with_replicates(
 
 
 def _progress_of_part(progress: Progress, done: int, of: int) -> Progress:
-    """Return a callback that reports the progress of one of ``of`` equal parts as progress of the whole stage."""
+    """Return a callback that converts the progress of one split to the progress of the whole bootstrap.
+
+    The splits count equally: the callback is for split number ``done`` (from 0) of ``of`` splits.
+    """
     return lambda stage, fraction: progress(stage, (done + fraction) / of)

@@ -1,4 +1,4 @@
-"""Computes the ceiling of a ground truth: the best possible score, and the number of objects that cannot be matched."""
+"""Computes the ceiling of a ground truth: the best possible score, and how many objects no prediction can match."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,9 +19,10 @@ TOLERANCE = 1e-9
 def score_ceiling(
     track: str, truth: Path, out: Path, parameters: Mapping[str, Any], resources: Resources | None = None
 ) -> Report:
-    """Write the best possible submission for a ground truth, which predicts exactly its objects, and return the report.
+    """Write the best possible submission for a ground truth to ``out``, score it, and return the report.
 
-    Images without objects are not in this file. It is therefore scored as if submissions could leave out images.
+    The predictions are exactly the objects in the ground truth. The file omits images without objects, so it is scored
+    as if submissions did not have to contain every image.
 
     Raises
     ------
@@ -33,7 +34,7 @@ def score_ceiling(
 
 
 def without_required_images(track: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters, changed so that a submission may leave out images. This does not affect any score."""
+    """Return parameters that allow a submission to omit images. This change does not affect any score."""
     is_optional = any(parameter.name == "require_all_images" for parameter in TRACKS[track].parameters)
     return {**parameters, **({"require_all_images": False} if is_optional else {})}
 
@@ -41,9 +42,9 @@ def without_required_images(track: str, parameters: Mapping[str, Any]) -> dict[s
 def ceilings(track: str, truth: Path, parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the best possible headline ``score`` and the number of unmatched objects, ``unreachable``, by split.
 
-    ``unreachable`` is None if the track does not count objects. Each split also lists the objects that are not
-    matched, with reasons: see :func:`evaluator.unreachable.unreachable`. If the truth is rejected as a submission,
-    the result has only the split ``all``, with an undefined score.
+    ``unreachable`` is None if the track does not count objects. For each split, the result of
+    :func:`evaluator.unreachable.unreachable` is added, which gives the reasons. If the ground truth is rejected as a
+    submission, the result has only the split ``all``, with an undefined score.
     """
     with TemporaryDirectory(prefix="podium-ceiling-") as folder:
         try:

@@ -1,4 +1,4 @@
-"""Compares two submissions, and tests whether the differences between their scores are statistically significant."""
+"""Compares two submissions, and tests whether their scores differ significantly."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -13,20 +13,20 @@ A_BETTER, TIED, B_BETTER = "a_better", "tied", "b_better"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference between two submissions in one metric.
+    """The difference between two submissions according to one metric.
 
     Attributes
     ----------
     a, b : float or None
-        The two scores, None where undefined.
+        The scores of the two submissions; None if undefined.
     difference : float or None
         b − a.
     interval : (low, high) or None
         95% confidence interval of the difference, from replicates in which both submissions have the same image
         weights.
     verdict : str or None
-        ``b_better`` if the whole interval is above 0, ``a_better`` if it is below 0, otherwise ``tied``, which means
-        that the difference is not significant.
+        ``b_better`` if the whole interval is above 0, ``a_better`` if it is below 0. Otherwise ``tied``: the difference
+        is not significant.
     """
 
     a: float | None
@@ -41,8 +41,8 @@ class SplitComparison:
     """The comparison of two submissions on one split.
 
     ``classes`` has a row with ``a``, ``b`` and ``difference`` for each class whose score is defined for both
-    submissions, sorted by descending difference. ``won``, ``lost`` and ``even`` are the numbers of classes where b is
-    better, worse and equal.
+    submissions. The rows are sorted by descending difference. ``won``, ``lost`` and ``even`` are the numbers of classes
+    in which submission b is better, worse and equal.
     """
 
     headline: str
@@ -54,19 +54,19 @@ class SplitComparison:
 
 
 def compare(a: Report, b: Report, class_metric: str) -> dict[str, SplitComparison]:
-    """Compare two scored submissions split by split.
+    """Compare two scored submissions on every split.
 
     Parameters
     ----------
     a, b : Report
         The reports of the two submissions, with replicates drawn from the same seed.
     class_metric : str
-        Column of the class rows that is compared; ignored if the track has no class rows.
+        The column of the table of classes to compare; ignored if the track has no such table.
 
     Raises
     ------
     InvalidParameters
-        If their signatures differ, or if one of them has no replicates.
+        If the signatures of the reports differ, or if a report has no replicates.
     """
     if a.signature != b.signature:
         raise InvalidParameters(f"the signatures differ: {a.signature} and {b.signature}")
@@ -74,7 +74,7 @@ def compare(a: Report, b: Report, class_metric: str) -> dict[str, SplitCompariso
 
 
 def as_dict(splits: Mapping[str, SplitComparison]) -> dict[str, Any]:
-    """Return the comparisons of all splits as plain data for JSON."""
+    """Return the comparisons of all splits as plain data that can be written as JSON."""
     return {name: asdict(part) for name, part in splits.items()}
 
 

@@ -1,4 +1,4 @@
-"""Converts dates to UTC, which Podium uses to read, store and print dates."""
+"""Converts dates to UTC. Podium reads, stores and prints all dates in UTC."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,7 @@ FIRST_YEAR = 1900
 
 
 def in_utc(moment: datetime) -> datetime:
-    """Return a time in UTC. Raises ValueError if the result is before year 1 or after year 9999.
+    """Return a time converted to UTC. Raises ValueError if the result is before year 1 or after year 9999.
 
     >>> in_utc(datetime.fromisoformat("2026-01-01T01:00:00+01:00")).isoformat()
     '2026-01-01T00:00:00+00:00'
@@ -18,9 +18,10 @@ def in_utc(moment: datetime) -> datetime:
 
 
 def stored(moment: datetime) -> datetime:
-    """Return a date as it is stored, in UTC. Raises ValueError for years before FIRST_YEAR.
+    """Return a date in UTC, as it is stored. Raises ValueError for years before FIRST_YEAR.
 
-    Earlier years are refused because forms cannot parse the years of fewer than four digits that they display.
+    Earlier years are refused, because forms display years before 1000 with fewer than four digits and cannot parse
+    them.
     """
     kept = in_utc(moment)
     if kept.year < FIRST_YEAR:
@@ -29,5 +30,5 @@ def stored(moment: datetime) -> datetime:
 
 
 def iso_utc(moment: datetime) -> str:
-    """Convert a date to UTC and return it as a string in ISO 8601 format."""
+    """Return a date as a string in ISO 8601 format, converted to UTC."""
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"

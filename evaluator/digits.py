@@ -1,17 +1,17 @@
-"""Formats scores and intervals.
+"""Formats scores and confidence intervals.
 
-The ends of an interval are rounded outward. The number of digits depends on the width of the interval.
+The ends of an interval are rounded outward. The number of decimals depends on the width of the interval.
 """
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 Interval = tuple[float, float]
 
-SIGNIFICANT = 2  # A published interval is rounded so that its half-width has this many significant digits.
+SIGNIFICANT = 2  # Number of significant digits of the half-width of a published interval.
 
 
 def published(interval: Interval, *, decimals: int | None = None) -> Interval:
-    """Return an interval, rounded for people who must not know its exact ends.
+    """Return an interval, rounded so that readers cannot infer its exact ends.
 
     Both ends are rounded outward to two significant digits of the half-width, and to at most ``decimals`` decimals.
 
@@ -23,11 +23,11 @@ def published(interval: Interval, *, decimals: int | None = None) -> Interval:
         kept = SIGNIFICANT - 1 - half.adjusted()
         decimals = kept if decimals is None else min(kept, decimals)
     low, high = interval if decimals is None else outward(interval, decimals)
-    return low + 0.0, high + 0.0  # Adding 0.0 removes the sign of a negative zero.
+    return low + 0.0, high + 0.0  # Adding 0.0 converts -0.0 to 0.0.
 
 
 def outward(interval: Interval, decimals: int) -> Interval:
-    """Return an interval with its low end rounded down and its high end rounded up.
+    """Return an interval with its lower end rounded down and its upper end rounded up.
 
     >>> outward((0.60019, 0.60611), 4), outward((-0.00019, -0.00001), 4)
     ((0.6001, 0.6062), (-0.0002, 0.0))
@@ -40,7 +40,7 @@ def outward(interval: Interval, decimals: int) -> Interval:
 def supported_decimals(interval: Interval) -> int:
     """Return how many decimals of a score are meaningful, given its interval: floor(−log10(width)).
 
-    If the width is 0, no decimal is meaningful: all replicates are equal, so they do not measure how the score
+    If the width is 0, the result is 0. In this case all replicates are equal, so they do not show how much the score
     varies.
 
     >>> [supported_decimals((0.5 - half, 0.5 + half)) for half in (0.2, 0.05, 0.003, 0.0005, 0.0)]
@@ -54,7 +54,9 @@ def supported_decimals(interval: Interval) -> int:
 
 
 def written(value: float, decimals: int, *, sign: bool = False) -> str:
-    """Return a number as a string. With ``sign``, a positive number has a plus sign; zero never has a minus sign.
+    """Return a number as a string with the given number of decimals. Zero never has a minus sign.
+
+    If ``sign`` is true, positive numbers have a plus sign.
 
     >>> written(-0.000001, 5), written(0.25, 2, sign=True), written(-0.000001, 5, sign=True)
     ('0.00000', '+0.25', '+0.00000')
@@ -68,5 +70,5 @@ def _width(interval: Interval) -> Decimal:
 
 
 def _decimal(value: float) -> Decimal:
-    """Return the shortest decimal number with this float64 value: 0.3 becomes exactly three tenths."""
+    """Return the shortest decimal number with this float64 value. For example, 0.3 becomes exactly three tenths."""
     return Decimal(repr(float(value)))

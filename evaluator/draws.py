@@ -1,4 +1,4 @@
-"""Draws the image weights of bootstrap replicates. All submissions to the same truth share these weights."""
+"""Draws the image weights of bootstrap replicates. All submissions to the same ground truth share these weights."""
 
 import os
 from collections.abc import Callable
@@ -12,21 +12,22 @@ from numpy.typing import NDArray
 from evaluator.salt import replicate_entropy
 
 Weights = NDArray[np.uint8]
-LANES = 64  # Number of replicates in a block. The weights of an image in one block fill a cache line.
+# Number of replicates in a block. With 64 weights of one byte each, an image's weights in a block fill a cache line.
+LANES = 64
 # A weight is stored in one byte. If a weight exceeds 255 (probability about 10**-500), the replicate is drawn again.
 MAX_WEIGHT = 255
 MAGIC = b"PODIUM\x00D"
-HEADER_BYTES = 64  # The file header consists of the magic number, the sha256 of the weights, and padding.
+HEADER_BYTES = 64  # The header of a weights file consists of the magic number, the sha256 of the weights, and padding.
 
 
 @dataclass(frozen=True, slots=True)
 class Draws:
     """The image weights of one split, in blocks of :data:`LANES` replicates.
 
-    Replicate ``b`` is a sample of the split's images with replacement, of the same size. Its random generator is
-    seeded only by (salt, split, seed, b), so all submissions have the same weights, and replicate 7 of 100 equals
-    replicate 7 of 1,000. The split is part of the seed because the scores of equally large splits would otherwise
-    be correlated.
+    Replicate ``b`` is a sample of the split's images, drawn with replacement. It has as many images as the split. Its
+    random generator is seeded only by (salt, split, seed, b), so all submissions have the same weights, and replicate 7
+    of 100 equals replicate 7 of 1,000. The split is part of the seed because the scores of equally large splits would
+    otherwise be correlated.
 
     Without a salt, the seed is (truth, seed, split, b). All of these are public, so anybody who knows a score and its
     interval can draw the same weights and find out for which images the answers were correct.
@@ -34,17 +35,17 @@ class Draws:
     Attributes
     ----------
     truth : str
-        The truth's sha256 in hexadecimal digits.
+        The sha256 of the ground truth in hexadecimal digits.
     split : int
-        Number of the split.
+        Index of the split: 0 for all, 1 for public, 2 for private.
     seed : int
-        At least 0.
+        The seed of the replicates, at least 0.
     images : int
         Number of images in the split.
     replicates : int
         Number of replicates. The last block is always drawn completely, even if only a part of it is needed.
     salt : bytes
-        The truth's salt; empty if it has none.
+        The salt of the ground truth; empty if it has none.
     """
 
     truth: str
@@ -56,14 +57,14 @@ class Draws:
 
     @property
     def blocks(self) -> int:
-        """The number of blocks of replicates."""
+        """The number of blocks into which the replicates are divided."""
         return -(-self.replicates // LANES)
 
     @property
     def file_name(self) -> str:
-        """The name of the file in which the weights are stored. It contains the number of blocks.
+        """The name of the file that stores the weights. It contains the number of blocks.
 
-        The name need not contain the salt, because truths with different salts have different sha256 values.
+        The name does not contain the salt, because ground truths with different salts have different sha256 values.
         """
         return f"{self.truth}-{self.split}-{self.seed}-{self.blocks}.draws"
 
@@ -77,8 +78,8 @@ class Draws:
         """Return the image weights of one replicate, shape (images,).
 
         numpy guarantees the bits of PCG64, but not the output of ``Generator.integers``. Therefore, the upper half of
-        each 64-bit output is mapped to an image by a product and a shift. This is uniform up to one part in 2**32 /
-        images.
+        each 64-bit output is mapped to an image by a product and a shift. The resulting distribution is uniform up to
+        one part in 2**32 / images.
         """
         bits = np.random.PCG64(self._seeds(number))
         while True:
@@ -88,7 +89,7 @@ class Draws:
             if weights.max(initial=0) <= MAX_WEIGHT:
                 return weights.astype(np.uint8)
 
-    # Quoted, because evaluating this annotation would import numpy's random module.
+    # The return type is in quotes, because evaluating it would import numpy's random module.
     def _seeds(self, number: int) -> "np.random.SeedSequence":
         if self.salt:
             return np.random.SeedSequence(replicate_entropy(self.salt, self.split, self.seed, number))
@@ -96,15 +97,15 @@ class Draws:
 
 
 def blocks_of(draws: Draws, folder: Path | None) -> Callable[[int], Weights]:
-    """Return a function that takes the number of a block and returns the image weights of its replicates.
+    """Return a function that takes the index of a block and returns the image weights of the block's replicates.
 
     Parameters
     ----------
     draws : Draws
     folder : Path or None
-        Folder in which the weights are stored. If the folder has no valid file for these draws, all blocks are drawn
-        and written to a file. Blocks are then read from the memory-mapped file. If the folder is None, each block is
-        drawn when it is requested.
+        Folder in which the weights are stored. If it contains no valid file for these draws, all blocks are drawn and
+        written to a file. Blocks are then read from the memory-mapped file. If None, each block is drawn when it is
+        requested.
     """
     if folder is None:
         return draws.block
@@ -119,7 +120,7 @@ def blocks_of(draws: Draws, folder: Path | None) -> Callable[[int], Weights]:
 
 
 def _mapped(path: Path, draws: Draws) -> Weights | None:
-    """Return the weights in a file, shape (blocks, images, LANES); None if it is missing or damaged."""
+    """Return the weights in a file, shape (blocks, images, LANES), or None if the file is missing or damaged."""
     shape = (draws.blocks, draws.images, LANES)
     if not path.exists() or path.stat().st_size != HEADER_BYTES + int(np.prod(shape)):
         return None
@@ -129,12 +130,12 @@ def _mapped(path: Path, draws: Draws) -> Weights | None:
 
 
 def _write(path: Path, draws: Draws) -> None:
-    """Write all blocks to a file under a temporary name, and rename it when it is complete."""
+    """Draw all blocks and write them to a temporary file, which is renamed when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     digest = sha256()
     try:
-        # Only the owner may read the file: weights and an interval together reveal which answers were correct.
+        # Only the owner may read the file, because weights and an interval together reveal which answers were correct.
         partial.touch(mode=0o600)
         with partial.open("wb") as file:
             file.write(bytes(HEADER_BYTES))

@@ -1,4 +1,4 @@
-"""Shortens the tables and curves of a report with an explanation, to limit the data stored with a score."""
+"""Shortens the tables and curves of a report that explains a score, to limit the amount of stored data."""
 
 from typing import Any
 
@@ -17,21 +17,21 @@ DECIMALS = 5
 
 
 def explanation(report: Report, split: str) -> dict[str, Any]:
-    """Return one split of a report with an explanation as plain data for JSON.
+    """Return the scores, tables and curves of one split, shortened and as plain data for JSON.
 
     The size of the result depends mainly on the number of classes.
 
     Parameters
     ----------
     report : Report
-        A report with curves and an explanation, if its track has them.
+        A report that contains curves and an explanation, if the track provides them.
 
     Returns
     -------
     dict
         ``classes``: the rows of the classes. ``tables``: tables of at most :data:`ROWS` rows. ``left_out``: the number
         of further rows of each table. ``curves``: curves of about :data:`POINTS` points, beginning with the means over
-        classes. The area of a mean curve is the mean of the areas.
+        classes. The area of a mean curve is the mean of the areas of the curves.
     """
     part, curves, track = report.splits[split], report.curves.get(split, []), TRACKS[report.track]
     means = [mean for name in track.curves if (mean := _mean(curves, name, interpolated=track.interpolated))]
@@ -44,7 +44,7 @@ def explanation(report: Report, split: str) -> dict[str, Any]:
 
 
 def _mean(curves: list[CurveRow], name: str, *, interpolated: bool) -> CurveRow | None:
-    """Return the mean of the curves with this name over all classes. A curve without points counts as precision 0."""
+    """Return the mean over all classes of the curves with this name. Curves without points count as precision 0."""
     mine = [row for row in curves if row["curve"] == name and row["label"] is not None and row["area"] is not None]
     if not mine:
         return None

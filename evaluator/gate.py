@@ -1,7 +1,7 @@
-"""Tests a prepared truth before its phase opens, by scoring the best possible file, and empty, broken and worse files.
+"""Tests a prepared ground truth before its phase opens, by scoring the best possible file and worse or broken files.
 
-:data:`evaluator.catalog.GATE_CHECKS` declares the checks. Their results contain scores and codes, but no strings from
-the ground truth.
+:data:`evaluator.catalog.GATE_CHECKS` declares the checks. The results of the checks contain scores and codes, but no
+strings from the ground truth.
 """
 
 import json
@@ -24,7 +24,7 @@ Scores = dict[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of one check: whether it passed, the expected outcome, and the actual outcome."""
+    """The result of a gate check: whether the check passed, the expected outcome, and the actual outcome."""
 
     name: str
     passed: bool
@@ -32,19 +32,19 @@ class CheckResult:
     got: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result as plain data for JSON."""
+        """Return the result of the check as plain data for JSON."""
         return {"name": self.name, "passed": self.passed, "expected": self.expected, "got": self.got}
 
 
 @dataclass
 class Trial:
-    """A prepared truth that is being tested.
+    """A prepared ground truth to be tested, and the files that the gate checks create and score.
 
     Attributes
     ----------
     track_name : str
     truth : Path
-        The prepared truth.
+        The prepared ground truth.
     parameters : mapping
         The parameters of the phase.
     workspace : Path
@@ -53,7 +53,7 @@ class Trial:
     sample : Path or None
         The sample submission that participants download. If None, a template submission is created.
     resources : Resources
-        The limits of submitted files.
+        The limits of submitted files, and the number of threads.
     """
 
     track_name: str
@@ -65,7 +65,7 @@ class Trial:
 
     @property
     def track(self) -> Track:
-        """The declaration of the track."""
+        """The declaration of the track of the ground truth."""
         return TRACKS[self.track_name]
 
     @cached_property
@@ -80,7 +80,7 @@ class Trial:
 
     @cached_property
     def half(self) -> Path:
-        """A file with half of the predictions in the best possible submission."""
+        """Path of a file with half of the predictions in the best possible submission."""
         if not self._best_file.exists():
             _ = self.best
         path = self.path("half")
@@ -89,14 +89,14 @@ class Trial:
 
     @cached_property
     def template(self) -> Path:
-        """A template submission."""
+        """Path of a template submission, which contains every image and no predictions."""
         path = self.path("template")
         template(self.track_name, self.truth, path)
         return path
 
     @cached_property
     def half_report(self) -> Report:
-        """The report on the file with half of the predictions, which may leave out images.
+        """The report on the file with half of the predictions. This file may omit images.
 
         Raises
         ------
@@ -109,17 +109,17 @@ class Trial:
         return self.path("best")
 
     def path(self, name: str) -> Path:
-        """Return the path of a file to score."""
+        """Return the path of a file to score, given the name of the file without its extension."""
         return self.workspace / f"{name}.{self.track.form.suffix}"
 
     def written(self, name: str, content: bytes) -> Path:
-        """Write the given content to a new file, and return the path of this file."""
+        """Write ``content`` to a new file, and return the path of the file."""
         path = self.path(name)
         path.write_bytes(content)
         return path
 
     def scored(self, submission: Path, parameters: Mapping[str, Any] | None = None) -> Report:
-        """Return the report on a file, scored with the parameters of the phase or with different ones.
+        """Score a file and return the report. By default, the parameters are those of the phase.
 
         Raises
         ------
@@ -131,12 +131,12 @@ class Trial:
         )
 
     def scored_incomplete(self, submission: Path) -> Report:
-        """Return the report on a file that may leave out images."""
+        """Score a file that may omit images, and return the report."""
         return self.scored(submission, without_required_images(self.track_name, self.parameters))
 
 
 def run_checks(trial: Trial) -> Iterator[CheckResult]:
-    """Yield the result of each check when it is complete, in the order of :data:`evaluator.catalog.GATE_CHECKS`.
+    """Run all checks in the order of :data:`evaluator.catalog.GATE_CHECKS`, and yield each result.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def run_checks(trial: Trial) -> Iterator[CheckResult]:
 
 
 def run_check(name: str, trial: Trial) -> CheckResult:
-    """Run one check. If a file is rejected unexpectedly, the check fails with the codes of the defects.
+    """Run one check and return its result. If a file is rejected unexpectedly, the result contains the defect codes.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def _check_empty(trial: Trial) -> tuple[bool, str]:
 
 
 def _is_declared(trial: Trial, outcome: Scores | str) -> bool:
-    """Return whether the result of a file without predictions is the one that the track declares."""
+    """Return whether a file without predictions has the result that the track declares."""
     if isinstance(outcome, str):
         return trial.track.empty == "rejected" or bool(trial.parameters.get("require_all_images"))
     best = headlines(trial.best)
@@ -208,7 +208,7 @@ def _check_order(trial: Trial) -> tuple[bool, str]:
 
 
 def headlines(report: Report) -> Scores:
-    """Return the headline metric of each split."""
+    """Return the value of the headline metric on each split."""
     return {name: split.metrics[split.headline] for name, split in report.splits.items()}
 
 
@@ -224,7 +224,7 @@ def _rejected(error: InvalidSubmission) -> str:
 
 
 def _text(outcome: Scores | str) -> str:
-    """Return scores with five decimals, or the reason for a rejection, as a string for organizers."""
+    """Format an outcome for organizers: the scores with five decimals, or the reason for a rejection."""
     if isinstance(outcome, str):
         return outcome
     return ", ".join(f"{split} {'undefined' if value is None else f'{value:.5f}'}" for split, value in outcome.items())
@@ -248,8 +248,8 @@ def _always(text: str) -> Callable[[Trial], str]:
     return lambda trial: text
 
 
-# Two functions for each check: one returns the expected outcome; the other returns whether the check failed, and the
-# actual outcome.
+# Each check consists of two functions. The first returns the expected outcome. The second returns whether the check
+# failed, and the actual outcome.
 _CHECKS: dict[str, tuple[Callable[[Trial], str], Callable[[Trial], tuple[bool, str]]]] = {
     "ceiling": (
         _always("accepted, with a score above 0 on every split; 1 if all objects can be matched"),

@@ -1,4 +1,4 @@
-"""Creates files for the gate: files with a known defect, and a file with half of the correct predictions."""
+"""Creates files for the gate checks: files with a known defect, and a file with half of the correct predictions."""
 
 import csv
 import json
@@ -9,7 +9,7 @@ from evaluator.catalog import Form
 
 
 def broken_files(form: Form) -> list[tuple[bytes, str]]:
-    """Return the contents of broken files in a given format, each with the code of its defect."""
+    """Return the contents of broken files in the format of a track, each with the code of its defect."""
     if form.kind == "json":
         return [(form.example[: len(form.example) // 2].encode(), "bad_json"), (b"PK\x03\x04", "bad_json")]
     if form.kind == "rows":
@@ -21,7 +21,7 @@ def broken_files(form: Form) -> list[tuple[bytes, str]]:
 def write_half(form: Form, best: Path, template: Path, out: Path) -> None:
     """Write the best possible submission without half of its predictions (rounded up).
 
-    If the format needs a row or key for each image, removed predictions are replaced by those of the template
+    If the format requires a row or key for each image, removed predictions are replaced by those of the template
     submission.
     """
     if form.kind == "json":
@@ -45,7 +45,7 @@ def _rows_by_image(template: Path) -> dict[str, list[str]]:
 
 
 def _half(whole: Any, empty: Any) -> Any:
-    """Return a JSON value in which every other element is taken from the template submission."""
+    """Return a JSON value in which every second element comes from the template submission."""
     if isinstance(whole, list):
         return [both[number % 2] for number, both in enumerate(zip(empty, whole, strict=True))]
     if all(isinstance(value, dict) for value in whole.values()):

@@ -1,20 +1,20 @@
-"""Finds characters that are invisible or change the text direction, in names, messages and pages."""
+"""Finds hidden characters in names, messages and pages: invisible ones, and those that change the text direction."""
 
 import re
 
-# Characters with the property Default_Ignorable_Code_Point: joiners, direction marks, fillers, variation selectors and
-# tags, including unassigned code points. The list is from Unicode's DerivedCoreProperties.txt, because Python's
-# unicodedata does not have this property.
+# Characters with the Unicode property Default_Ignorable_Code_Point, such as joiners, direction marks, fillers,
+# variation selectors and tags. Unassigned code points are included. The list is from Unicode's
+# DerivedCoreProperties.txt, because Python's unicodedata does not provide this property.
 IGNORABLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-# Control characters except tabs and line endings; line separators; format characters for interlinear annotations;
-# format characters and blanks for Egyptian hieroglyphs.
+# Control characters except tabs and line endings; line and paragraph separators; format characters for interlinear
+# annotations; format characters and blanks for Egyptian hieroglyphs.
 CONTROLS = "\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufff9-\ufffb\U00013430-\U00013442"
-# Letters and symbols that are displayed as blanks.
+# Letters and symbols that look like blanks.
 BLANK = "\u2800\ufffc\U00016fe4\U0001d159"
-# U+FE0F is allowed after one of these symbols, because keyboards insert it to show the symbol as an emoji.
+# The variation selector U+FE0F is allowed after these symbols, because keyboards insert it to display them as emoji.
 SYMBOLS = "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u27bf\u2900-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 SUSPICIOUS = re.compile(f"[{IGNORABLE}{CONTROLS}{BLANK}]")
 HIDDEN = re.compile(f"{SUSPICIOUS.pattern}(?<![{SYMBOLS}]\ufe0f)")
@@ -22,7 +22,7 @@ VISIBLE = b"\t\n\r" + bytes(range(0x20, 0x7F))
 
 
 def is_plain(text: str) -> bool:
-    r"""Return whether a string has only visible characters and no line break.
+    r"""Return whether a string contains only visible characters and no line break.
 
     >>> is_plain("Owls"), is_plain("Owls\ufe0f"), is_plain("Owls \u2764\ufe0f")
     (True, False, True)
@@ -31,7 +31,7 @@ def is_plain(text: str) -> bool:
 
 
 def reveal(text: str) -> str:
-    r"""Return a string, which may have several lines, with every hidden character escaped.
+    r"""Return a string with every hidden character escaped. The string may have several lines.
 
     >>> reveal("caf\u00e9\t\u202egnp.exe")
     'café\t\\u202egnp.exe'
@@ -40,9 +40,10 @@ def reveal(text: str) -> str:
 
 
 def revealed(page: bytes) -> bytes:
-    r"""Return a page in UTF-8 with every hidden character escaped, as :func:`reveal` does for a text.
+    r"""Return the UTF-8 content of a page with every hidden character escaped, as in :func:`reveal`.
 
-    Most characters of a page are ASCII. Searching only the non-ASCII characters is forty times faster.
+    Only the non-ASCII characters are searched, which is forty times faster, because most characters of a page are
+    ASCII.
 
     >>> revealed("caf\u00e9\t\u202egnp.exe".encode()).decode()
     'café\t\\u202egnp.exe'

@@ -1,4 +1,4 @@
-"""The class hierarchy: the ancestors and descendants of each label."""
+"""Reads a class hierarchy, and stores the ancestors and descendants of each label."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ SHOWN_CHARACTERS = 256
 
 
 class InvalidHierarchy(ValueError):
-    """Raised if a node is not valid. ``path`` is the JSON path of the node."""
+    """Raised if a node of the hierarchy is invalid. ``path`` is the path of the node in the JSON."""
 
     def __init__(self, message: str, path: str) -> None:
         self.path = path
@@ -18,7 +18,7 @@ class InvalidHierarchy(ValueError):
 
 
 class HierarchyCycle(InvalidHierarchy):
-    """Raised if a label is its own ancestor. ``path`` is the JSON path of the node that closes the cycle."""
+    """Raised if a label is its own ancestor. ``path`` is the JSON path of the node that completes the cycle."""
 
     def __init__(self, labels: Sequence[str], path: str) -> None:
         super().__init__(f"{' > '.join(labels)}: a label is its own ancestor; remove one of these links", path)
@@ -26,10 +26,10 @@ class HierarchyCycle(InvalidHierarchy):
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """Ancestors and descendants of every label, without the root and without the label itself.
+    """The ancestors and descendants of every label, excluding the root and the label itself.
 
-    A label may have several nodes; its ancestors are the union over all of them. Only ``Subcategory`` defines
-    ancestors, ``Part`` does not. Source: the Open Images V4 paper, 5.2.1.
+    A label may have several nodes. Its ancestors are the union of the ancestors of all these nodes. Only
+    ``Subcategory`` defines ancestors; ``Part`` does not. Source: the Open Images V4 paper, 5.2.1.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Hierarchy:
 
     @classmethod
     def of(cls, tree: Any) -> "Hierarchy":
-        """Return the hierarchy that is defined by nested objects ``{"LabelName": …, "Subcategory": […]}``.
+        """Return the hierarchy defined by nested objects ``{"LabelName": …, "Subcategory": […]}``.
 
         Raises
         ------
@@ -76,7 +76,7 @@ class Hierarchy:
 def _refuse_cycles(steps: Mapping[tuple[str, str], str]) -> None:
     """Raise HierarchyCycle if the links from parents to children form a cycle.
 
-    ``steps`` maps each link, a pair (parent, child), to the path of the child in the JSON.
+    ``steps`` maps each link, which is a pair (parent, child), to the path of the child in the JSON.
     """
     graph: dict[str, set[str]] = {}
     for parent, child in steps:
@@ -84,12 +84,13 @@ def _refuse_cycles(steps: Mapping[tuple[str, str], str]) -> None:
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        labels: list[str] = error.args[1]  # The labels of the cycle, each followed by its child.
+        # The labels that form the cycle. Each label is followed by one of its children.
+        labels: list[str] = error.args[1]
         raise HierarchyCycle(labels, steps[labels[-2], labels[-1]]) from None
 
 
 def _walk(node: Any, path: tuple[str, ...], json_path: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """Yield, for each node, its label, the labels on the way from the root to the node, and its path in the JSON."""
+    """Yield the label of each node, the labels on the path from the root to the node, and the JSON path of the node."""
     if not isinstance(node, dict) or not isinstance(node.get("LabelName"), str):
         raise InvalidHierarchy("a node has no LabelName", json_path)
     children = node.get("Subcategory", [])

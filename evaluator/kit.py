@@ -1,8 +1,8 @@
-"""Reads and writes check kits. With a kit, a participant finds every defect that the server would find.
+"""Reads and writes check kits. With a kit, participants can find all defects that the server would find.
 
-A kit is a JSON file with everything that the reader of a track needs to know about a ground truth: ids, labels with
-their names, parameters and limits. A kit contains neither annotations nor usage, nor any number computed from them, so
-two truths that differ only in annotations and usage have equal kits.
+A kit is a JSON file with everything that is needed to read submissions for a ground truth: ids, labels and their names,
+parameters and limits. A kit contains neither annotations nor usage, nor any number computed from them. Therefore, two
+ground truths that differ only in annotations and usage have equal kits.
 """
 
 import gzip
@@ -27,7 +27,7 @@ KINDS: Mapping[str, type] = {"parameters": dict, "limits": dict, "flags": dict, 
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """Everything that a participant may know about a ground truth and the settings of its phase.
+    """The data that participants may have about a ground truth and the settings of its phase.
 
     Attributes
     ----------
@@ -37,7 +37,8 @@ class Kit:
     limits : Limits
         Limits of a submitted file.
     truth : Truth
-        A truth without annotations and usage. A scorer can read submissions with it, but not score them.
+        A ground truth without annotations and usage. It is sufficient for reading submissions, but not for scoring
+        them.
     evaluator : str
         The version of the evaluator that wrote the kit. A different version may find different defects.
     """
@@ -50,7 +51,7 @@ class Kit:
 
     @classmethod
     def of(cls, track: Track, truth: Truth, parameters: Mapping[str, Any], limits: Limits) -> Self:
-        """Return the kit of a truth. ``parameters`` must contain all parameters of the track."""
+        """Return the check kit of a ground truth. ``parameters`` must contain all parameters of the track."""
         public = Truth(track.name, "", truth.parameters, truth.flags, truth.public_texts, truth.public_arrays)
         return cls(track, parameters, limits, public)
 
@@ -72,12 +73,12 @@ class Kit:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a kit, plain or gzipped.
+        """Read a check kit from a plain or gzipped file.
 
         Raises
         ------
         InvalidKit
-            The message says what to do.
+            If the file cannot be used as a kit. The message explains what to do.
         """
         content = path.read_bytes()
         try:
@@ -110,7 +111,7 @@ class Kit:
 
 
 def _form(track: Track) -> dict[str, Any]:
-    """Return the file layouts that a track accepts as JSON data, for programs other than the evaluator."""
+    """Return the file layouts that a track accepts, as JSON data for programs other than the evaluator."""
     layouts = [
         {"header": shape.header, "columns": [{"name": each.name, "kind": each.kind} for each in shape.columns]}
         for shape in track.form.shapes

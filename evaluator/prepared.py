@@ -1,4 +1,4 @@
-"""Reads and writes the file of a prepared truth: a JSON header and memory-mapped arrays, each with a checksum."""
+"""Reads and writes prepared ground truths. The file has a JSON header and memory-mapped arrays with checksums."""
 
 import json
 import os
@@ -16,26 +16,28 @@ from numpy.typing import NDArray
 from evaluator.problems import DamagedTruth
 
 MAGIC = b"PODIUM\x00\x05"
-START = struct.Struct("<8s32sQ")  # The magic number, the sha256 of the header, and the length of the header.
+# A prepared file starts with the magic number, the sha256 of the header, and the length of the header.
+START = struct.Struct("<8s32sQ")
 ALIGNMENT = 64
 DAMAGED = "is damaged: its checksum does not match; prepare it again"
 CHANGED = "was changed while it was being read"
 FOREIGN = "was prepared by a different version of podium, or is damaged; prepare it again"
-# A file that changed more recently than this is verified again, because a second change may not have updated its times.
+# The arrays of a file that changed within this time are verified again, because a second change might not update the
+# file's times.
 SETTLED_NS = 2 * 10**9
 Entry = Mapping[str, Any]
-"""The header's entry for an array: its name, dtype, shape, offset (``at``), size in bytes and sha256."""
+"""An array's entry in the header: name, dtype, shape, offset (``at``), size in bytes and sha256."""
 Identity = tuple[int, ...]
-# For each file: its last known state, and the names of the arrays that were verified in this state.
+# The last known state of each prepared file, and the names of the arrays that were verified in this state.
 _VERIFIED: dict[Path, tuple[Identity, set[str]]] = {}
 
 
 def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a prepared truth under a temporary name, and rename it when it is complete.
+    """Write a prepared ground truth to a temporary file, which is renamed when it is complete.
 
-    The file consists of the magic number, the sha256 and the length of the header, the header, and the arrays at
-    multiples of 64 bytes. The header contains ``about`` and an entry for each array. Each entry has a sha256 of its
-    array, including the padding, so the sha256 of the header protects the whole file.
+    The file consists of the magic number, the sha256 and the length of the header, the header, and the arrays. Arrays
+    begin at multiples of 64 bytes. The header contains ``about`` and an entry for each array. Each entry contains the
+    sha256 of its array, including the padding. Therefore, the sha256 of the header protects the whole file.
     """
     blocks, entries, offset = [], [], 0
     for name, array in arrays.items():
@@ -52,11 +54,12 @@ def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
         partial.write_bytes(b"".join([start, header, *blocks]))
         partial.replace(path)
     finally:
-        partial.unlink(missing_ok=True)  # The temporary file still exists only after an error, such as a full disk.
+        # The temporary file still exists only if there was an error, such as a full disk.
+        partial.unlink(missing_ok=True)
 
 
 class Mapped(Mapping[str, NDArray[Any]]):
-    """The memory-mapped arrays of a prepared truth. Each array is compared with its checksum when it is first used.
+    """The memory-mapped arrays of a prepared ground truth. Each array is compared with its checksum on first use.
 
     Parameters
     ----------
@@ -66,10 +69,10 @@ class Mapped(Mapping[str, NDArray[Any]]):
     body : uint8 array
         The content of the file after its header.
     entries : mapping of str to Entry
-        The header's entry for each array.
+        The entry for each array in the header of the file.
     verified : set of str
-        Names of the arrays that were compared with their checksums. The set is shared by all objects that map this
-        state of the file.
+        Names of the arrays that were compared with their checksums. All objects that map this state of the file share
+        the set.
     """
 
     def __init__(
@@ -78,7 +81,7 @@ class Mapped(Mapping[str, NDArray[Any]]):
         self._path, self._identity, self._body, self._entries, self._verified = path, identity, body, entries, verified
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """Return one array, which is read-only."""
+        """Return the array with the given name. The array is read-only."""
         entry = self._entries[name]
         block = self._body[entry["at"] :][: entry["bytes"] + -entry["bytes"] % ALIGNMENT]
         if name not in self._verified:
@@ -97,24 +100,25 @@ class Mapped(Mapping[str, NDArray[Any]]):
         return len(self._entries)
 
     def verify(self) -> None:
-        """Compare all arrays with their checksums, unless this has already been done."""
+        """Compare all arrays with their checksums, except those that have been verified before."""
         for name in self._entries:
             self[name]
 
     def without(self, names: set[str]) -> "Mapped":
-        """Return all arrays except those with the given names."""
+        """Return a mapping of all arrays except those with the given names."""
         entries = {name: entry for name, entry in self._entries.items() if name not in names}
         return Mapped(self._path, self._identity, self._body, entries, self._verified)
 
     def check_unchanged(self) -> None:
         """Raise DamagedTruth if the file has changed since it was opened, because old and new data might be mixed."""
-        with suppress(FileNotFoundError):  # The data of a deleted file remains mapped.
+        # A missing file is not an error, because the data of a deleted file remains mapped.
+        with suppress(FileNotFoundError):
             if identity_of(self._path.stat()) != self._identity:
                 raise DamagedTruth(self._path.name, CHANGED)
 
 
 def opened(path: Path) -> tuple[dict[str, Any], Mapped]:
-    """Open a prepared truth, and return its header and its memory-mapped arrays."""
+    """Open a prepared ground truth, and return its header and its memory-mapped arrays."""
     with path.open("rb") as file:
         state, start = os.fstat(file.fileno()), file.read(START.size)
         if not start.startswith(MAGIC):
@@ -138,7 +142,7 @@ def identity_of(state: os.stat_result) -> Identity:
 def _verified(path: Path, identity: Identity) -> set[str]:
     """Return the names of the arrays that this process has verified in the given state of a file.
 
-    The set is empty for a file that has just changed, because a second change might not update the file's times.
+    The set is empty if the file has changed very recently, because a second change might not update the file's times.
     """
     if time.time_ns() - identity[0] < SETTLED_NS:
         return set()

@@ -1,4 +1,4 @@
-"""Defects of submissions, faults of ground truths, and the exceptions that contain them."""
+"""Defines defects of submissions, faults of ground truths, and the exceptions that contain them."""
 
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NoReturn
@@ -8,17 +8,17 @@ from evaluator.hidden import is_plain, reveal
 SHOWN_PER_CODE = 20
 MOST_DEFECTS = 10_000
 NOTHING_TO_SCORE = "nothing_to_score"
-"""Code of the notice that no prediction in a file can contribute to the score, with which servers reject the file."""
+"""The code of the notice that no prediction in a file can contribute to the score. Servers usually reject the file."""
 
 
 class Stop(Exception):
-    """Raised to stop reading a file. The findings contain the reason."""
+    """Raised to stop reading a file. The reason is in the findings."""
 
 
 def visible(text: str) -> str:
     r"""Return ``text`` with escapes for characters that are invisible, change text direction or control a terminal.
 
-    Everything that messages and printed lines quote from a file must be passed through this function.
+    All text from a file must be passed through this function before it is quoted in a message or printed.
 
     >>> visible("caf\u00e9 \x1b[2J \u202egnp.exe")
     'café \\x1b[2J \\u202egnp.exe'
@@ -30,7 +30,7 @@ def visible(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One defect or fault of a file, with the line number that a text editor shows.
+    """A defect of a submission or a fault of a ground truth, with its position in the file.
 
     Attributes
     ----------
@@ -39,15 +39,15 @@ class Problem:
     message : str
         What was found and what was expected. The message may quote the submission, but never the ground truth.
     line : int or None
-        Number of the line, from 1; the header is line 1.
+        Number of the line, as in a text editor. The header is line 1.
     column : str or None
         Name of the column.
     image : str or None
         Id of the image in this line.
     token : int or None
-        Number of the token in its prediction string, from 1.
+        Position of the token in its prediction string, from 1.
     file : str or None
-        Name of the file in a truth folder.
+        Name of the file, for a fault of a ground truth.
     """
 
     code: str
@@ -65,7 +65,7 @@ class Problem:
                 object.__setattr__(self, name, visible(text))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data for JSON. ``file`` is left out if it is not set."""
+        """Return the fields as plain data for JSON. ``file`` is omitted if it is not set."""
         fields = asdict(self)
         if self.file is None:
             del fields["file"]
@@ -74,7 +74,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A note about data that follows the rules but was probably not intended by the author of a submission."""
+    """A note for the author of a submission about data that is valid but was probably not intended."""
 
     code: str
     message: str
@@ -86,20 +86,20 @@ class Notice:
 
 @dataclass(slots=True)
 class Findings:
-    """Defects and notices of one file. The first 20 of each code are kept; the first 10,000 defects are counted.
+    """The defects and notices of one file. The first 20 defects of each code are stored, and 10,000 are counted.
 
     Attributes
     ----------
     errors : list of Problem
-        In file order.
+        The stored defects, in file order.
     counts : dict of code to int
     notices : list of Notice
     most : int
-        Maximum number of defects to count.
+        Maximum number of defects to count, by default 10,000.
     more : bool
-        Whether reading stopped because of a limit on defects or rows, so that the file may have further defects.
+        Whether the file may have more defects, because reading stopped at a limit on defects or rows.
     truth_notices : list of Notice
-        Notices that depend on the annotations; organizers may see them, participants must not.
+        Notices that depend on the annotations. Organizers may see them, but participants must not.
 
     Examples
     --------
@@ -125,35 +125,35 @@ class Findings:
 
     @property
     def total(self) -> int:
-        """The number of counted defects, whether they are kept or not."""
+        """The number of counted defects, including those that are not stored."""
         return sum(self.counts.values())
 
     @property
     def room(self) -> int:
-        """How many more defects can be counted before reading stops."""
+        """The number of defects that can still be counted before reading stops."""
         return self.most - self.total
 
     def shows(self, code: str) -> bool:
-        """Return whether the next defect with this code would be kept."""
+        """Return whether the next defect with this code would be stored."""
         return self.counts.get(code, 0) < SHOWN_PER_CODE
 
     def add(self, problem: Problem) -> None:
-        """Count a defect, and keep it in the list if fewer than 20 defects with its code are kept.
+        """Count a defect, and store it unless 20 defects with this code are stored already.
 
         Raises
         ------
         Stop
-            If the maximum number of defects has been counted already.
+            If the maximum number of defects has already been counted.
         """
         self.count(problem.code, problem)
 
     def count(self, code: str, problem: Problem | None) -> None:
-        """Count a defect. ``problem`` may be None if 20 defects with this code are kept already.
+        """Count a defect. ``problem`` may be None if 20 defects with this code are stored already.
 
         Raises
         ------
         Stop
-            If the maximum number of defects has been counted already.
+            If the maximum number of defects has already been counted.
         """
         if self.room <= 0:
             self.more = True
@@ -164,12 +164,12 @@ class Findings:
             self.errors.append(problem)
 
     def add_unseen(self, code: str, more: int) -> None:
-        """Increase the number of defects with a code by ``more``, without keeping these defects."""
+        """Increase the number of defects with a code by ``more``, without storing these defects."""
         if more:
             self.counts[code] = self.counts.get(code, 0) + more
 
     def stop_at(self, problem: Problem) -> NoReturn:
-        """Add a last defect and stop reading the file.
+        """Add a defect as the last one, and stop reading the file.
 
         Raises
         ------
@@ -180,26 +180,26 @@ class Findings:
         raise Stop(problem.code)
 
     def notice(self, code: str, message: str, count: int, *, by_truth: bool = False) -> None:
-        """Add a notice unless the count is 0. ``by_truth`` must be true if the count depends on the annotations."""
+        """Add a notice if the count is not 0. ``by_truth`` must be true if the count depends on the annotations."""
         if count:
             (self.truth_notices if by_truth else self.notices).append(Notice(code, message, count))
 
     def reject_if_nothing_to_score(self) -> None:
-        """If there is a notice that no prediction in the file can score, turn it into a defect."""
+        """Convert the notice that no prediction in the file can score to a defect, if there is such a notice."""
         for notice in (notice for notice in self.notices if notice.code == NOTHING_TO_SCORE):
             self.notices.remove(notice)
             self.add(Problem(NOTHING_TO_SCORE, notice.message))
             return
 
     def for_organizer(self) -> "Findings":
-        """Return the findings for organizers, which include the notices that depend on the annotations."""
+        """Return the findings for organizers, including notices that depend on the annotations."""
         return replace(self, notices=[*self.notices, *self.truth_notices], truth_notices=[])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the findings that a participant may see, as plain data for JSON.
+        """Return the findings for participants as plain data for JSON.
 
-        The key ``more`` is left out if it is false. ``podium check --json`` prints the data of :meth:`for_organizer`
-        instead.
+        The key ``more`` is omitted if it is false. To get the findings for organizers, call :meth:`for_organizer`
+        first, as ``podium check --json`` does.
         """
         return {
             "errors": [problem.as_dict() for problem in self.errors],
@@ -211,7 +211,7 @@ class Findings:
 
 
 class PodiumError(Exception):
-    """Base class of the exceptions that callers are expected to handle."""
+    """Base class of all exceptions that callers of the evaluator are expected to handle."""
 
 
 class InvalidSubmission(PodiumError):
@@ -231,12 +231,15 @@ class InvalidTruth(PodiumError):
 
     @property
     def problems(self) -> list[Problem]:
-        """The first 20 faults of each code."""
+        """The first 20 faults with each code."""
         return self.findings.errors
 
 
 class DamagedTruth(PodiumError):
-    """Raised if a prepared truth is damaged or was written by a different version. The truth must be prepared again."""
+    """Raised if a prepared ground truth is damaged or was written by a different version.
+
+    The ground truth must be prepared again.
+    """
 
     def __init__(self, file: str, message: str) -> None:
         super().__init__(f"{file}: {message}")
@@ -244,7 +247,7 @@ class DamagedTruth(PodiumError):
 
 
 class InvalidKit(PodiumError):
-    """Raised if a file is not a check kit, or is a kit in the format of a different version."""
+    """Raised if a file is not a check kit, or if a different version has written the kit in another format."""
 
 
 class InvalidParameters(PodiumError):
@@ -252,4 +255,4 @@ class InvalidParameters(PodiumError):
 
 
 class PreparedOtherwise(InvalidParameters):
-    """Raised if a truth was prepared for a different track or with different parameters."""
+    """Raised if a ground truth was prepared for a different track or with different parameters."""

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 
 def competition_ranks(scores: Sequence[float], *, better: int = 0, before: int = 0) -> list[int]:
-    """Return the rank of each score. The scores must be sorted, best first.
+    """Return the rank of each score. The scores must be in descending order.
 
-    Equal scores share a rank, and the ranks that they would otherwise occupy are skipped, as in 1, 2, 2, 4.
+    Equal scores share a rank, and the next ranks are skipped, as in 1, 2, 2, 4.
 
-    For a later page, ``before`` is the number of scores on earlier pages, and ``better`` is how many of these scores
-    are higher than the first score of the page.
+    If the scores are a later page of a leaderboard, ``before`` is the number of scores on earlier pages. ``better`` is
+    the number of scores on earlier pages that are higher than the first score of this page.
 
     >>> competition_ranks([0.9, 0.7, 0.7, 0.1])
     [1, 2, 2, 4]
@@ -28,9 +28,9 @@ def competition_ranks(scores: Sequence[float], *, better: int = 0, before: int =
 
 
 def ranks(lines: Sequence[tuple[float, bool]], *, better: int = 0, before: int = 0) -> list[int | None]:
-    """Return the rank of each entry. Entries are given as (score, whether it is a baseline), best first.
+    """Return the rank of each entry. Entries are pairs (score, whether the entry is a baseline), best score first.
 
-    Baselines have no rank (None). ``better`` and ``before`` count the teams on earlier pages, as in
+    The rank of a baseline is None. ``better`` and ``before`` count the teams on earlier pages, as in
     :func:`competition_ranks`.
 
     >>> ranks([(0.9, False), (0.8, True), (0.7, False)])
@@ -42,9 +42,9 @@ def ranks(lines: Sequence[tuple[float, bool]], *, better: int = 0, before: int =
 
 
 def fit_rounded(lines: Sequence[tuple[float, bool]], found: Sequence[int | None]) -> bool:
-    """Return whether ranks could belong to entries whose scores were rounded after they were ranked.
+    """Return whether ranks are possible for entries whose scores were rounded after the ranks were computed.
 
-    ``lines`` has the same form as in :func:`ranks`. Entries with equal rounded scores may have the same or
+    ``lines`` has the same form as in :func:`ranks`. Entries with equal rounded scores may have the same rank or
     different ranks, because their exact scores are unknown.
 
     >>> lines = [(0.9, False), (0.7, False), (0.7, False)]

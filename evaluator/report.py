@@ -1,4 +1,4 @@
-"""The report of a submission: its scores on each split, as finite numbers or None."""
+"""Defines the report on a submission: its scores on each split, as finite numbers, or None if undefined."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ Tables = Mapping[str, list[ClassRow]]
 
 
 class ReferenceNeeded(Enum):
-    """The reasons for scoring a submission with the reference implementation. The values are displayed."""
+    """The reasons for scoring a submission with the reference implementation. The values are shown to users."""
 
     NO_FAST_PATH = ""
     EXPLANATION = "an explanation"
@@ -52,7 +52,7 @@ def finite(value: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class SplitReport:
-    """The scores on one split.
+    """The scores and tables of a submission on one split.
 
     Attributes
     ----------
@@ -62,12 +62,12 @@ class SplitReport:
     classes : list of rows
         ``label``, ``name``, and the columns that the track declares.
     intervals : mapping of str to (low, high)
-        95% intervals, if replicates were drawn.
+        95% confidence intervals of the metrics, if replicates were drawn.
     replicates : mapping of str to float64 array of shape (N,)
-        Values of each metric in all replicates, NaN if undefined; not in :meth:`as_dict`.
+        Values of each metric in all bootstrap replicates, NaN if undefined. They are not in :meth:`as_dict`.
     tables : mapping of str to list of rows
-        The tables that the track declares, and those that a protocol or an explanation adds. :meth:`as_dict` puts them
-        next to ``classes``.
+        The tables that the track declares, and those that a protocol or an explanation adds. In :meth:`as_dict`, each
+        table is a key of its own.
     """
 
     headline: str
@@ -78,7 +78,7 @@ class SplitReport:
     tables: Tables = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check that all values are finite."""
+        """Raise ValueError if a value is NaN or infinite."""
         rows = [self.metrics, *self.classes, *(row for table in self.tables.values() for row in table)]
         values = [cell for row in rows for cell in row.values()]
         if any(isinstance(value, float) and not isfinite(value) for value in values):
@@ -105,7 +105,7 @@ class MatchTable:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The report of one submission.
+    """The scores of one submission, and how they were computed.
 
     Attributes
     ----------
@@ -116,14 +116,15 @@ class Report:
     splits : mapping of str to SplitReport
     notices : list of Notice
     reference : ReferenceNeeded or None
-        Why the reference implementation scored the submission; None if a fast path did. The scores are the same.
+        The reason why the reference implementation scored the submission, or None if a fast path did. The scores are
+        the same.
     curves : mapping of str to list of rows
-        Precision/recall curves by split, if requested; not in :meth:`as_dict`.
+        Precision/recall curves by split, if requested. They are not in :meth:`as_dict`.
     matches : MatchTable
-        The outcome of each prediction and each missed object, if requested; not in :meth:`as_dict`.
+        The outcome of each prediction and each missed object, if requested. It is not in :meth:`as_dict`.
     truth_notices : list of Notice
-        Notices that depend on the annotations. These notices are for organizers and not in :meth:`as_dict`, which
-        participants may see.
+        Notices that depend on the annotations. They are for organizers. Participants may see the result of
+        :meth:`as_dict`, so it does not contain them.
     """
 
     track: str
@@ -138,20 +139,21 @@ class Report:
 
     @property
     def way(self) -> str:
-        """The name of the implementation that scored the submission, and the reason if it was not the fast path."""
+        """The implementation that scored the submission. For the reference implementation, the reason is included."""
         if self.reference is None:
             return "fast path"
         reason = f": {self.reference.value}" if self.reference.value else ""
         return f"reference implementation{reason}"
 
     def for_organizer(self) -> "Report":
-        """Return the report for organizers, which includes the notices that depend on the annotations."""
+        """Return the report for organizers, including notices that depend on the annotations."""
         return replace(self, notices=[*self.notices, *self.truth_notices], truth_notices=[])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report as plain data for JSON, without the notices that only organizers may see.
+        """Return the report for participants as plain data for JSON.
 
-        ``podium score --json`` prints the data of :meth:`for_organizer`.
+        It does not contain the notices that only organizers may see. To include them, call :meth:`for_organizer` first,
+        as ``podium score --json`` does.
         """
         return {
             "track": self.track,

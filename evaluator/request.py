@@ -1,4 +1,4 @@
-"""Defines a scoring request: the submission, the ground truth, and the contents of the report."""
+"""Defines a scoring request: the submission, the ground truth, the contents of the report, and the resources."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,38 +9,39 @@ from evaluator.catalog import Limits
 from evaluator.problems import InvalidParameters
 
 Progress = Callable[[str, float], None]
-"""A callback that takes the stage and its completed fraction.
+"""A callback whose arguments are the name of the current stage and the completed fraction of this stage.
 
-The stages are ``checking``, ``matching``, ``scoring`` and ``bootstrapping``. On a machine where the kernels are not
-compiled yet, there is also ``compiling``.
+The stages are ``checking``, ``matching``, ``scoring`` and ``bootstrapping``. If the kernels have not been compiled on
+this machine yet, there is also the stage ``compiling``.
 """
 
 
 def silent(stage: str, fraction: float) -> None:
-    """Do nothing. This is the progress callback if progress is not shown."""
+    """Do nothing. This function is the progress callback if progress is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class TruthOptions:
-    """Options for opening a ground truth.
+    """The options for opening a ground truth.
 
     Attributes
     ----------
     usage : Path or None
-        A ``usage.csv`` to use instead of the one in the folder.
+        A file to use instead of the ``usage.csv`` in the folder.
     split : (float, int) or None
-        Fraction of public images and the seed, instead of a usage file. The seed is not used if the truth has a salt.
+        Fraction of public images and the seed, instead of a usage file. The seed is not used if the ground truth has a
+        salt.
     salt : Path or None
-        A ``salt.txt`` to use instead of the one in the folder. A prepared truth contains the salt, so it must also be
-        kept secret.
+        A file to use instead of the ``salt.txt`` in the folder. A prepared ground truth contains the salt, so it must
+        be kept secret too.
     hidden : bool
-        Whether a folder that reveals answers to participants is rejected. Caption ids that contain the id of their
-        image reveal answers, and so does segmentation without the sizes of all images.
+        Whether to reject a folder if data that participants can see reveals answers. Answers are revealed by caption
+        ids that contain the id of their image, and by segmentation data without the sizes of all images.
     verify : bool
-        Whether all arrays of a prepared truth are compared with their checksums when it is opened; see
+        Whether to compare all arrays of a prepared ground truth with their checksums when it is opened; see
         :meth:`Truth.load`.
     expected : str
-        The sha256 that a prepared truth must have; if empty, any sha256 is accepted.
+        The sha256 that a prepared ground truth must have; if empty, any sha256 is accepted.
     """
 
     usage: Path | None = None
@@ -53,17 +54,17 @@ class TruthOptions:
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """Options for drawing bootstrap replicates.
+    """The options for drawing bootstrap replicates.
 
     Attributes
     ----------
     replicates : int
         Number of replicates, at least 1.
     seed : int
-        At least 0. Submissions that are scored with the same seed share their draws.
+        The seed of the draws, at least 0. Submissions that are scored with the same seed share their draws.
     draws : Path or None
-        Folder in which the drawn weights are stored for later submissions to the same truth. A split needs 1 byte per
-        image and replicate. If None, the same weights are drawn in memory.
+        Folder in which the image weights are stored for later submissions to the same ground truth. A split needs 1
+        byte per image and replicate. If None, the same weights are drawn in memory.
 
     Raises
     ------
@@ -75,7 +76,7 @@ class Bootstrap:
     draws: Path | None = None
 
     def __post_init__(self) -> None:
-        """Check that the numbers are not too small."""
+        """Raise InvalidParameters if the seed is negative or the number of replicates is not positive."""
         if self.replicates < 1 or self.seed < 0:
             raise InvalidParameters(
                 "bootstrap must be a whole number of at least 1, and its seed a whole number of at least 0"
@@ -84,7 +85,7 @@ class Bootstrap:
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """The optional contents of a report, in addition to the scores.
+    """The optional contents of a report. The scores are always included.
 
     Attributes
     ----------
@@ -94,7 +95,7 @@ class ReportOptions:
         Whether to include tables of errors and the outcome of each prediction. This requires the reference
         implementation.
     bootstrap : Bootstrap or None
-        If given, 95% intervals are computed from these replicates.
+        If given, 95% confidence intervals are computed from bootstrap replicates with these options.
     """
 
     curves: bool = False
@@ -109,7 +110,7 @@ class ReportOptions:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """The limits and resources for scoring a submission.
+    """The limits and resources that apply when a submission is scored.
 
     Attributes
     ----------
@@ -127,14 +128,14 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class ScoringRequest:
-    """A submission to score.
+    """A request to score a submission.
 
     Attributes
     ----------
     track : str
         Name of the track, such as ``openimages-detection``.
     truth : Path
-        A truth folder, or a file written by :func:`evaluator.scoring.prepare`.
+        A ground truth folder, or a file written by :func:`evaluator.scoring.prepare`.
     submission : Path
         A file in any layout that the track declares, gzipped or not.
     parameters : mapping
@@ -143,7 +144,7 @@ class ScoringRequest:
     report : ReportOptions
     resources : Resources
     rejects_nothing_to_score : bool
-        Whether a file in which no prediction can score is rejected. If false, a notice is added instead.
+        Whether to reject a file in which no prediction can score. If false, a notice is added instead.
     """
 
     track: str

@@ -1,4 +1,4 @@
-"""Defines the document with the results of a phase: its leaderboards, and the data from which scores were computed."""
+"""Defines the document with the results of a phase: its leaderboards, and how the scores were computed."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,12 +15,12 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class InvalidResults(PodiumError):
-    """Raised if a document does not have the structure of results. The message explains why."""
+    """Raised if a document does not have the structure of exported results. The message explains why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The entry of a team or baseline. ``submission_sha256`` is None if the submission was removed."""
+    """The leaderboard entry of a team or a baseline. ``submission_sha256`` is None if the submission was removed."""
 
     rank: int | None
     team: str
@@ -31,7 +31,7 @@ class Entry:
 
     @classmethod
     def of(cls, document: Any) -> "Entry":
-        """Parse the JSON object of an entry. Raises InvalidResults if it is invalid."""
+        """Parse the JSON object of a leaderboard entry. Raises InvalidResults if the object is invalid."""
         found = _mapping(document, "an entry")
         return cls(
             rank=_value(found, "rank", int, None),
@@ -45,14 +45,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The leaderboard of one split, in rank order."""
+    """The leaderboard of one split. The entries are in rank order."""
 
     split: str
     entries: list[Entry]
 
     @classmethod
     def of(cls, document: Any) -> "Board":
-        """Parse the JSON object of a leaderboard. Raises InvalidResults if it is invalid."""
+        """Parse the JSON object of a leaderboard. Raises InvalidResults if the object is invalid."""
         found = _mapping(document, "a leaderboard")
         if found.get("split") not in SPLITS:
             raise InvalidResults(f"the split of a leaderboard is not {', '.join(SPLITS[:-1])} or {SPLITS[-1]}")
@@ -61,7 +61,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The results of a phase.
+    """The exported results of a phase.
 
     Attributes
     ----------
@@ -69,18 +69,18 @@ class Results:
     parameters : mapping
         All parameters of the track.
     public_share : float
-        Fraction of public images, if the truth has no ``usage.csv``.
+        Fraction of public images, if the ground truth has no ``usage.csv``.
     signature : str
         Identifies how the scores were computed; see :func:`evaluator.signature.compose`.
     truth_sha256 : str
     usage_hash : str or None
-        See :func:`evaluator.salt.usage_hash`.
+        Hash of the usage of all images; see :func:`evaluator.salt.usage_hash`.
     decimals : int or None
-        Number of decimals to which scores were rounded after entries were ranked; None if scores are exact.
+        Number of decimals to which scores were rounded after the ranks were computed; None if the scores are exact.
     is_final : bool
-        Whether these results cannot change any more without a new rescoring.
+        Whether the results are final. Final results change only if the phase is rescored.
     unfinished : list of str
-        Why the results are preliminary; empty if they are final, and in files of earlier versions.
+        Why the results are preliminary. Empty if they are final, and in files from earlier versions of Podium.
     boards : list of Board
     """
 
@@ -100,7 +100,7 @@ class Results:
 
     @classmethod
     def of(cls, document: Any) -> "Results":
-        """Parse the JSON document with the results.
+        """Parse the JSON document with the results of a phase.
 
         Raises
         ------
@@ -134,7 +134,7 @@ class Results:
             raise InvalidResults("there is no leaderboard, or there are two leaderboards for the same split")
 
     def rank_problems(self) -> Iterator[str]:
-        """Yield a message for each leaderboard whose order or ranks do not match its scores."""
+        """Yield a message for each leaderboard whose order or ranks contradict its scores."""
         for board in self.boards:
             lines = [(entry.score, entry.baseline) for entry in board.entries]
             for above, below in zip(board.entries, board.entries[1:], strict=False):
@@ -173,7 +173,7 @@ def _text(value: Any) -> str:
 
 
 def _value(found: Mapping[str, Any], name: str, kind: type, *other: Any) -> Any:
-    """Return a member of a JSON object. It must have exactly the type ``kind``, or be one of the values ``other``."""
+    """Return a value of a JSON object. Its type must be exactly ``kind``, or it must be one of the values ``other``."""
     value = found.get(name, _value)
     if type(value) is kind or value in other:
         return value

@@ -1,8 +1,8 @@
-"""The salt of a ground truth: a secret from which the public split and the bootstrap draws are derived.
+"""Defines the salt of a ground truth, a secret from which the public split and the bootstrap draws are derived.
 
-A truth folder may contain ``salt.txt``, one line of 32 hexadecimal digits. The 16 bytes that they encode are the key of
-HMAC-SHA256 (RFC 2104). Without the key, nobody can compute the split or the draws. Nor can anybody use the sha256 of
-the truth folder to confirm a guess of the ground truth, because this sha256 covers the salt as well.
+A ground truth folder may contain the file ``salt.txt``, one line of 32 hexadecimal digits. The 16 bytes that they
+encode are a key for HMAC-SHA256 (RFC 2104). Without this key, nobody can compute the split or the draws. Guesses of the
+ground truth cannot be confirmed by the sha256 of the folder either, because the sha256 covers the salt as well.
 """
 
 import csv
@@ -28,10 +28,11 @@ def parse(content: bytes) -> bytes | None:
 
 
 def image_fraction(salt: bytes, seed: int, image: str) -> float:
-    """Return a number in [0, 1) for an image. The image is public if the number is below the fraction of public images.
+    """Return a number in [0, 1) for an image. The image is public if this number is below the public fraction.
 
     The number is the first 8 bytes of HMAC-SHA256(salt, image), as a big-endian integer, divided by 2**64. The image id
-    is encoded in UTF-8. Without a salt, sha256("seed:image") replaces the HMAC; ``seed`` is used in this case only.
+    is encoded in UTF-8. Without a salt, sha256("seed:image") is used instead of the HMAC. The seed has no effect if
+    there is a salt.
 
     >>> round(image_fraction(bytes(16), 7, "a"), 6), round(image_fraction(b"", 7, "a"), 6)
     (0.586268, 0.511136)
@@ -41,11 +42,11 @@ def image_fraction(salt: bytes, seed: int, image: str) -> float:
 
 
 def replicate_entropy(salt: bytes, split: int, seed: int, number: int) -> int:
-    r"""Return the 256 bits that seed the generator of one bootstrap replicate.
+    r"""Return the 256 bits that seed the random generator of one bootstrap replicate.
 
     The result is HMAC-SHA256(salt, message) as a big-endian integer. The message is ``"\0replicate:SPLIT:SEED:NUMBER"``
-    in ASCII, with decimal numbers: SPLIT is 0 for all, 1 for public, 2 for private; NUMBER starts at 0. Because the
-    message begins with a NUL byte, it never equals an image id, so each HMAC has only one purpose.
+    in ASCII, with decimal numbers. SPLIT is 0 for all, 1 for public, 2 for private. NUMBER starts at 0. The message
+    begins with a NUL byte, so it never equals an image id, and each HMAC serves only one purpose.
 
     Parameters
     ----------
@@ -62,11 +63,11 @@ def replicate_entropy(salt: bytes, split: int, seed: int, number: int) -> int:
 
 
 def usage_hash(salt: bytes, usages: Iterable[tuple[str, str]]) -> str | None:
-    r"""Return a hash that commits to the usage of each image and reveals nothing, as 64 hexadecimal digits.
+    r"""Return a hash that commits to the usage of each image without revealing it, as 64 hexadecimal digits.
 
-    The result is HMAC-SHA256(salt, message). The message is the line ``"\0usage"`` and a line ``IMAGE,Usage`` for each
-    image, in the order of the ids, as a CSV file in UTF-8 with newlines. Without a salt, the result is None, because
-    anybody could guess the split and confirm the guess.
+    The result is HMAC-SHA256(salt, message). The message consists of the line ``"\0usage"`` and a line ``IMAGE,Usage``
+    for each image, in the order of the ids, as a CSV file in UTF-8 with newlines. Without a salt, the result is None,
+    because anybody could guess the split and confirm the guess.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The main functions of the evaluator: score or check a submission, and prepare a ground truth."""
+"""The main functions of the evaluator: they score and check submissions, and prepare ground truths."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,10 +30,10 @@ from evaluator.truth_statistics import Statistics
 
 
 class TruthSummary(TypedDict):
-    """Properties of a prepared truth, as ``podium prepare`` prints them.
+    """The properties of a prepared ground truth that ``podium prepare`` prints.
 
     ``warnings`` lists data that can be scored but was probably not intended, with at most 20 warnings of each code.
-    ``warning_counts`` maps each code to the number of its warnings.
+    ``warning_counts`` maps each code to the number of warnings.
     """
 
     track: str
@@ -48,19 +48,19 @@ class TruthSummary(TypedDict):
 
 
 def score(request: ScoringRequest) -> Report:
-    """Score a submission.
+    """Score a submission and return the report.
 
     Returns
     -------
     Report
-        The report depends neither on the order of the rows in the submission nor on the file layout.
+        The report does not depend on the order of the rows in the submission or on the file layout.
 
     Raises
     ------
     InvalidSubmission
-        If the file has defects; the exception contains them.
+        If the submission has defects. The exception contains them.
     InvalidTruth
-        If the truth has faults; the exception contains them.
+        If the ground truth has faults. The exception contains them.
     DamagedTruth, InvalidParameters
     """
     scorer = scorer_of(request.track)
@@ -109,7 +109,7 @@ def _evaluated(
     parameters: ParametersType,
     findings: Findings,
 ) -> tuple[Outcome, ReferenceNeeded | None]:
-    """Return the outcome of scoring, and the reason if the reference implementation was used, otherwise None.
+    """Score a submission. Return the outcome and, if the reference implementation was used, the reason.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _evaluated(
 
 
 def _reject(findings: Findings, request: ScoringRequest) -> None:
-    """Raise InvalidSubmission if defects were found while the submission was read."""
+    """Raise InvalidSubmission if any defects were found in the submission."""
     if request.rejects_nothing_to_score:
         findings.reject_if_nothing_to_score()
     if findings.total:
@@ -136,7 +136,7 @@ def _reject(findings: Findings, request: ScoringRequest) -> None:
 def score_by_fast_path(
     track: Track, truth: Truth, request: ScoringRequest, parameters: object, findings: Findings
 ) -> Outcome | ReferenceNeeded:
-    """Score with the fast path of a track, or return the reason why it cannot be used or would be slower."""
+    """Score a submission with the track's fast path. Return the outcome, or the reason for not using the fast path."""
     if not track.modules.fast_path:
         return ReferenceNeeded.NO_FAST_PATH
     if request.report.explanation:
@@ -146,7 +146,7 @@ def score_by_fast_path(
 
 
 def load_kernels() -> None:
-    """Load the compiled kernels of every track and of the bootstrap. Call this function in a long-running process."""
+    """Load the compiled kernels of all tracks and of the bootstrap. Long-running processes call this function once."""
     kernels.load(silent)
     for track in TRACKS.values():
         if track.modules.fast_path:
@@ -161,10 +161,10 @@ def check(
     parameters: Mapping[str, Any] | None = None,
     resources: Resources | None = None,
 ) -> Findings:
-    """Return every defect of a submission.
+    """Return all defects of a submission.
 
-    Without a truth, only the file format is checked. With a truth, ids and labels are checked too, and the findings are
-    those of :func:`score`.
+    Without a ground truth, only the file format is checked. With a ground truth, ids and labels are checked too, so the
+    findings are those of :func:`score`.
     """
     scorer, resources = scorer_of(track), resources or Resources()
     resolved, findings = scorer.track.resolve(parameters or {}), Findings(most=resources.limits.defects)
@@ -176,16 +176,16 @@ def check(
 def check_with_kit(
     kit: Kit, submission: Path, *, force: bool = False, threads: int = 1, progress: Progress = silent
 ) -> Findings:
-    """Return every defect and notice that a participant would see if the submission were uploaded.
+    """Return all defects and notices that a participant would see after uploading a submission.
 
-    The parameters and limits are those in the kit. With ``force``, a file in which no prediction can score is
-    accepted, as in an upload with this option.
+    The parameters and limits are in the kit. If ``force`` is true, a file in which no prediction can score is accepted,
+    as in an upload with this option.
     """
     scorer, findings = scorer_of(kit.track.name), Findings(most=kit.limits.defects)
     truth, parameters = scorer.truth_of(kit.truth), scorer.parameters_of(kit.parameters)
     resources = Resources(kit.limits, threads, progress)
-    # A file that the fast path can read has no defect. The fast path knows only public labels here, because a kit has
-    # no others.
+    # A file that the fast path can read has no defects. The fast path receives only the public labels here, because a
+    # kit contains no others.
     fast = fast_path_for(scorer.track, submission, progress)
     if fast is None or fast.check(truth, submission, parameters, resources, findings) is not None:
         _read(scorer, submission, truth, parameters, resources, findings)
@@ -214,7 +214,7 @@ def prepare(
     parameters: Mapping[str, Any] | None = None,
     opening: TruthOptions | None = None,
 ) -> TruthSummary:
-    """Check a truth folder, compile it into one file, and return a summary of it.
+    """Check a ground truth folder, compile it into one file, and return its properties.
 
     Raises
     ------
@@ -238,7 +238,7 @@ def prepare(
 
 
 def template(track: str, truth: Path, out: Path) -> None:
-    """Write the template submission for a truth, which has every image and no predictions."""
+    """Write the template submission for a ground truth. It contains every image and no predictions."""
     scorer = scorer_of(track)
     out.write_text(scorer.template(open_truth(scorer, truth)), encoding="utf-8")
 
@@ -246,7 +246,7 @@ def template(track: str, truth: Path, out: Path) -> None:
 def candidates(track: str, truth: Path, out: Path) -> None:
     """Write the list of candidates: all possible answers, in shuffled order.
 
-    Only tracks that declare ``gives_candidates`` have candidates.
+    Only tracks that declare ``gives_candidates`` have such a list.
 
     Raises
     ------
@@ -267,7 +267,7 @@ def write_kit(
     limits: Limits | None = None,
     opening: TruthOptions | None = None,
 ) -> None:
-    """Write the check kit of a truth. ``limits`` are the upload limits of the server.
+    """Write the check kit of a ground truth. ``limits`` are the server's limits on uploads.
 
     Raises
     ------
@@ -280,7 +280,7 @@ def write_kit(
 
 
 def ceiling(track: str, truth: Path, out: Path, *, parameters: Mapping[str, Any] | None = None) -> None:
-    """Write the best possible submission, which predicts exactly the ground truth."""
+    """Write the best possible submission for a ground truth, which predicts exactly the ground truth."""
     scorer = scorer_of(track)
     resolved = scorer.track.resolve(parameters or {})
     opened = open_truth(scorer, truth, resolved)
@@ -288,7 +288,7 @@ def ceiling(track: str, truth: Path, out: Path, *, parameters: Mapping[str, Any]
 
 
 def statistics(track: str, truth: Path, *, opening: TruthOptions | None = None) -> dict[str, Any]:
-    """Return, as JSON data for organizers, the statistics of a prepared truth and its usage hash."""
+    """Return the statistics and the usage hash of a ground truth, as plain data for organizers."""
     scorer = scorer_of(track)
     opened = open_truth(scorer, truth, opening=opening)
     found, describer = Statistics(opened), describer_of(scorer.track)

@@ -1,4 +1,4 @@
-"""The signature of a score: a short string that identifies how the score was computed."""
+"""Composes the signature of a score, a short string that identifies how the score was computed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,9 +8,10 @@ from evaluator.catalog import Track
 
 
 def compose(track: Track, parameters: Mapping[str, Any], truth_sha256: str) -> str:
-    """Return the signature: the track, the parameters that can change a score, the truth and the evaluator's version.
+    """Return the signature of a score.
 
-    A leaderboard never shows scores with different signatures.
+    The signature contains the track, the parameters that can change the score, the ground truth and the evaluator's
+    version. A leaderboard never shows scores with different signatures.
 
     Parameters
     ----------
@@ -18,8 +19,8 @@ def compose(track: Track, parameters: Mapping[str, Any], truth_sha256: str) -> s
     parameters : mapping
         All parameters, as :meth:`Track.resolve` returns them.
     truth_sha256 : str
-        64 hexadecimal digits, of which the signature contains the first 12. If empty, the truth is left out of the
-        signature.
+        64 hexadecimal digits, of which the signature contains the first 12. If empty, the signature does not contain
+        the ground truth.
 
     Examples
     --------

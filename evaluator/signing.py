@@ -1,8 +1,8 @@
-"""Signed JSON documents: the exact bytes of a document, and its Ed25519 signature (RFC 8032).
+"""Writes and reads signed JSON documents. A document is signed with Ed25519 (RFC 8032).
 
-A signed file is a JSON object with three members: ``results``, the document; ``public_key``, 64 hexadecimal digits; and
-``ed25519``, the signature of the document's canonical bytes, 128 hexadecimal digits. The file as a whole is in
-canonical form too, so that equal contents always produce identical files.
+A signed file is a JSON object with three members. ``results`` is the document. ``public_key`` has 64 hexadecimal
+digits. ``ed25519`` is the signature of the document's canonical bytes and has 128 hexadecimal digits. The file as a
+whole is in canonical form too, so that equal contents always produce identical files.
 """
 
 import json
@@ -17,14 +17,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from evaluator.problems import PodiumError
 
 DOCUMENT, PUBLIC_KEY, SIGNATURE = "results", "public_key", "ed25519"
-EARLIER_KEYS = "earlier_keys"  # in the response of a server with its public key
+EARLIER_KEYS = "earlier_keys"  # The name of the earlier public keys in a server's response with its public key.
 KEY = re.compile(r"[0-9a-f]{64}")
 _SIGNATURE = re.compile(r"[0-9a-f]{128}")
-_SHOWN = 16  # Number of digits of a key that messages show.
+_SHOWN = 16  # Number of digits of a public key that error messages show.
 
 
 class InvalidSigned(PodiumError):
-    """Raised if a signed file is damaged or was changed. The message explains why."""
+    """Raised if a signed file is damaged, or was changed after it was signed. The message explains why."""
 
 
 class OtherKey(InvalidSigned):
@@ -33,7 +33,10 @@ class OtherKey(InvalidSigned):
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A signed document. ``signed`` is false if its signature does not match its content."""
+    """A parsed signed file. ``signed`` is true if the signature matches the document.
+
+    ``canonical`` is true if the file consists of exactly the canonical bytes.
+    """
 
     document: Any
     public_key: str
@@ -42,9 +45,9 @@ class Opened:
 
 
 def canonical(document: Any) -> bytes:
-    r"""Return the canonical bytes of JSON data: in UTF-8, with sorted keys, one item per line, and exact numbers.
+    r"""Return the canonical bytes of JSON data: UTF-8, with sorted keys, one item per line, and exact numbers.
 
-    A number is written with the fewest digits that identify its float64, as ``repr`` writes it. The bytes end with a
+    Each number is written as ``repr`` writes it, with the fewest digits that identify the float64. The bytes end with a
     newline.
 
     Raises
@@ -62,7 +65,7 @@ def canonical(document: Any) -> bytes:
 
 
 def public_key(seed: bytes) -> str:
-    """Return the public key of a private key, as 64 hexadecimal digits.
+    """Return the public key that belongs to a private key, as 64 hexadecimal digits.
 
     Parameters
     ----------
@@ -71,7 +74,7 @@ def public_key(seed: bytes) -> str:
 
     Examples
     --------
-    This is the first test vector of RFC 8032.
+    The key is from the first test vector of RFC 8032.
 
     >>> public_key(bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"))[:16]
     'd75a980182b10ab7'
@@ -80,12 +83,12 @@ def public_key(seed: bytes) -> str:
 
 
 def sign(document: Mapping[str, Any], seed: bytes) -> bytes:
-    """Return the bytes of a signed file. Equal documents and keys produce identical files.
+    """Sign a document and return the bytes of the signed file. Equal documents and keys produce identical files.
 
     Parameters
     ----------
     document : mapping
-        Plain data for JSON.
+        Plain data that can be written as JSON.
     seed : bytes of length 32
         The private key.
     """
@@ -94,7 +97,7 @@ def sign(document: Mapping[str, Any], seed: bytes) -> bytes:
 
 
 def opened(content: bytes) -> Opened:
-    """Parse a signed file, and return its document and whether its signature matches.
+    """Parse a signed file. Return its document, and whether the signature matches the document.
 
     Raises
     ------
@@ -128,14 +131,13 @@ def _checked(parsed: Mapping[str, Any], content: bytes) -> Opened:
 
 
 def check(found: Opened, *, keys: Collection[str] = ()) -> None:
-    """Raise an exception unless a document has a valid signature.
+    """Raise an exception if a signed document does not have a valid signature.
 
     Parameters
     ----------
     found : Opened
     keys : collection of str
-        The public keys of which one must have signed the document, each as 64 lower-case hexadecimal digits. If empty,
-        any key is accepted.
+        The accepted public keys, each as 64 lower-case hexadecimal digits. If empty, any key is accepted.
 
     Raises
     ------

@@ -1,18 +1,18 @@
-"""Rules for single-line strings, such as titles, and for the names of people and teams."""
+"""Defines rules for strings of one line, such as titles, and for the names of people and teams."""
 
 import unicodedata
 from itertools import pairwise
 
 from evaluator.hidden import HIDDEN, is_plain
 
-OVERLAY = 1  # The Unicode combining class of strokes through a letter.
+OVERLAY = 1  # The Unicode combining class of marks that are strokes through a letter.
 
 
 def one_line(text: str, most: int) -> str:
     r"""Return a string with every run of white space replaced by one space.
 
-    Raises ValueError if it is empty, has more than `most` characters, or contains control characters, direction marks
-    or other invisible characters.
+    Raises ValueError if the result is empty, has more than `most` characters, or contains control characters, direction
+    marks or other invisible characters.
 
     >>> one_line(" Cats  and\ndogs ", 80)
     'Cats and dogs'
@@ -33,7 +33,7 @@ def without_hidden(text: str) -> str:
 
 
 def counted(count: float, one: str, several: str = "") -> str:
-    """Return a number with a noun in the singular or plural. `several` is the plural if it is not formed with an s.
+    """Return a number followed by a noun in the singular or plural. `several` is the plural if it is irregular.
 
     >>> counted(1, "label"), counted(1200, "label"), counted(2, "class", "classes")
     ('1 label', '1,200 labels', '2 classes')
@@ -43,7 +43,7 @@ def counted(count: float, one: str, several: str = "") -> str:
 
 
 class BadName(ValueError):
-    """Raised for a name that is not allowed. The message explains the reason."""
+    """Raised if a name is not allowed. The message explains why."""
 
 
 def clean_name(text: str, most: int) -> str:

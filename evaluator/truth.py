@@ -1,4 +1,4 @@
-"""Defines a compiled truth: a ground truth that was checked, expanded, sorted and stored as a memory-mapped file."""
+"""Defines a compiled ground truth: it was checked, expanded and sorted, and is stored as a memory-mapped file."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 
 class Texts(Sequence[str]):
-    """A sequence of strings, stored one after another as UTF-8 bytes. Strings are decoded when they are accessed.
+    """A sequence of strings that are stored one after another as UTF-8 bytes. Strings are decoded on access.
 
     >>> Texts.of(["a", "bc"])[1]
     'bc'
@@ -63,25 +63,25 @@ class Texts(Sequence[str]):
 
 
 class StoredMember:
-    """A descriptor that reads the data which a truth stores under ``name``, by default the name of the attribute."""
+    """A descriptor for ground truth classes that reads data stored under ``name``, by default the attribute's name."""
 
     def __init__(self, name: str = "") -> None:
         self._name = name
 
     def __set_name__(self, owner: type["Truth"], name: str) -> None:
-        """Use the name of the attribute if no name was given."""
+        """Use the name of the attribute if no other name was given."""
         self._name = self._name or name
 
 
 class StoredArray(StoredMember, Generic[Element]):
-    """A descriptor for truth classes that reads one of the stored arrays.
+    """A descriptor for ground truth classes that reads one of the stored arrays.
 
-    The array is not copied. An array of a prepared file is mapped and verified when it is first used.
+    The array is not copied. If the ground truth is prepared, the array is mapped and verified when it is first used.
 
     Parameters
     ----------
     name : str
-        Name of the array in the truth; if empty, the name of the attribute.
+        Name of the array in the ground truth; if empty, the name of the attribute.
 
     Examples
     --------
@@ -98,17 +98,17 @@ class StoredArray(StoredMember, Generic[Element]):
     @overload
     def __get__(self, truth: "Truth", owner: type["Truth"]) -> NDArray[Element]: ...
     def __get__(self, truth: "Truth | None", owner: type["Truth"]) -> Self | NDArray[Element]:
-        """Return the array, read-only."""
+        """Return the stored array, which is read-only."""
         return self if truth is None else truth.arrays[self._name]
 
 
 class StoredTexts(StoredMember):
-    """A descriptor for truth classes that reads one of the stored sequences of strings.
+    """A descriptor for ground truth classes that reads one of the stored sequences of strings.
 
     Parameters
     ----------
     name : str
-        Name of the sequence in the truth; if empty, the name of the attribute.
+        Name of the sequence in the ground truth; if empty, the name of the attribute.
     """
 
     @overload
@@ -116,33 +116,33 @@ class StoredTexts(StoredMember):
     @overload
     def __get__(self, truth: "Truth", owner: type["Truth"]) -> Sequence[str]: ...
     def __get__(self, truth: "Truth | None", owner: type["Truth"]) -> Self | Sequence[str]:
-        """Return the sequence."""
+        """Return the stored sequence of strings."""
         return self if truth is None else truth.texts[self._name]
 
 
 @dataclass(frozen=True)
 class Truth:
-    """The ground truth that submissions are scored against.
+    """The ground truth with which submissions are compared.
 
-    This class has the attributes that all tracks share. Each track has a subclass that declares further attributes.
-    Only these classes use the keys of ``flags``, ``texts`` and ``arrays``.
+    This class has the attributes that all tracks share. Each track has a subclass that declares more attributes. Only
+    these classes access ``flags``, ``texts`` and ``arrays`` by key.
 
     Attributes
     ----------
     track : str
     sha256 : str
-        Identifies the truth: 64 hexadecimal digits, computed from its files. The sha256 is public.
+        Identifies the ground truth: 64 hexadecimal digits, computed from its files. The sha256 is public.
     parameters : mapping
-        The parameters with which the truth was compiled. The truth cannot be used with other values.
+        The parameters with which the ground truth was compiled. It cannot be used with other values.
     flags : mapping of str to bool
     texts : mapping of str to sequence of str
-        Ids and names. The code of an id is its index in such a sequence.
+        Ids and names. The code of an id is its index in the sequence.
     arrays : mapping of str to array
-        Read-only.
+        All other data. The arrays are read-only.
     salt : bytes
-        Secret from which the split and the bootstrap draws are derived; empty if the truth has none.
+        Secret from which the split and the bootstrap draws are derived; empty if the ground truth has none.
     warnings : Findings
-        The warnings from compiling the truth folder; a prepared file does not contain them.
+        The warnings from compiling the ground truth folder. A prepared file does not contain them.
     """
 
     track: str
@@ -155,20 +155,20 @@ class Truth:
     warnings: Findings = field(default_factory=Findings, repr=False)
 
     images = StoredTexts()
-    """Id of each image, sorted."""
+    """The id of each image, in sorted order."""
     usage = StoredArray[np.int8]()
-    """IGNORED, PUBLIC or PRIVATE for each image, shape (images,)."""
+    """The usage of each image, shape (images,): IGNORED, PUBLIC or PRIVATE."""
 
     @classmethod
     def of(cls, truth: "Truth") -> Self:
-        """Return a truth as an instance of this class. No data is copied."""
+        """Return a ground truth as an instance of this class. No data is copied."""
         if isinstance(truth, cls):
             return truth
         return cls(**{each.name: getattr(truth, each.name) for each in fields(cls)})
 
     def __post_init__(self) -> None:
-        """Make all arrays read-only, because scoring runs share them."""
-        if not isinstance(self.arrays, prepared.Mapped):  # Mapped arrays are read-only already.
+        """Make all arrays read-only, because several scoring runs use them at the same time."""
+        if not isinstance(self.arrays, prepared.Mapped):  # Memory-mapped arrays are already read-only.
             for array in self.arrays.values():
                 array.flags.writeable = False
 
@@ -184,7 +184,7 @@ class Truth:
 
     @property
     def images_listed(self) -> bool:
-        """Whether the organizer listed all images, so that an image that is not listed is a defect."""
+        """Whether the organizer listed all images. If so, a submitted image that is not in the list is a defect."""
         return self.flags["images_listed"]
 
     @cached_property
@@ -194,19 +194,19 @@ class Truth:
 
     @cached_property
     def splits(self) -> dict[str, NDArray[np.bool_]]:
-        """A mask of the images in each split, shape (images,). Without private images, ``private`` is missing."""
+        """A mask of the images in each split, shape (images,). There is no split ``private`` without private images."""
         usage = self.usage
         splits = {"all": usage != IGNORED, "public": usage == PUBLIC, "private": usage == PRIVATE}
         return splits if splits["private"].any() else {name: splits[name] for name in ("all", "public")}
 
     @property
     def usage_hash(self) -> str | None:
-        """A hash that commits to the usage of each image; None without a salt. See :func:`salt.usage_hash`."""
+        """A hash that commits to the usage of each image, or None without a salt. See :func:`salt.usage_hash`."""
         names = {code: name.capitalize() for name, code in USAGES.items()}
         return usage_hash(self.salt, zip(self.images, map(names.__getitem__, self.usage.tolist()), strict=True))
 
     def summed_images(self, split: str) -> NDArray[np.bool_]:
-        """Return which images contribute to the sums of a split, bool array of shape (images,).
+        """Return a mask of the images that contribute to the sums of a split, shape (images,).
 
         Predictions in ignored images are not scored, but they are summed as if these images were public. Otherwise, the
         scoring time would reveal which images are ignored.
@@ -214,9 +214,9 @@ class Truth:
         return self.splits[split] | (self.usage == IGNORED) if split != "private" else self.splits[split]
 
     def for_each_split(self, report: Callable[[str], Result]) -> dict[str, Result]:
-        """Call ``report`` for each split, and return a dict that maps the name of the split to the result.
+        """Call ``report`` with the name of each split, and return a dict that maps each name to the result.
 
-        A split that contains every image gets the same result as ``all``.
+        If another split contains the same images as ``all``, the result for ``all`` is used again.
         """
         reports: dict[str, Result] = {}
         for name, in_split in self.splits.items():
@@ -225,12 +225,12 @@ class Truth:
         return reports
 
     def check_unchanged(self) -> None:
-        """Raise DamagedTruth if the file was changed since it was loaded."""
+        """Raise DamagedTruth if the prepared file was changed since it was loaded."""
         if isinstance(self.arrays, prepared.Mapped):
             self.arrays.check_unchanged()
 
     def save(self, path: Path) -> None:
-        """Write the truth to a file."""
+        """Write the prepared ground truth to a file."""
         arrays = {**self.arrays}
         for name, texts in self.texts.items():
             encoded = Texts.of(texts)
@@ -247,22 +247,21 @@ class Truth:
 
     @classmethod
     def load(cls, path: Path, *, whole: bool = False, expected: str = "") -> Self:
-        """Memory-map a prepared truth. Each array is compared with its checksum when a process first uses it.
+        """Memory-map a prepared ground truth. By default, arrays are compared with their checksums on first use.
 
         Parameters
         ----------
         path : Path
         whole : bool
             Whether to compare all arrays with their checksums immediately. Use this option in a process that scores
-            many submissions; otherwise, the time to score a submission would depend on which arrays it is the first to
-            use.
+            many submissions. Otherwise, the first submission that uses an array would take longer.
         expected : str
-            The sha256 that the truth must have; if empty, any sha256 is accepted.
+            The sha256 that the ground truth must have; if empty, any sha256 is accepted.
 
         Raises
         ------
         DamagedTruth
-            If the file was not written by :meth:`save` of this version, or if it is not the expected truth. The
+            If the file was not written by :meth:`save` of this version, or if it is not the expected ground truth. The
             exception is also raised later, if an array does not match its checksum when it is first used.
         """
         header, arrays = prepared.opened(path)
@@ -277,17 +276,17 @@ class Truth:
 
 
 def newly_public(before: Truth, after: Truth) -> int:
-    """Return the number of images that are private in one truth and public in another."""
+    """Return the number of images that are private in one ground truth and public in another."""
     private = {image for image, usage in zip(before.images, before.usage, strict=True) if usage == PRIVATE}
     public = (image for image, usage in zip(after.images, after.usage, strict=True) if usage == PUBLIC)
     return sum(image in private for image in public)
 
 
 def drawn_usage(images: Sequence[str], share: float, seed: int, *, salt: bytes = b"") -> bytes:
-    """Return a ``usage.csv`` in which about the fraction ``share`` of images is public; the same on all machines.
+    """Return a ``usage.csv`` in which a fraction of about ``share`` of the images is public.
 
-    An image is public if :func:`evaluator.salt.image_fraction` is below ``share``, and private otherwise. Without a
-    salt, anyone who guesses the seed knows the split.
+    The result is the same on all machines. An image is public if :func:`evaluator.salt.image_fraction` is below
+    ``share``, and private otherwise. Without a salt, anyone who guesses the seed can compute the split.
 
     >>> drawn_usage(["b", "a"], 1.0, 7).split()
     [b'ImageID,Usage', b'a,Public', b'b,Public']

@@ -1,4 +1,4 @@
-"""Statistics of a ground truth as plain data: counts, histograms and rankings of classes, for each split."""
+"""Computes statistics of a ground truth as plain data: counts, histograms and rankings of classes, for each split."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -17,10 +17,10 @@ Codes = NDArray[np.integer[Any]]
 Masks = Mapping[str, NDArray[np.bool_]]
 
 LISTED_ROWS = 300
-"""Maximum number of rows in a ranking, and in its list of unbalanced rows."""
+"""Maximum number of rows in a ranking of classes, and in the list of its unbalanced classes."""
 CURVE_POINTS = 200
 RARE = 10
-"""A class is rare in a half (the public or the private images) if it has fewer objects than this there."""
+"""A class is rare in a half (the public or the private images) if it has fewer objects than this number there."""
 PER_IMAGE = (0, 1, 2, 3, 6, 11, 21, 51, 101)
 SHARES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 SHOWN_LABELS = 5
@@ -29,7 +29,7 @@ PIXELS = (0, 32**2, 96**2, 192**2, 384**2)
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number for each split. ``kind`` is ``number`` or, for a fraction from 0 to 1, ``share``."""
+    """A statistic with one number per split. ``kind`` is ``number`` or, for a fraction from 0 to 1, ``share``."""
 
     title: str
     values: dict[str, float | None]
@@ -38,7 +38,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """The number of items in each bin, for each split. ``items`` is the plural noun for what is counted."""
+    """The number of items in each bin, for each split. ``items`` is the plural noun for the counted items."""
 
     title: str
     items: str
@@ -48,19 +48,19 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The number of objects of each class.
+    """The number of objects of each class, for a ranking of the classes.
 
     Attributes
     ----------
     title, word : str
-        The heading, and what a row describes, such as ``class``.
+        The heading of the ranking, and the noun for what a row describes, such as ``class``.
     total : int
         Number of classes, including those without objects.
     missing, rare : dict of str to int
-        For each half (public, private): of the classes that have any objects, the number with none in this half, and
-        the number with 1 to 9.
+        For each half (public, private): the number of classes with no objects in this half, and the number with 1 to 9.
+        Classes without any objects are not counted.
     curves : dict of str to list of pairs
-        For each split: rank (from 1) and number of objects for a selection of classes, in descending order.
+        For each split: pairs of rank (from 1) and number of objects, for a selection of classes, in order of rank.
     rows, unbalanced : list of dict
         The classes with the most objects, and those that are missing or rare in one half, each with ``label``, ``name``
         and the number of objects on each split.
@@ -78,7 +78,7 @@ class Ranking:
 
 @dataclass
 class Statistics:
-    """Collects the statistics of a truth. In all methods, ``images`` has the image code of each item."""
+    """Collects the statistics of a ground truth. In all methods, ``images`` contains the image code of each item."""
 
     truth: Truth
     counts: list[Count] = field(default_factory=list)
@@ -86,19 +86,19 @@ class Statistics:
     rankings: list[Ranking] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Count the images."""
+        """Add the number of images as the first statistic."""
         self.counts.append(Count("Images", {name: int(chosen.sum()) for name, chosen in self.truth.splits.items()}))
 
     def count(self, title: str, images: Codes) -> None:
-        """Add the number of items."""
+        """Add the number of items on each split."""
         self.counts.append(Count(title, {name: int(one[images].sum()) for name, one in self.truth.splits.items()}))
 
     def count_images(self, title: str, images: Codes) -> None:
-        """Add the number of images that have at least one item."""
+        """Add the number of images that have at least one item, on each split."""
         self.count(title, np.unique(images))
 
     def share(self, title: str, images: Codes, chosen: NDArray[np.bool_]) -> None:
-        """Add, for each split, the fraction of its items that `chosen` selects. None for a split without items."""
+        """Add the fraction of items that `chosen` selects, on each split. It is None for a split without items."""
         values: dict[str, float | None] = {}
         for name, in_split in self.truth.splits.items():
             of_split = chosen[in_split[images]]
@@ -106,22 +106,22 @@ class Statistics:
         self.counts.append(Count(title, values, "share"))
 
     def per_image(self, title: str, images: Codes) -> None:
-        """Add a histogram of the number of items per image."""
+        """Add a histogram of the number of items in each image."""
         numbers = np.bincount(images, minlength=len(self.truth.images))
         self._histogram(title, "images", numbers, np.arange(len(numbers)), PER_IMAGE, _range_names(PER_IMAGE))
 
     def numbers(self, title: str, items: str, numbers: Codes, images: Codes) -> None:
-        """Add a histogram of a number that each item has, such as the number of boxes of a phrase."""
+        """Add a histogram of a number that describes each item, such as the number of boxes of a phrase."""
         self._histogram(title, items, numbers, images, PER_IMAGE, _range_names(PER_IMAGE))
 
     def sizes(self, title: str, items: str, shares: NDArray[np.float64], images: Codes) -> None:
-        """Add a histogram of areas, which are fractions of the image area."""
+        """Add a histogram of areas, given as fractions of the image area."""
         edges = [f"{100 * edge:g}" for edge in SHARES[1:]]
         names = [f"< {edges[0]}%", *(f"{low}–{high}%" for low, high in pairwise(edges))]
         self._histogram(title, items, shares, images, SHARES, [*names, f"≥ {edges[-1]}%"])
 
     def pixel_sizes(self, title: str, items: str, areas: NDArray[np.float64], images: Codes) -> None:
-        """Add a histogram of areas in pixels."""
+        """Add a histogram of areas, given in pixels."""
         sides = [f"{round(edge**0.5)}²" for edge in PIXELS[1:]]
         names = [f"< {sides[0]}", *(f"{low}–{high}" for low, high in pairwise(sides))]
         self._histogram(title, items, areas, images, PIXELS, [*names, f"≥ {sides[-1]}"])
@@ -139,7 +139,7 @@ class Statistics:
     def ranking(
         self, title: str, word: str, labels: Sequence[str], codes: Codes, images: Codes, names: Sequence[str] = ()
     ) -> None:
-        """Add the number of items in each class. ``codes`` has the class of each item, as an index into ``labels``."""
+        """Add a ranking of classes by number of items. ``codes`` has the index in ``labels`` of each item's class."""
         by_split = {
             name: np.bincount(codes[in_split[images]], minlength=len(labels))
             for name, in_split in self.truth.splits.items()
@@ -169,7 +169,7 @@ class Statistics:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the statistics as plain data."""
+        """Return the statistics as plain data for JSON."""
         parts: Mapping[str, list[Any]] = {
             "counts": self.counts,
             "histograms": self.histograms,
@@ -179,7 +179,7 @@ class Statistics:
 
 
 def add_balance_warnings(described: Mapping[str, Any], warnings: Findings) -> None:
-    """Add a warning for each half in which classes have no objects, although they have some in the other half.
+    """Add a warning if one half (public or private) has no objects of some classes that the other half has.
 
     ``described`` is the result of :meth:`Statistics.as_dict`. Only the first ranking is checked.
     """
@@ -193,12 +193,12 @@ def add_balance_warnings(described: Mapping[str, Any], warnings: Findings) -> No
 
 
 def box_areas(boxes: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    """Return the area of each box, given as XMin, XMax, YMin, YMax; shape (boxes,)."""
+    """Return the area of each box, shape (boxes,). Boxes are given as XMin, XMax, YMin, YMax."""
     return np.asarray((boxes[:, 1] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 2]), np.float64)
 
 
 def _range_names(edges: Sequence[int]) -> list[str]:
-    """Return the names of bins for whole numbers.
+    """Return the names of the bins of a histogram of whole numbers, given their lower limits.
 
     >>> _range_names((0, 1, 3, 6))
     ['0', '1–2', '3–5', '≥ 6']
@@ -207,7 +207,7 @@ def _range_names(edges: Sequence[int]) -> list[str]:
 
 
 def _unbalanced(order: Codes, is_missing: Masks, is_rare: Masks) -> Codes:
-    """Return the classes that are missing in one half, followed by those that are rare in exactly one half."""
+    """Return the classes that are missing in one half, followed by the classes that are rare in exactly one half."""
     none = np.zeros(len(order), bool)
     missing = np.logical_or.reduce([none, *is_missing.values()])
     rare = np.logical_xor.reduce([none, *is_rare.values()]) & ~missing
@@ -215,7 +215,7 @@ def _unbalanced(order: Codes, is_missing: Masks, is_rare: Masks) -> Codes:
 
 
 def _curve(counts: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Return the rank and count of at most CURVE_POINTS classes with objects, evenly distributed over the ranks."""
+    """Return pairs of rank and count for at most CURVE_POINTS classes with objects, at evenly spaced ranks."""
     ordered = -np.sort(-counts[counts > 0])
     if not len(ordered):
         return []

@@ -1,4 +1,4 @@
-"""Explains why some metrics stay below 1 even for the best possible submission, the ground truth itself."""
+"""Explains why some metrics stay below 1 even if the ground truth itself is submitted."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,13 +17,13 @@ TOO_MANY = "an image has more triplets than this metric counts"
 
 
 def unreachable(track: str, split: SplitReport, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return, as plain data, the metrics of the best possible submission and the reasons why they are below 1.
+    """Return the metrics of the best possible submission, and the reasons why they are below 1, as plain data.
 
     Parameters
     ----------
     track : str
     split : SplitReport
-        The report on the ground truth as a submission.
+        The report on the best possible submission, which is the ground truth itself.
     parameters : mapping
         The parameters of the track.
 
@@ -31,8 +31,8 @@ def unreachable(track: str, split: SplitReport, parameters: Mapping[str, Any]) -
     -------
     dict
         ``metrics`` lists each metric with ``title``, ``value`` and ``reason``. ``rows`` lists at most LISTED_ROWS
-        classes that do not reach 1, with ``label``, ``name``, ``value`` and ``reason``; ``row_count`` is the total
-        number of such classes.
+        classes that do not reach 1, with ``label``, ``name``, ``value`` and ``reason``. ``row_count`` is the total
+        number of these classes.
     """
     declared = TRACKS[track]
     metrics = [
@@ -42,7 +42,7 @@ def unreachable(track: str, split: SplitReport, parameters: Mapping[str, Any]) -
     ]
     column = declared.class_columns[0].name if declared.class_columns else ""
     below = [row for row in split.classes if column in row and not _is_best(row[column])]
-    below.sort(key=lambda row: row[column] is None)  # Classes with objects come first.
+    below.sort(key=lambda row: row[column] is None)  # Classes with a score are listed before classes without a score.
     rows = [
         {
             "label": str(row["label"]),

@@ -21,10 +21,10 @@ _USAGES = ("usage.csv", "usage.csv.gz")
 
 @dataclass(slots=True)
 class ScoreCheck:
-    """The result of scoring submissions again.
+    """The result of scoring the submissions of a leaderboard again.
 
-    ``compared`` is the number of entries with a given file. ``missing`` names each entry without one, and ``problems``
-    has a message for each entry whose scores differ.
+    ``compared`` is the number of entries whose file is available. ``missing`` names each entry without a file, and
+    ``problems`` contains a message for each entry whose scores differ.
     """
 
     compared: int = 0
@@ -34,9 +34,10 @@ class ScoreCheck:
 
 @contextmanager
 def prepared_truth(results: Results, truth: Path, opening: TruthOptions) -> Iterator[Path]:
-    """Prepare a ground truth folder with the settings in the results. A prepared ground truth is used as it is.
+    """Prepare a ground truth folder with the settings in the results. A prepared ground truth is used unchanged.
 
-    A folder without a usage file is split according to the results; ``opening`` has other options, such as a seed.
+    A folder without a usage file is split as described in the results. ``opening`` contains other options, such as the
+    seed.
 
     Raises
     ------
@@ -81,9 +82,9 @@ def truth_problems(results: Results, prepared: Path) -> list[str]:
 
 
 def score_problems(results: Results, prepared: Path, files: Path, resources: Resources) -> ScoreCheck:
-    """Score the files in a folder again, and compare every score with the results.
+    """Score the files in a folder again, and compare the scores with the exported results.
 
-    A file belongs to the entries that have the sha256 of the file. Files without an entry are not used.
+    A file belongs to all entries that contain its sha256. Files without an entry are ignored.
 
     Raises
     ------
@@ -127,7 +128,7 @@ def _has_headline(results: Results, score: float, scores: Mapping[str, Any]) -> 
 
 
 def _scores(results: Results, prepared: Path, path: Path, resources: Resources) -> dict[str, Any] | None:
-    """Return the scores of a file by split and metric, rounded as in the results; None if it has defects."""
+    """Return the scores of a file by split and metric, rounded as in the results, or None if the file has defects."""
     request = ScoringRequest(results.track, prepared, path, parameters=results.parameters, resources=resources)
     try:
         report = score(request)

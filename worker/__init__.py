@@ -1,12 +1,12 @@
-"""The worker, which is started by `celery -A worker worker` and scores the submissions that the server queues.
+"""The worker process. It is started by `celery -A worker worker`, and scores the submissions in the server's queue.
 
 The server never imports this package.
 """
 
 import os
 
-# The pool processes already use all cores. With more threads per process, multiplying matrices would take several times
-# as much CPU time.
+# Each pool process uses one thread, because the pool processes already use all cores. With more threads, multiplying
+# matrices would take several times as much CPU time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # isort: split
@@ -21,12 +21,13 @@ from worker.shutdown import StopDeadline
 
 
 def die_with_worker(**signal: object) -> None:
-    """End this pool process when the worker's main process ends. Celery calls this in every pool process."""
+    """End this pool process when the worker's main process ends. Celery calls this function in every pool process."""
     die_with(os.getppid())
 
 
 app.autodiscover_tasks(["worker"])
-scoring.load_kernels()  # before the pool forks, so that every pool process starts with loaded kernels
+# The kernels are loaded before Celery forks the pool, so that the pool processes need not load them.
+scoring.load_kernels()
 app.steps["worker"].update({Liveness, StopDeadline})
 celeryd_init.connect(limits.log_setting_warnings)
 worker_process_init.connect(die_with_worker)

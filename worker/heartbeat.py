@@ -1,4 +1,4 @@
-"""Renews the lease of a job while its file is being scored, and records the progress."""
+"""Renews the lease of a job and records the progress while the job is running."""
 
 import logging
 from collections.abc import Callable
@@ -11,24 +11,25 @@ log = logging.getLogger(__name__)
 
 MIN_BEAT_SECONDS = 1.0
 
-Prolong = Callable[..., bool]  # takes `stage` and `progress`, and returns False if the lease is lost
+# A function with the arguments `stage` and `progress` that returns False if the lease of the job is lost.
+Prolong = Callable[..., bool]
 
 
 class LeaseLost(Exception):
-    """Raised if a job was cancelled or claimed by another worker.
+    """Raised if a job was cancelled, or claimed by another worker.
 
-    The result of the scoring run must not be recorded.
+    The result of the scoring run must then not be recorded.
     """
 
 
 class Heartbeat(Thread):
-    """A thread that calls `prolong` every HEARTBEAT_SECONDS, and soon after new progress, at most once per second.
+    """A thread that calls `prolong` every HEARTBEAT_SECONDS, and also after new progress, at most once per second.
 
-    The thread does not call `prolong` in the first second, so that a short scoring run needs no further database
+    The thread does not call `prolong` in the first second, so that short scoring runs need no second database
     connection.
 
-    While the database cannot be reached, the thread keeps trying. If the lease is lost in the meantime, the next
-    successful call returns False.
+    If the database cannot be reached, the thread tries again. If the lease is lost in the meantime, the next successful
+    call returns False.
     """
 
     def __init__(self, name: str, prolong: Prolong) -> None:
@@ -45,11 +46,12 @@ class Heartbeat(Thread):
         self.over.set()
         self.has_progress.set()
         self.join()
-        # A connection that has been idle for a long time may be broken, for example if the database was restarted.
+        # The database connection of this thread was idle during the job, so it may be broken, for example after a
+        # restart of the database.
         close_old_connections()
 
     def progress(self, stage: str, fraction: float) -> None:
-        """Record the progress that the scorer reports. If the lease is lost, raise LeaseLost to stop the scoring."""
+        """Store the progress of the scoring run. If the lease is lost, raise LeaseLost to stop the scoring run."""
         if self.lost.is_set():
             raise LeaseLost
         if stage != self.latest[0]:

@@ -1,4 +1,4 @@
-"""Writes the check kit of a ground truth."""
+"""Writes check kits, with which participants can check their submissions on their own machines."""
 
 import logging
 from functools import partial
@@ -26,8 +26,8 @@ log = logging.getLogger(__name__)
 def make_kit(truth_id: int) -> None:
     """Write the check kit of a ground truth unless it is up to date, and wake a worker for the next kit.
 
-    If this fails because of the storage, the sweeper sends another message later. A truth that cannot be used gets no
-    kit.
+    If the storage is missing, nothing is written, and the sweeper sends another message later. A ground truth that
+    cannot be used gets no kit.
     """
     truth = Truth.objects.select_related("phase").filter(pk=truth_id).first()
     if truth is None or not storage_check.can_work() or not kits.is_outdated(truth):

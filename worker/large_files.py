@@ -1,4 +1,4 @@
-"""Limits how many processes of a worker score large files at once, so that one process stays free for small ones."""
+"""Limits how many processes of a worker score large files at once, so that one process stays free for small files."""
 
 import atexit
 import fcntl
@@ -17,9 +17,9 @@ atexit.register(LOCKS.close)
 
 
 class LargeFileSlot:
-    """A context manager that holds a slot for a large file until `release` is called or the block ends.
+    """A context manager that holds one of the slots for large files until `release` is called or the block ends.
 
-    If all slots are taken, it holds none.
+    If all slots are taken, the context manager holds no slot.
     """
 
     def __enter__(self) -> Self:
@@ -43,7 +43,7 @@ class LargeFileSlot:
 
 
 def lock(number: int) -> bool:
-    """Try to lock a slot. Return False if another process holds it."""
+    """Try to lock a slot, and return whether this process holds it now."""
     with suppress(OSError):
         fcntl.lockf(LOCKS, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
         return True

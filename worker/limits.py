@@ -1,4 +1,4 @@
-"""Limits the CPU time and memory of a scoring run, and composes the participant's message if the run fails."""
+"""Limits the CPU time and memory of scoring runs, and composes the messages to participants if a run fails."""
 
 import logging
 import os
@@ -16,7 +16,7 @@ from server.runtime.setting_warnings import setting_warnings
 
 log = logging.getLogger(__name__)
 
-REPEAT_SECONDS = 1.0  # interval at which OutOfTime is raised again, because some libraries catch all exceptions
+REPEAT_SECONDS = 1.0  # OutOfTime is raised again at this interval, because some libraries catch all exceptions.
 
 
 class OutOfTime(Exception):
@@ -27,7 +27,7 @@ class OutOfTime(Exception):
 def limited(*, small: bool = False) -> Iterator[None]:
     """Limit the CPU time and memory of the scoring run within this block. Raises OutOfTime or MemoryError.
 
-    A small file gets less CPU time, so that the process that is reserved for small files is soon available again.
+    The CPU time limit for small files is shorter, so that the process reserved for small files is soon available again.
     """
     seconds = settings.EVALUATION_SECONDS
     with limited_memory(), limited_time(min(settings.SMALL_FILE_CPU_SECONDS, seconds) if small else seconds):
@@ -36,9 +36,9 @@ def limited(*, small: bool = False) -> Iterator[None]:
 
 @contextmanager
 def limited_time(seconds: float) -> Iterator[None]:
-    """Limit the CPU time of this process.
+    """Limit the CPU time of this process in the block.
 
-    Elapsed time is not limited, so that no file fails because the machine is busy.
+    Elapsed time is not limited, because otherwise files could fail when the machine is busy.
     """
     before = signal.signal(signal.SIGPROF, raise_out_of_time)
     signal.setitimer(signal.ITIMER_PROF, seconds, REPEAT_SECONDS)
@@ -55,11 +55,11 @@ def raise_out_of_time(number: int, frame: object) -> NoReturn:
 
 @contextmanager
 def limited_memory() -> Iterator[None]:
-    """Make an allocation beyond the memory limit raise MemoryError, before the kernel kills the process.
+    """Limit the memory of this process in the block, so that allocations beyond the limit raise MemoryError.
 
-    Memory that the process already has, including memory inherited from its parent, does not count. The limit is
-    RLIMIT_DATA, which counts private writable memory. RLIMIT_AS would also count ground truths that are mapped for
-    reading, and address space that thread pools reserve but never use.
+    Without this limit, the kernel would kill the process. Memory that the process already has does not count, including
+    memory inherited from its parent. The limit is RLIMIT_DATA, which counts private writable memory. RLIMIT_AS would
+    also count ground truths that are mapped for reading, and address space that thread pools reserve but never use.
     """
     before = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (private_bytes() + settings.WORKER_MEMORY_BYTES, before[1]))
@@ -70,19 +70,19 @@ def limited_memory() -> Iterator[None]:
 
 
 def private_bytes() -> int:
-    """Return the private writable memory of this process in bytes, or 0 on systems without Linux's /proc."""
+    """Return the size of this process's private writable memory in bytes, or 0 on systems without Linux's /proc."""
     status = Path("/proc/self/statm")
     return int(status.read_text().split()[5]) * os.sysconf("SC_PAGESIZE") if status.exists() else 0
 
 
 def log_setting_warnings(**signal: object) -> None:
-    """Log settings that work but are probably mistakes. Celery calls this when it starts."""
+    """Log settings that are valid but probably mistakes. Celery calls this function when the worker starts."""
     for warning in setting_warnings():
         log.warning(warning)
 
 
 def exceeded_text(error: Exception) -> str:
-    """Return the message about the limit that a scoring run exceeded."""
+    """Return the message about the memory or time limit that a scoring run exceeded."""
     if isinstance(error, MemoryError):
         return f"Scoring this file needs more memory than allowed ({settings.WORKER_MEMORY_BYTES / 2**30:.3g} GiB)."
     return f"Scoring this file took longer than {settings.EVALUATION_SECONDS / 60:g} minutes of computing time."

@@ -1,4 +1,4 @@
-"""Writes a heartbeat to Redis every few seconds while the worker's event loop is running."""
+"""Writes a heartbeat of the worker to Redis every few seconds, as long as the worker's event loop is running."""
 
 import logging
 from typing import Any
@@ -36,7 +36,7 @@ def write(client: Redis, name: str) -> None:
 
 
 def forget(*names: str) -> None:
-    """Remove workers from the list of heartbeats, so that a worker that was stopped is not reported as missing."""
+    """Remove workers from the list of heartbeats. Otherwise, workers that were stopped would be reported as missing."""
     if not names:
         return
     try:

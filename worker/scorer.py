@@ -1,4 +1,4 @@
-"""Runs the evaluator on the file of a job, with the job's options and limits."""
+"""Runs the evaluator for a job, with the options and limits of the job."""
 
 import json
 import zlib
@@ -23,11 +23,11 @@ from worker.truths import with_usable_truth
 def score(
     submission: Submission, truth: Truth, options: ReportOptions, progress: Progress, *, first: bool = False
 ) -> Report:
-    """Score a submission's file against a ground truth, within the limits on CPU time and memory.
+    """Score the file of a submission against a ground truth, within the limits on CPU time and memory.
 
-    If `first` is true, a file in which no prediction can score is rejected, unless the submission is forced.
-    If the prepared file of the truth cannot be used, it is restored first. The limits do not apply to the restoration.
-    Raises Unreadable if this worker cannot read a file, or if the stored file differs from the upload.
+    If `first` is true and the submission is not forced, a file in which no prediction can score is rejected. If the
+    prepared ground truth cannot be used, it is restored first. The limits do not apply to the restoration. Raises
+    Unreadable if this worker cannot read a file, or if the stored file differs from the upload.
     """
     return with_usable_truth(truth, partial(score_once, submission, truth, options, progress, first=first))
 
@@ -52,12 +52,12 @@ def score_once(
         with limits.limited(small=submission.small):
             return scoring.score(request)
     except (OSError, InvalidTruth):
-        storage_check.refuse_unreadable(*files)  # a missing file may be the cause
+        storage_check.refuse_unreadable(*files)  # If a missing file caused the error, Unreadable is raised instead.
         raise
 
 
 def rerun_options(rerun: Rerun) -> ReportOptions:
-    """Return the report options for a rerun, depending on whether it computes intervals or an explanation."""
+    """Return the report options for a rerun, which computes either confidence intervals or an explanation."""
     track = rerun.submission.phase.declared_track
     if rerun.purpose == Rerun.Purpose.EXPLANATION:
         return ReportOptions(curves=True, explanation=bool(track.explained_tables))
@@ -67,9 +67,9 @@ def rerun_options(rerun: Rerun) -> ReportOptions:
 
 
 def headline_replicates(report: Report) -> dict[str, bytes]:
-    """Return the bootstrap replicates of the headline metric for each split, as little-endian float64 bytes.
+    """Return the bootstrap replicates of the headline metric by split, as little-endian float64 bytes.
 
-    The dict is empty if no replicates were drawn.
+    If no replicates were drawn, the dict is empty.
     """
     splits = report.splits.items()
     vectors = {name: split.replicates.get(split.headline) for name, split in splits}
@@ -77,6 +77,6 @@ def headline_replicates(report: Report) -> dict[str, bytes]:
 
 
 def explanations(report: Report) -> dict[str, bytes]:
-    """Return the explanation for each split as compressed JSON."""
+    """Return the explanation of the score by split, as compressed JSON."""
     texts = {split: json.dumps(explanation(report, split), allow_nan=False) for split in report.splits}
     return {split: zlib.compress(text.encode()) for split, text in texts.items()}

@@ -1,6 +1,6 @@
-"""Stops a worker soon after SIGTERM.
+"""Stops a worker soon after it has received SIGTERM.
 
-Tasks that do not finish within STOP_SECONDS put their jobs back into the queue.
+Tasks that are still running after STOP_SECONDS put their jobs back into the queue.
 """
 
 import os
@@ -17,9 +17,10 @@ Claimed = TypeVar("Claimed")
 
 
 class StopDeadline(bootsteps.StartStopStep):
-    """Interrupts running tasks STOP_SECONDS after the worker received SIGTERM. Celery itself would wait without limit.
+    """A Celery bootstep that interrupts running tasks STOP_SECONDS after the worker has received SIGTERM.
 
-    A pool process turns SIGTERM into SystemExit inside the task, which then puts its job back into the queue.
+    Celery itself would wait without limit. This step sends SIGTERM to the pool processes, which raises SystemExit
+    inside their tasks. Each task then puts its job back into the queue.
     """
 
     requires = ("celery.worker.components:Pool",)
@@ -38,11 +39,9 @@ def interrupt(processes: list[int]) -> None:
 
 @contextmanager
 def claim(claim_next: Callable[[], Claimed | None], release: Callable[[Claimed], object]) -> Iterator[Claimed | None]:
-    """Claim a job for the duration of a block.
+    """Claim a job for the duration of a block, and yield it, or None if there is no job.
 
-    If the worker is stopped during the block, put the job back with `release`.
-
-    The context manager yields None if there is no job to claim.
+    If the worker is stopped during the block, the job is put back with `release`.
     """
     job = None
     try:
@@ -59,7 +58,8 @@ def claim(claim_next: Callable[[], Claimed | None], release: Callable[[Claimed],
 def stop_deferred() -> Iterator[None]:
     """Defer the handling of SIGTERM until the block ends.
 
-    Otherwise SystemExit could be raised after the database has recorded a claim but before the caller knows the job.
+    Otherwise, SystemExit could be raised after the database has recorded a claim, but before the caller has received
+    the job.
     """
     received: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, frame: received.append(number))

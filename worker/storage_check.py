@@ -1,8 +1,8 @@
-"""Checks whether this worker can read the stored files. If not, it takes no jobs, and other workers continue.
+"""Checks whether this worker can read the stored files. If not, this worker takes no jobs, and other workers continue.
 
-If a file is unreadable for this worker only, the storage is not mounted, or the wrong storage is mounted. If a file
-differs from the upload, the file is damaged. Neither is the participant's fault, so no submission or rerun may fail for
-this reason.
+If only this worker cannot read a file, the storage is not mounted, or the wrong storage is mounted. If a file differs
+from the upload, the file is damaged. Neither is the participant's fault, so no submission or rerun may fail for this
+reason.
 """
 
 import logging
@@ -21,15 +21,15 @@ from server.submissions.models import Submission
 
 log = logging.getLogger(__name__)
 
-SAMPLE = 20  # number of files of each kind to check, newest first
-SEVERAL = 2  # minimum number of unreadable files, so that a single lost file never stops a worker
-LOST_UPLOADS = 0.25  # the storage is considered missing if at least this fraction of the uploads is unreadable
-# The storage is considered missing only if all ground truths are unreadable, because the loss of one of them affects
-# only its phase.
+SAMPLE = 20  # Number of uploads and number of ground truths to check, newest first.
+SEVERAL = 2  # Minimum number of unreadable files. A single lost file must never stop a worker.
+LOST_UPLOADS = 0.25  # The storage is considered missing if at least this fraction of the uploads is unreadable.
+# The storage is considered missing only if all ground truths are unreadable, because the loss of one ground truth
+# affects only one phase.
 LOST_TRUTHS = 1.0
-PAUSE_SECONDS = 2.0  # pause between two messages while the storage is missing
+PAUSE_SECONDS = 2.0  # Pause between two messages while the storage is missing.
 
-# A byte that is 1 while this worker takes no jobs because the storage is missing. Celery imports this module before it
+# This byte is 1 while the worker takes no jobs because the storage is missing. Celery imports this module before it
 # forks the pool, so all processes of a worker share the byte.
 STOPPED = mmap.mmap(-1, 1)
 
@@ -46,7 +46,7 @@ def refuse_unreadable(*paths: Path) -> None:
 
 
 def refuse_changed(submission: Submission) -> None:
-    """Raise Unreadable if the stored file is not the one that was uploaded."""
+    """Raise Unreadable if the stored file of a submission differs from the upload."""
     path = Path(submission.file.path)
     try:
         with path.open("rb") as file:
@@ -75,7 +75,10 @@ def newest_uploads() -> list[Path]:
 
 
 def newest_truths() -> list[Path]:
-    """Return the files of the newest ground truths that jobs need: active ones, and those of waiting reruns."""
+    """Return the prepared files of the newest ground truths that jobs need.
+
+    These are the active ground truths, and the ground truths of reruns.
+    """
     needed = Truth.objects.filter(Q(active=True) | Q(reruns__isnull=False)).distinct().order_by("-pk")[:SAMPLE]
     return [Path(one.prepared.path) for one in needed]
 
@@ -86,10 +89,10 @@ def is_storage_missing() -> bool:
 
 
 def is_lost(files: list[Path], share: float) -> bool:
-    """Return whether the storage that contains these files is missing as a whole, as opposed to individual files.
+    """Return whether the storage of these files is missing as a whole, so that not only individual files are lost.
 
-    This is the case if none of the folders of the unreadable files can be opened, or if at least two of the files, and
-    at least the fraction `share` of them, are unreadable.
+    This is the case if none of the folders of the unreadable files can be opened. It is also the case if at least two
+    of the files, and at least the fraction `share` of them, are unreadable.
     """
     unreadable = [path for path in files if not is_readable(path)]
     if unreadable and not any(os.access(path.parent, os.X_OK) for path in unreadable):
@@ -98,7 +101,7 @@ def is_lost(files: list[Path], share: float) -> bool:
 
 
 def stop_if_missing() -> bool:
-    """Make this worker stop taking jobs if the storage is missing. Return whether the worker takes no jobs."""
+    """Stop taking jobs if the storage is missing. Return whether this worker takes no jobs now."""
     if is_storage_missing():
         STOPPED[0] = 1
     return bool(STOPPED[0])
@@ -107,7 +110,7 @@ def stop_if_missing() -> bool:
 def can_work() -> bool:
     """Return whether this worker may take jobs.
 
-    If it had stopped after a failed check, the storage is checked again.
+    If the worker has stopped taking jobs after a failed check, the storage is checked again.
     """
     if not STOPPED[0]:
         return True

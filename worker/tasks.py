@@ -1,7 +1,7 @@
 """Defines the worker's tasks: `evaluate` scores a submission, `rerun` scores it again for intervals or explanations.
 
 `compare` compares the entries of a leaderboard with each other. Each task claims the next job, computes the outcome and
-records it. The services of `server/submissions` and `server/leaderboards` define the effect of each outcome.
+records the outcome. The services in `server/submissions` and `server/leaderboards` define the effect of each outcome.
 """
 
 import logging
@@ -38,10 +38,10 @@ from worker.truths import UNUSABLE_TRUTH, active_truth, fault_codes
 
 log = logging.getLogger(__name__)
 
-# Errors that would occur again in every further attempt.
+# Errors after which a rerun is not attempted again, because they would occur again.
 FINAL_ERRORS = (InvalidSubmission, InvalidTruth, InvalidParameters, MemoryError, OutOfTime, NotReproducible)
-# Errors caused by stored files, by a ground truth that cannot be restored, or by the worker's disk. Such an attempt
-# does not count.
+# Errors caused by stored files, by a ground truth that cannot be restored, or by the worker's disk. An attempt that
+# ends with one of these errors does not count.
 FILE_FAULTS = (Unreadable, Unrestorable, OSError)
 
 
@@ -53,13 +53,13 @@ def evaluate(submission_id: str) -> None:
 
 @shared_task(name=RERUN)
 def rerun(rerun_id: int) -> None:
-    """Score the submission of the next rerun in the queue."""
+    """Score the submission of the next rerun in the queue again."""
     work(Rerun, rerun_id, rerun_claimed)
 
 
 @shared_task(name=COMPARE)
 def compare(board_id: int) -> None:
-    """Compare the entries of the next leaderboard that has changed. This reads no stored files."""
+    """Compare the entries of the next leaderboard that has changed. The task reads no stored files."""
     with claim(comparisons.claim_next, comparisons.release) as claimed:
         if claimed is None:
             return
@@ -72,9 +72,9 @@ def compare(board_id: int) -> None:
 
 
 def work(kind: type[Job], key: UUID | int, score_claimed: Callable[[Job], None]) -> None:
-    """Claim the next job and score it.
+    """Claim the next job in the queue and score it.
 
-    The message that started this task contains the id of a job, but only wakes this worker, which may claim a different
+    The message that started this task contains the id of a job. It only wakes this worker, which may claim a different
     job. A message can arrive twice, late or never.
     """
     if not storage_check.can_work():
@@ -97,7 +97,7 @@ def work(kind: type[Job], key: UUID | int, score_claimed: Callable[[Job], None])
 
 
 def note_claim(job: Submission | Rerun) -> None:
-    """Log a claim, and measure how long the submission has waited for its first attempt."""
+    """Log that a job was claimed. For a first attempt, also record how long the submission has waited."""
     log.info("claimed", extra={"attempt": job.attempts})
     if isinstance(job, Submission) and job.attempts == 1 and job.started_at:
         metrics.stage_seconds.labels("waiting").observe((job.started_at - job.received_at).total_seconds())
@@ -108,24 +108,25 @@ def stage_of(job: Submission | Rerun) -> str:
 
 
 def log_fields(job: Submission | Rerun) -> dict[str, object]:
-    """Return the fields that identify a job in the lines that are logged while it is processed."""
+    """Return the fields that identify a job in all log lines that are written while the job is processed."""
     if isinstance(job, Submission):
         return {"submission": str(job.pk)}
     return {"submission": str(job.submission_id), "rerun": job.pk, "purpose": job.purpose}
 
 
 def evaluate_claimed(submission: Submission) -> None:
-    """Score a submission and record the outcome. If the lease is lost, nothing is recorded."""
+    """Score a claimed submission and record the outcome. If the lease is lost, nothing is recorded."""
     name, phase, started = f"submission {submission.pk}", submission.phase, process_time()
     try:
         truth = active_truth(phase)
         with Heartbeat(name, partial(lifecycle.report_progress, submission)) as heartbeat:
             report = scorer.score(submission, truth, ReportOptions(), heartbeat.progress, first=True)
         lifecycle.record(submission, truth=truth, report=report.as_dict(), cpu_seconds=process_time() - started)
-    except InvalidSubmission as error:  # The file is at fault, so its defects are shown to the participant.
+    except InvalidSubmission as error:  # The participant's file has defects, which are shown to the participant.
         lifecycle.reject(submission, findings=error.findings.as_dict())
     except (InvalidTruth, InvalidParameters) as error:
-        # This is not the participant's fault, so the details are logged and the participant sees a generic message.
+        # An unusable ground truth is not the participant's fault, so the details are logged and the participant sees a
+        # generic message.
         log.error("%s cannot be scored: %s", phase, fault_codes(error))
         lifecycle.fail(submission, code=Failure.UNUSABLE_TRUTH, sentence=UNUSABLE_TRUTH, final=True)
     except (MemoryError, OutOfTime) as error:
@@ -152,7 +153,7 @@ def end_exceeded(submission: Submission, error: MemoryError | OutOfTime) -> None
 
 
 def rerun_claimed(claimed: Rerun) -> None:
-    """Score a submission again and record the result. If this fails, the submission keeps its score."""
+    """Score the submission of a rerun again and record the result. If this fails, the submission keeps its score."""
     name, started = f"rerun {claimed.pk}", process_time()
     try:
         with Heartbeat(name, lambda **progress: leases.prolong(claimed)) as heartbeat:
@@ -190,10 +191,10 @@ def compare_claimed(claimed: Comparison) -> None:
 
 
 def postpone(job: Job, error: Exception, name: str) -> None:
-    """Put a job back into the queue after an error caused by the files or the disk. The attempt does not count.
+    """Put a job back into the queue after an error caused by stored files or the disk. The attempt does not count.
 
     If the storage is missing, this worker takes no more jobs, and another worker can score the job immediately.
-    Otherwise only this file or ground truth is unusable, and the next attempt is delayed.
+    Otherwise, only this file or ground truth is unusable, and the next attempt is delayed.
     """
     metrics.storage_errors.inc()
     log.error("alarm: %s cannot be scored here: %s", name, error)
@@ -204,9 +205,9 @@ def postpone(job: Job, error: Exception, name: str) -> None:
 
 
 def obstacle(error: Exception) -> str:
-    """Return the reason why a job was postponed, as a sentence for the organizers.
+    """Return the reason why a job was postponed, as a sentence for organizers.
 
-    The sentence contains no file paths, which are only written to the log.
+    The sentence contains no file paths. Paths are only written to the log.
     """
     if isinstance(error, Unreadable):
         return "The stored file or the ground truth is missing or damaged. The worker's log names the file."
@@ -216,7 +217,10 @@ def obstacle(error: Exception) -> str:
 
 
 def give_up(claimed: Rerun, error: Exception) -> None:
-    """Give up a rerun. If the rerun exceeded only the shorter time limit for small files, queue it as large instead."""
+    """Give up a rerun after an error that would occur again.
+
+    If the rerun exceeded only the shorter time limit for small files, queue it as large instead.
+    """
     if claimed.submission.small and isinstance(error, OutOfTime):
         leases.release_as_large(claimed)
     else:
@@ -224,7 +228,7 @@ def give_up(claimed: Rerun, error: Exception) -> None:
 
 
 def reason(error: Exception) -> str:
-    """Return a sentence that tells organizers why a rerun was given up."""
+    """Return the reason why a rerun was given up, as a sentence for organizers."""
     if is_too_large(error):
         return f"Files of more than {settings.EXPLANATION_MAX_BYTES} bytes after decompression are not explained."
     if isinstance(error, InvalidSubmission):
@@ -235,8 +239,5 @@ def reason(error: Exception) -> str:
 
 
 def is_too_large(error: Exception) -> bool:
-    """Return whether a rerun failed because its file is too large for an explanation.
-
-    Such a failure raises no alarm.
-    """
+    """Return whether a rerun failed because the file is too large for an explanation, which raises no alarm."""
     return isinstance(error, InvalidSubmission) and "too_large" in error.findings.counts

@@ -1,6 +1,6 @@
-"""Selects the ground truth against which a submission is scored.
+"""Selects the ground truth that a submission is scored against, and restores it if necessary.
 
-A ground truth whose prepared file cannot be used is restored from its source.
+If the prepared file of a ground truth cannot be used, it is prepared again from the stored source.
 """
 
 import logging
@@ -28,7 +28,7 @@ UNUSABLE_TRUTH = (
 
 
 def active_truth(phase: Phase) -> Truth:
-    """Return the phase's active ground truth. Raises InvalidTruth if there is none."""
+    """Return the active ground truth of a phase. Raises InvalidTruth if there is none."""
     truth = phase.truth
     if truth is None:
         missing = Problem("truth_missing_file", "the phase has no active ground truth", file=str(phase))
@@ -37,10 +37,10 @@ def active_truth(phase: Phase) -> Truth:
 
 
 def with_usable_truth(truth: Truth, read: Callable[[], Result]) -> Result:
-    """Call a function that reads the prepared file of a ground truth, and return its result.
+    """Call a function that reads the prepared file of a ground truth, and return the result of the function.
 
-    If the file cannot be used, it is restored, and the function is called again. Raises Unrestorable if the file cannot
-    be restored.
+    If the prepared file cannot be used, it is restored, and the function is called again. Raises Unrestorable if the
+    file cannot be restored.
     """
     try:
         return read()
@@ -54,14 +54,14 @@ def restore(truth: Truth, error: DamagedTruth | PreparedOtherwise) -> None:
 
     The prepared file is damaged, or was prepared by a different version of the evaluator or with different settings.
 
-    Only one process restores a truth at a time. The other processes wait and then find the file intact. The CPU time of
-    the restoration does not count toward the submission's limit. If the restoration takes longer than an attempt may
-    take, it counts as an attempt. Raises Unrestorable if the source cannot be prepared.
+    Only one process restores a ground truth at a time. The other processes wait, and then find that the file is intact.
+    The CPU time of the restoration does not count toward the submission's limit. If the restoration takes longer than
+    an attempt may take, it counts as an attempt. Raises Unrestorable if the source cannot be prepared.
     """
     log.warning("%s: %s", truth, error)
     try:
         with Path(truth.source.path).open("rb") as source:
-            flock(source, LOCK_EX)  # released when the file is closed
+            flock(source, LOCK_EX)  # The lock on the source file is released when the file is closed.
             if not is_intact(truth):
                 prepare_again(truth)
                 metrics.restored_truths.inc()
@@ -71,7 +71,7 @@ def restore(truth: Truth, error: DamagedTruth | PreparedOtherwise) -> None:
 
 
 def is_intact(truth: Truth) -> bool:
-    """Return whether the prepared file is undamaged, belongs to this ground truth, and matches its phase's settings."""
+    """Return whether the prepared file is undamaged, belongs to this ground truth, and fits its phase's settings."""
     track, parameters = truth.phase.declared_track, truth.phase.parameters
     try:
         prepared = PreparedTruth.load(Path(truth.prepared.path), whole=True, expected=truth.sha256)
@@ -82,7 +82,7 @@ def is_intact(truth: Truth) -> bool:
 
 
 def fault_codes(error: InvalidTruth | InvalidParameters) -> str:
-    """Return those details of a faulty ground truth that a log may contain: codes, files and lines, but no content."""
+    """Return the details of a faulty ground truth that a log may contain: codes, files and lines, but no content."""
     if isinstance(error, InvalidParameters):
         return str(error)
     return "; ".join(f"{problem.code} in {problem.file}, line {problem.line}" for problem in error.problems)

@@ -1,6 +1,7 @@
-"""Reads and checks a bundle: a challenge as a folder or zip file. Every error is listed with file, line and key.
+"""Reads and checks bundles. A bundle is a folder or zip file that defines a challenge.
 
-The server imports a bundle with the functions of this package, and ``podium check-bundle`` checks one without a server.
+All errors are listed with file, line and key. The server imports a bundle with the functions of this package.
+``podium check-bundle`` checks a bundle without a server.
 """
 
 from evaluator.bundle.declared import Baseline, Bundle, BundlePhase

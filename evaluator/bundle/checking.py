@@ -1,4 +1,4 @@
-"""Checks the truths, baselines and samples of a bundle, even if challenge.yaml has errors."""
+"""Checks the ground truths, baselines and sample submissions in a bundle, even if challenge.yaml has errors."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,15 +13,15 @@ from evaluator.problems import Problem
 
 
 class Compiled(Protocol):
-    """A prepared truth."""
+    """The interface of a prepared ground truth, as returned by the ``prepare`` argument of `check_files`."""
 
     @property
     def compiled(self) -> Path:
-        """Return the prepared file."""
+        """Return the path of the prepared ground truth file."""
 
     @property
     def warnings(self) -> list[Problem]:
-        """Return the warnings about the truth."""
+        """Return the warnings about the ground truth."""
 
 
 P = TypeVar("P", bound=Compiled)
@@ -30,10 +30,11 @@ P = TypeVar("P", bound=Compiled)
 def check_files(
     phases: tuple[BundlePhase, ...], prepare: Callable[[BundlePhase], P], podium: Podium, mistakes: Mistakes
 ) -> dict[str, P]:
-    """Prepare the truth of each phase, and check its baselines and sample. Return the prepared truths by phase.
+    """Prepare the ground truth of each phase, and check the baselines and the sample submission of the phase.
 
-    Errors and warnings are added to `mistakes`. A phase whose slug, track or truth files are missing is left out,
-    because these errors have already been reported.
+    Return a dict that maps the slug of each phase to its prepared ground truth. Errors and warnings are added to
+    `mistakes`. A phase whose slug, track or ground truth files are missing is skipped, because these errors have
+    already been reported.
     """
     prepared: dict[str, P] = {}
     for phase in _checkable(phases):
@@ -52,10 +53,11 @@ def check_files(
 
 
 def check_submissions(phase: BundlePhase, compiled: Path | None, podium: Podium) -> Iterator[Problem]:
-    """Yield the defects of the baselines and the sample of a phase.
+    """Yield the defects in the baselines and the sample submission of a phase.
 
-    A baseline is checked against the truth, so that it is not rejected later. Only the format of a sample is checked,
-    because the sample is published and must not depend on the truth.
+    Baselines are checked against the ground truth, so that they are not rejected after the import. Only the format of
+    the sample submission is checked, because the sample submission is published and must not depend on the ground
+    truth.
     """
     checked = [(baseline, compiled) for baseline in dict.fromkeys(baseline.file for baseline in phase.baselines)]
     checked += [(phase.sample, None)] if phase.sample else []
@@ -66,9 +68,9 @@ def check_submissions(phase: BundlePhase, compiled: Path | None, podium: Podium)
 
 
 def check_sample(phase: BundlePhase, compiled: Path, podium: Podium) -> list[Problem]:
-    """Return a warning if the sample has defects that are only found by a check against the ground truth.
+    """Return a warning if the sample submission has defects that only a check against the ground truth finds.
 
-    If participants submitted this sample, it would be rejected. The warning quotes the first defect.
+    If participants submitted this file, it would be rejected. The warning quotes the first defect.
     """
     if phase.sample is None:
         return []
@@ -101,5 +103,5 @@ def _checkable(phases: tuple[BundlePhase, ...]) -> Iterator[BundlePhase]:
 
 
 def _locate(_: str | None, *, phase: BundlePhase, file: Path) -> str:
-    """Return the path of a file inside the bundle, because the defects that `podium check` prints have no path."""
+    """Return the path of a submission file inside the bundle, because `podium check` prints defects without a path."""
     return f"phases/{phase.slug}/{file.relative_to(phase.folder).as_posix()}"

@@ -1,4 +1,4 @@
-"""Copies a bundle's folder before it is read, so that no link can point outside the folder."""
+"""Copies the folder of a bundle before it is read, so that links cannot give access to files outside the folder."""
 
 import os
 import stat
@@ -33,13 +33,13 @@ def is_short(name: str) -> bool:
 
 
 def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLimits) -> None:
-    """Copy the regular files in a folder, with the same limits as for zip files. Anything else in it is an error.
+    """Copy all regular files in a folder. Links, special files and exceeded size limits are reported as errors.
 
-    The path of the folder itself may contain links. Inside the folder, no link is followed, even if a link replaces a
-    file while the folder is copied, because every name is opened relative to the descriptor of the folder that contains
-    it.
+    The size limits are those for zip files. The path of the folder itself may contain links. Inside the folder, links
+    are never followed, because every file is opened relative to the descriptor of its parent folder. This holds even if
+    a file is replaced by a link during the copy.
     """
-    # Paths are compared below, because the target may be inside the source.
+    # The target may be inside the source and must then be skipped, so both paths are resolved for the comparison.
     source, target = source.resolve(), target.resolve()
     unreadable: list[OSError] = []
     too_large = _is_too_large(source, target, unreadable, most=limits.decompressed_bytes)
@@ -50,22 +50,23 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLi
             (target / inside / name).mkdir()
         for name in (name for name in files if _is_allowed(name, descriptor, inside, mistakes)):
             left -= _copy_file(name, descriptor, inside, target, most=left, mistakes=mistakes)
-        if left < 0:  # A file has grown since its size was checked, or it is an endless stream.
+        # The limit is exceeded if a file has grown since its size was checked, or if a file is an endless stream.
+        if left < 0:
             break
     if left < 0:
         allowed = f"{limits.decompressed_bytes} bytes, {MAX_ENTRIES} files and folders"
         mistakes.add("too_large", f"contains more than is allowed ({allowed})", file=source.name or str(source))
     for error in unreadable:
-        # The filename can also be a file descriptor, which is an integer.
+        # The filename of an OSError can also be a file descriptor, which is an integer.
         name = Path(error.filename).name if isinstance(error.filename, str) else source.name
         mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=name or str(source))
 
 
 def _walk(source: Path, target: Path, unreadable: list[OSError]) -> Iterator[Entries]:
-    """Yield the path, subfolders, files and descriptor of each folder. Errors are appended to `unreadable`."""
+    """Yield the path, subfolders, files and descriptor of each folder in a tree. Errors are added to `unreadable`."""
     try:
         yield from _walk_readable(source, target, unreadable)
-    except OSError as error:  # A folder that can be opened but not listed ends the walk.
+    except OSError as error:  # os.fwalk raises an exception if it can open a folder but not list it.
         unreadable.append(error)
 
 
@@ -76,7 +77,7 @@ def _walk_readable(source: Path, target: Path, unreadable: list[OSError]) -> Ite
 
 
 def _is_too_large(source: Path, target: Path, unreadable: list[OSError], *, most: int) -> bool:
-    """Return whether the folder exceeds the limits. This is checked before anything is copied.
+    """Return whether a folder exceeds the limits on its size and number of entries, before anything is copied.
 
     Counting stops as soon as a limit is exceeded.
     """
@@ -94,13 +95,13 @@ def _is_too_large(source: Path, target: Path, unreadable: list[OSError], *, most
 def _size(name: str, folder: int) -> int:
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except OSError:  # The error is reported when the file is copied.
+    except OSError:  # If the size of a file cannot be determined, the error is reported when the file is copied.
         return 0
     return found.st_size if stat.S_ISREG(found.st_mode) else 0
 
 
 def _is_allowed(name: str, folder: int, inside: Path, mistakes: Mistakes) -> bool:
-    """Return whether a file may be copied. A link, a special file or an invalid name is reported."""
+    """Return whether a file or folder may be copied. Links, special files and invalid names are reported as errors."""
     path, kind = (inside / name).as_posix(), _kind(name, folder)
     if not is_short(path):
         shown = path.encode(errors="backslashreplace").decode()
@@ -117,14 +118,14 @@ def _is_allowed(name: str, folder: int, inside: Path, mistakes: Mistakes) -> boo
 def _kind(name: str, folder: int) -> int:
     try:
         return stat.S_IFMT(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
-    except OSError:  # The error is reported when the file is opened.
+    except OSError:  # If the type of a file cannot be determined, the error is reported when the file is opened.
         return UNKNOWN
 
 
 def _copy_file(name: str, folder: int, inside: Path, target: Path, *, most: int, mistakes: Mistakes) -> int:
-    """Copy one file and return its size. Reading stops soon after `most` bytes."""
+    """Copy one file and return its size in bytes. Stop reading soon after the first `most` bytes."""
     path, size = (inside / name).as_posix(), 0
-    try:  # O_NONBLOCK prevents waiting if the file is a pipe.
+    try:  # Without O_NONBLOCK, opening a pipe would block.
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except OSError as error:
         mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=path)
@@ -142,7 +143,7 @@ def _copy_file(name: str, folder: int, inside: Path, target: Path, *, most: int,
 
 
 def _read(descriptor: int, path: str, mistakes: Mistakes) -> bytes:
-    """Return the next bytes of a file. If reading fails, report an error and return no bytes."""
+    """Return the next bytes of a file. If the file cannot be read, report an error and return empty bytes."""
     try:
         return os.read(descriptor, CHUNK_BYTES)
     except OSError as error:

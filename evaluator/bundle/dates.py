@@ -1,4 +1,4 @@
-"""Checks the dates of a bundle, and reports errors with their lines in challenge.yaml."""
+"""Checks the dates in a bundle, and reports errors with the line in challenge.yaml."""
 
 from datetime import datetime
 
@@ -8,13 +8,16 @@ from evaluator.bundle.rules import Violation, check_dates, check_opening, check_
 
 
 def report_dates(phase: BundlePhase, *, start: datetime | None, end: datetime | None, mistakes: Mistakes) -> None:
-    """Report dates of a phase that contradict the ``start`` and ``end`` of its challenge."""
+    """Report dates of a phase that contradict the ``start`` or ``end`` date of its challenge."""
     for violation in check_dates(phase.opens_at, phase.closes_at, start=start, end=end):
         _add(violation, phase, mistakes)
 
 
 def report_opening(bundle: Bundle, opens_at: datetime, mistakes: Mistakes) -> None:
-    """Report dates that are not after the opening of the challenge, which may be the time of the import."""
+    """Report closing dates of a challenge and its phases that are not after the opening of the challenge.
+
+    ``opens_at`` is the time of the import if challenge.yaml contains no opening date.
+    """
     if violation := check_opening(opens_at, bundle.closes_at):
         mistakes.add(violation.code, violation.message, line=bundle.closes_line, key=violation.field)
         return

@@ -1,4 +1,4 @@
-"""The checked content of a bundle. Fields are named after the database columns that an import writes."""
+"""Data classes for the checked content of a bundle. Field names equal the database columns that an import writes."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,7 +10,10 @@ from evaluator.catalog import TRACKS, Track
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A submission by the organizers, which leaderboards show without a rank. ``line`` is the line of its name."""
+    """A submission from the organizers, shown on leaderboards without a rank.
+
+    ``line`` is the line of the baseline's name in challenge.yaml.
+    """
 
     name: str
     file: Path
@@ -30,9 +33,9 @@ class BundlePhase:
     key : str
         Path of the phase in challenge.yaml, such as ``phases[0]``.
     line, opens_line, closes_line : int
-        Lines in challenge.yaml, for errors that are found later.
+        Lines in challenge.yaml of the phase and of its dates, for error messages.
     salt : str
-        The content of ``salt.txt``.
+        The content of ``salt.txt``, the secret that determines the split and the bootstrap draws.
     """
 
     slug: str
@@ -64,33 +67,34 @@ class BundlePhase:
 
     @property
     def declared_track(self) -> Track:
-        """The declaration of the track."""
+        """The declaration of the track of this phase."""
         return TRACKS[self.track]
 
     @property
     def truth(self) -> Path:
-        """The truth folder."""
+        """The path of the ground truth folder of this phase."""
         return self.folder / "truth"
 
     @property
     def usage(self) -> Path | None:
-        """The file next to the truth folder that assigns images to splits, if any.
+        """The path of the usage file next to the ground truth folder, or None if there is none.
 
-        A usage file inside the truth folder counts as a truth file instead.
+        A usage file assigns images to splits. If it is inside the ground truth folder, it counts as a ground truth file
+        instead.
         """
         beside = (self.folder / "usage.csv", self.folder / "usage.csv.gz")
         return next((path for path in beside if path.is_file()), None)
 
     @property
     def sample(self) -> Path | None:
-        """The sample submission, if any."""
+        """The path of the sample submission of this phase, or None if there is none."""
         path = self.folder / f"sample_submission.{self.declared_track.form.suffix}"
         return path if path.is_file() else None
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A challenge with its phases. If `opens_at` is None, the challenge opens when it is imported."""
+    """A challenge with its phases. If `opens_at` is None, the challenge opens when the bundle is imported."""
 
     slug: str
     title: str

@@ -9,12 +9,15 @@ from evaluator.bundle.values import nearest
 
 TOP = (SHEET, "description.md", "rules.md", "data.md")
 PHASES = "phases"
-# Do not warn about these files: a bundle may be kept in a repository.
+# Files with these names cause no warning, because a bundle may be kept in a repository that contains them.
 DOCUMENTS = ("readme", "license", "changelog", "synthesis.json")
 
 
 def warn_of_unread(folder: Path, phases: Iterable[BundlePhase], mistakes: Mistakes) -> None:
-    """Warn about files that an import ignores: at the top level, in truth folders, and in folders of unknown phases."""
+    """Warn about files in a bundle that an import ignores.
+
+    These may be at the top level, in a ground truth folder, or in the folder of an unknown phase.
+    """
     for name in _names(folder):
         if (folder / name).is_file() and name not in TOP and not name.lower().startswith(DOCUMENTS):
             _warn(name, name, TOP, mistakes)
@@ -38,7 +41,10 @@ def _warn_of_truth(phase: BundlePhase, mistakes: Mistakes) -> None:
 
 
 def _warn_of_phase(phase: BundlePhase, mistakes: Mistakes) -> None:
-    """Warn about files in the folder of a phase that are neither in its truth folder nor used by challenge.yaml."""
+    """Warn about unused files in the folder of a phase, apart from its ground truth folder.
+
+    A file is used if it is the usage file, the sample submission or a baseline.
+    """
     used = {phase.truth, phase.usage, phase.sample, *(baseline.file for baseline in phase.baselines)}
     known = ["truth", "usage.csv", f"sample_submission.{phase.declared_track.form.suffix}"]
     for name in _names(phase.folder):
@@ -54,7 +60,7 @@ def _warn_of_phase(phase: BundlePhase, mistakes: Mistakes) -> None:
 
 
 def warn_of_quota(phase: BundlePhase, mistakes: Mistakes) -> None:
-    """Warn about limits in a quota that contradict each other."""
+    """Warn about contradictions between the limits in the quota of a phase."""
     for message in _contradictions(phase):
         mistakes.warn("contradicting_quota", message, line=phase.line, key=f"{phase.key}.quota")
 

@@ -1,4 +1,7 @@
-"""Runs the gate of a phase with the `podium` program: a phase accepts submissions only if its gate is green."""
+"""Runs the gate of a phase, a set of checks that must pass before the phase accepts submissions.
+
+The checks are run by the command `podium gate`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,9 +17,9 @@ CHECKS = {check.name: check for check in GATE_CHECKS}
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """The input of a gate: a prepared truth, with the parameters and the sample submission of its phase.
+    """The input of a gate: a prepared ground truth, and the parameters and sample submission of its phase.
 
-    Without a sample, a template submission is tested.
+    If there is no sample submission, a template submission is tested.
     """
 
     track: str
@@ -26,9 +29,9 @@ class Tested:
 
 
 def run_gate(tested: Tested, podium: Podium, *options: str) -> dict[str, Any]:
-    """Return the output of `podium gate`: `evaluator`, `green` and `checks`.
+    """Return the JSON output of `podium gate`, with the keys `evaluator`, `green` and `checks`.
 
-    The result is an empty dict if the prepared truth cannot be read.
+    The result is an empty dict if the prepared ground truth cannot be read.
     """
     words = [tested.track, "--truth", str(tested.compiled), *settings_of(tested.parameters)]
     words += ["--sample", str(tested.sample)] if tested.sample else []
@@ -37,7 +40,7 @@ def run_gate(tested: Tested, podium: Podium, *options: str) -> dict[str, Any]:
 
 
 def gate_warnings(gate: Mapping[str, Any], phase: TruthSource) -> list[Problem]:
-    """Return a warning for each check that is not green."""
+    """Return a warning for each gate check that failed."""
     place = locate(None, phase)
     return [
         Problem(f"gate_{one['name']}", warning_text(one), file=place)

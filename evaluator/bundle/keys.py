@@ -1,4 +1,4 @@
-"""Declares every key of challenge.yaml, for the import, `podium check-bundle`, the schema and the help texts."""
+"""Declares every key of challenge.yaml for the import, `podium check-bundle`, the JSON Schema and the help texts."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,11 +23,11 @@ class Key:
     kind : Kind or None
         None for a key that contains other keys.
     meaning : str
-        One sentence.
+        A sentence that explains the key.
     example : str
-        The value as it is written in challenge.yaml.
+        An example value, as written in challenge.yaml.
     default : Any
-        The value of a key that is left out.
+        The value that is used if the key is missing.
     default_text : str
         Description of a default that depends on other keys; if empty, the help texts show ``default``.
     unit : str
@@ -39,7 +39,7 @@ class Key:
     repeated : bool
         Whether the value is a list, in which every item contains ``keys``.
     by_track : bool
-        Whether the value contains the parameters of the phase's track.
+        Whether the allowed keys of the value depend on the track, because they are the track's parameters.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Defines the limits on bundles. A server uses the limits in its settings."""
+"""Defines the size limits and other settings for reading bundles. A server takes them from its settings."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,16 +6,16 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class BundleLimits:
-    """Limits within which a bundle is copied or unpacked and read.
+    """The limits and settings for copying, unpacking and reading a bundle.
 
     Attributes
     ----------
     decompressed_bytes, decompressed_ratio : int
         Maximum size of all files of a bundle, and the maximum ratio of that size to the size of a zip file.
     upload_bytes : int
-        Maximum size of a baseline, which is submitted like the file of a team.
+        Maximum size of a baseline. Baselines are submitted in the same way as the files of teams.
     intervals : bool
-        Whether confidence intervals are computed, which ladder feedback requires.
+        Whether confidence intervals are computed. Ladder feedback requires them.
     workspace : Path or None
         Folder for temporary files; None for the system default.
     """

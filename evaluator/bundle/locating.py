@@ -1,4 +1,4 @@
-"""Converts the defects and warnings that the `podium` program prints to problems with paths inside the bundle."""
+"""Converts the problems that the `podium` program reports for one file to problems with paths inside a bundle."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,10 +7,10 @@ from evaluator.problems import Problem
 
 
 def located(listed: list[dict[str, Any]], counts: dict[str, int], locate: Callable[[str | None], str]) -> list[Problem]:
-    """Return problems with paths inside the bundle.
+    """Return the given problems with file paths inside the bundle.
 
-    The program lists only the first problems with each code. For the others, one more problem states how many there
-    are.
+    The `podium` program lists only the first problems with each code. If there are more, one further problem gives the
+    number of those that are not listed.
     """
     problems = [Problem(**{**error, "file": locate(error.get("file"))}) for error in listed]
     unseen = []

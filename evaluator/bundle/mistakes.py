@@ -1,4 +1,4 @@
-"""Collects the errors and warnings of a bundle. Both are `Problem` objects, as for submissions and truths."""
+"""Collects the errors and warnings of a bundle. Both are `Problem` objects, as for submissions and ground truths."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ SHEET = "challenge.yaml"
 
 
 class InvalidBundle(Exception):
-    """Raised if a bundle has errors, which its organizer can fix. The exception lists them all."""
+    """Raised if a bundle has errors, which its organizer can fix. The exception contains all errors and warnings."""
 
     def __init__(self, problems: Iterable[Problem], warnings: Iterable[Problem] = ()) -> None:
         self.problems = list(problems)
@@ -27,7 +27,7 @@ def ignore(message: object) -> None:
 
 
 class Mistakes:
-    """The errors and warnings found so far. If `strict` is true, every warning counts as an error."""
+    """Collects the errors and warnings of a bundle. If `strict` is true, every warning counts as an error."""
 
     def __init__(self, *, strict: bool = False) -> None:
         self._problems: list[Problem] = []
@@ -36,39 +36,39 @@ class Mistakes:
     def add(
         self, code: str, message: str, *, file: str = SHEET, line: int | None = None, key: str | None = None
     ) -> None:
-        """Add an error. A bundle with an error is not imported. ``key`` is the path of a key in challenge.yaml."""
+        """Add an error, which prevents the import of the bundle. ``key`` is the path of a key in challenge.yaml."""
         self.extend([Problem(code, message, line=line, column=key, file=file)])
 
     def extend(self, problems: Iterable[Problem]) -> None:
-        """Add errors."""
+        """Add several errors."""
         self._problems += problems
 
     def warn(
         self, code: str, message: str, *, file: str = SHEET, line: int | None = None, key: str | None = None
     ) -> None:
-        """Add a warning about something that can be imported but was probably not intended."""
+        """Add a warning about content of the bundle that can be imported but was probably not intended."""
         self.extend_warnings([Problem(code, message, line=line, column=key, file=file)])
 
     def extend_warnings(self, problems: Iterable[Problem]) -> None:
-        """Add warnings."""
+        """Add several warnings."""
         self._warnings += problems
 
     @property
     def found(self) -> bool:
-        """Whether there is an error."""
+        """Whether any error has been added."""
         return bool(self._problems)
 
     @property
     def warnings(self) -> list[Problem]:
-        """The warnings sorted by line, beginning with challenge.yaml. With `strict`, there are none, only errors."""
+        """The warnings sorted by file and line, beginning with challenge.yaml. Empty if warnings count as errors."""
         return [] if self._warnings is self._problems else sorted(self._warnings, key=_position)
 
     def error(self) -> InvalidBundle:
-        """Return an exception with all errors and warnings, sorted by line, beginning with challenge.yaml."""
+        """Return an exception with all errors and warnings, sorted by file and line, beginning with challenge.yaml."""
         return InvalidBundle(sorted(self._problems, key=_position), self.warnings)
 
     def stop_if_any(self) -> None:
-        """Raise InvalidBundle if there is an error."""
+        """Raise InvalidBundle if any error has been added."""
         if self._problems:
             raise self.error()
 

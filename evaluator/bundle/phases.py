@@ -1,4 +1,4 @@
-"""Reads the phases in challenge.yaml: track, parameters, split, quota, feedback, baselines, and their files."""
+"""Reads the phases in challenge.yaml, and checks that the files of each phase exist."""
 
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -19,7 +19,7 @@ FEEDBACK = {"feedback": "scores", "feedback_decimals": "decimals", "feedback_cla
 
 
 def read_phases(challenge: Section, folder: Path, mistakes: Mistakes, limits: BundleLimits) -> tuple[BundlePhase, ...]:
-    """Read every phase. A challenge without phases is reported as an error."""
+    """Read all phases in challenge.yaml. Report an error if there are none."""
     sections = challenge.sections("phases")
     if not sections:
         challenge.wrong("phases", "missing_key", "at least one phase is required")
@@ -34,7 +34,7 @@ def read_phases(challenge: Section, folder: Path, mistakes: Mistakes, limits: Bu
 
 @dataclass(frozen=True, slots=True)
 class _PhaseReader:
-    """Reads one phase. `home` is the folder of the phase in the bundle."""
+    """A reader for one phase in challenge.yaml. `folder` is the folder of the bundle."""
 
     section: Section
     folder: Path
@@ -69,7 +69,7 @@ class _PhaseReader:
         )
 
     def _check_truth(self, track: str, home: Path) -> None:
-        """Report required files that are missing from the truth folder. The content of all files is checked later."""
+        """Report required files that are missing from the ground truth folder. The file contents are checked later."""
         truth = home / "truth"
         missing = missing_files(TRACKS[track], truth)
         other = other_track(TRACKS[track], truth)
@@ -80,7 +80,7 @@ class _PhaseReader:
             self.mistakes.add("truth_missing_file", message, file=path)
 
     def _elsewhere(self, name: str, home: Path) -> str:
-        """Return a hint where a missing truth file is: under a similar name, in another folder, or both."""
+        """Return a hint about a missing ground truth file that exists under a similar name or in another folder."""
         if hint := nearest(name, [path.name for path in (home / "truth").glob("*")]):
             return hint
         names = (name.lower(), f"{name.lower()}.gz")
@@ -90,7 +90,8 @@ class _PhaseReader:
     def _read_feedback(self, track: str) -> dict[str, Any]:
         section = self.section.section("feedback")
         scores, decimals, classes = (section.take(name) for name in ("scores", "decimals", "classes"))
-        given = (decimals or 0) if section.has("decimals") else None  # An invalid number has already been reported.
+        # An invalid number of decimals counts as 0 here, because an error has already been reported.
+        given = (decimals or 0) if section.has("decimals") else None
         for violation in check_feedback(
             track=track, feedback=scores, decimals=given, classes=classes, intervals=self.limits.intervals
         ):
@@ -106,7 +107,7 @@ class _PhaseReader:
         }
 
     def _read_baselines(self, home: Path, *, phase: str) -> tuple[Baseline, ...]:
-        """Read the baselines. Baselines without a readable file inside the phase's folder are reported and left out."""
+        """Read the baselines of a phase. Report and skip baselines whose file is not in the folder of the phase."""
         baselines: list[Baseline] = []
         names: set[str] = set()
         for section in self.section.sections("baselines"):
@@ -129,7 +130,8 @@ class _PhaseReader:
             baseline.wrong("file", "missing_file", message)
         elif (
             path.stat().st_size > allowed
-        ):  # If this were only a warning, the challenge would be imported without the baseline.
+        # A baseline that is too large is an error, because a warning would let the challenge be imported without it.
+        ):
             message = f"has {path.stat().st_size:,} bytes; at most {allowed:,} are allowed. Compress it with gzip"
             baseline.wrong("file", "file_too_large", message)
         else:
@@ -138,14 +140,14 @@ class _PhaseReader:
 
 
 def _read_parameters(section: Section, track: str) -> dict[str, Any]:
-    """Return all parameters of the track. The values in challenge.yaml are parsed by the track."""
+    """Return the values of all parameters of the track, parsed from challenge.yaml or set to their defaults."""
     complete = _resolved(section, track, section.parameters()) if track else {}
     # The parameters are stored as JSON, which has lists but no tuples.
     return {name: list(value) if isinstance(value, tuple) else value for name, value in complete.items()}
 
 
 def _resolved(section: Section, track: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Check all parameters together and return them. Invalid values are reported and replaced by their defaults."""
+    """Return the checked values of all parameters of the track. Report invalid values and use the defaults instead."""
     try:
         return TRACKS[track].resolve(given)
     except InvalidParameters as error:

@@ -1,4 +1,4 @@
-"""Reads challenge.yaml and the Markdown files next to it into a Bundle, or reports all errors in these files."""
+"""Reads challenge.yaml and the Markdown files of a bundle, and reports all errors in these files."""
 
 from pathlib import Path
 
@@ -13,13 +13,17 @@ from evaluator.bundle.mistakes import SHEET, Mistakes
 from evaluator.bundle.phases import read_phases
 from evaluator.bundle.section import Section
 
-SHEET_MAX_BYTES = 64 * 2**10  # Parsing takes about a second for each 10 KiB on a slow machine.
+# The maximum size of challenge.yaml is small, because parsing 10 KiB takes about a second on a slow machine.
+SHEET_MAX_BYTES = 64 * 2**10
 TEXT_MAX_BYTES = 2**20
 PAGES = ("description", "rules", "data")
 
 
 def read(folder: Path, limits: BundleLimits = DEFAULTS) -> Bundle:
-    """Read an unpacked bundle. Raises InvalidBundle with all errors, except those in ground truths and submissions."""
+    """Read an unpacked bundle and return its content. Ground truths and submissions are not checked.
+
+    Raises InvalidBundle with all errors if there are any.
+    """
     mistakes = Mistakes()
     bundle = read_with_mistakes(folder, mistakes, limits)
     mistakes.stop_if_any()
@@ -27,9 +31,10 @@ def read(folder: Path, limits: BundleLimits = DEFAULTS) -> Bundle:
 
 
 def read_with_mistakes(folder: Path, mistakes: Mistakes, limits: BundleLimits = DEFAULTS) -> Bundle:
-    """Read an unpacked bundle. Errors and warnings are added to `mistakes`, so that truths can still be checked.
+    """Read an unpacked bundle and return its content. Errors and warnings are added to `mistakes`.
 
-    Invalid values are replaced by their defaults. Raises InvalidBundle only if challenge.yaml is not valid YAML.
+    Invalid values are replaced by their defaults, so that the ground truths can still be checked. Raises InvalidBundle
+    if challenge.yaml is missing, is too large, or is not valid YAML in UTF-8.
     """
     sheet = _compose(folder, mistakes)
     pages = {page: _read_text(folder / f"{page}.md", TEXT_MAX_BYTES, mistakes) for page in PAGES}
@@ -41,7 +46,7 @@ def read_with_mistakes(folder: Path, mistakes: Mistakes, limits: BundleLimits = 
 
 
 def _where_to_put_it(folder: Path) -> str:
-    """Return advice about a missing challenge.yaml. The file may have another name, or be in a subfolder."""
+    """Return advice on where to put a missing challenge.yaml, which may have another name or be in a subfolder."""
     names = (SHEET, "challenge.yml")
     paths = [path for path in folder.rglob("*") if path.name.lower() in names]
     found = sorted(path.relative_to(folder).as_posix() for path in paths if path.is_file())
@@ -53,7 +58,7 @@ def _where_to_put_it(folder: Path) -> str:
 
 
 def _compose(folder: Path, mistakes: Mistakes) -> yaml.Node:
-    """Parse challenge.yaml into nodes with line numbers. YAML tags never create objects."""
+    """Parse challenge.yaml into YAML nodes with line numbers. No Python objects are created from YAML tags."""
     if not (folder / SHEET).is_file():
         mistakes.add("missing_file", f"there is no {SHEET}: {_where_to_put_it(folder)}")
     content = _read_text(folder / SHEET, SHEET_MAX_BYTES, mistakes)
@@ -62,7 +67,7 @@ def _compose(folder: Path, mistakes: Mistakes) -> yaml.Node:
         node = yaml.compose(content, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        # For an unclosed quote or bracket, report where it begins.
+        # If a quote or bracket is not closed, report the line where it was opened.
         if mark and error.context_mark and mark.index >= len(content):
             mark = error.context_mark
         mistakes.add("bad_yaml", f"cannot be read: {error.problem or error.context}", line=mark.line + 1 if mark else 1)
@@ -91,7 +96,7 @@ def _read_text(path: Path, most: int, mistakes: Mistakes) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         mistakes.add("encoding", "is not UTF-8 on this line; save the file as UTF-8", file=path.name, line=line)
         return ""
-    if "\0" in text and path.name != SHEET:  # YAML reports this character.
+    if "\0" in text and path.name != SHEET:  # NUL characters in challenge.yaml are reported by the YAML parser.
         line = text.count("\n", 0, text.index("\0")) + 1
         mistakes.add("encoding", "has a NUL character in this line; remove it", file=path.name, line=line)
     if not text.strip() and path.name != SHEET:
@@ -133,7 +138,7 @@ def _read_challenge(
 
 
 def _read_contact(section: Section) -> str:
-    """Return the contact address. Warn if there is none, or if participants cannot use it."""
+    """Return the contact address of a challenge. Warn if it is missing or is neither an email address nor a URL."""
     contact: str = section.take("contact")
     if not section.has("contact"):
         message = "participants cannot ask questions: add an email address as `contact`"

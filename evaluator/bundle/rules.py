@@ -1,4 +1,4 @@
-"""Rules for dates, numbers, feedback and email domains of challenges. Bundles and the admin use the same functions."""
+"""Rules for the dates, numbers, feedback and email domains of challenges, used by the bundle import and the admin."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,8 +17,8 @@ INTEGER_RANGES = {
     "finals": (1, 100),
     "feedback_decimals": (1, 10),
 }
-# Allowed margins for ladder feedback, in standard errors. With a smaller margin, every improvement would be shown, as
-# with exact feedback.
+# The allowed range of the margin for ladder feedback, in standard errors. With a smaller margin, ladder feedback would
+# show every improvement, like exact feedback.
 LADDER_MAX = 10
 LADDER_MARGINS = (0.01, LADDER_MAX)
 
@@ -32,7 +32,7 @@ LADDER_AND_CLASSES = (
 
 
 class Violation(NamedTuple):
-    """A violation of a rule, with the field where it can be fixed."""
+    """A violation of a rule. ``field`` is the name of the field that has to be changed."""
 
     field: str
     code: str
@@ -40,9 +40,9 @@ class Violation(NamedTuple):
 
 
 def mail_domains(written: Iterable[str]) -> str:
-    """Return the email domains in a string, in lower case, without duplicates, separated by spaces.
+    """Return email domains as one string: in lower case, without duplicates, separated by spaces.
 
-    Raises ValueError for an invalid domain.
+    Raises ValueError if a domain is invalid, or if the string is too long.
     """
     domains = list(dict.fromkeys(domain.lower() for domain in written))
     for domain in domains:
@@ -54,7 +54,7 @@ def mail_domains(written: Iterable[str]) -> str:
 
 
 def check_numbers(values: Mapping[str, Any]) -> Iterator[Violation]:
-    """Check that the given numbers are in the allowed ranges. None means that there is no limit."""
+    """Yield a violation for each number that is outside its allowed range. None means that a number is unlimited."""
     for field, (low, high) in INTEGER_RANGES.items():
         value = values.get(field)
         if value is not None and not low <= value <= high:
@@ -68,7 +68,10 @@ def check_numbers(values: Mapping[str, Any]) -> Iterator[Violation]:
 def check_feedback(
     *, track: str, feedback: str, decimals: int | None, classes: bool, intervals: bool
 ) -> Iterator[Violation]:
-    """Check that the settings of a feedback policy are compatible. ``intervals`` is true if intervals are computed."""
+    """Yield a violation for each setting that is not allowed together with the other feedback settings.
+
+    ``intervals`` is true if confidence intervals are computed.
+    """
     if feedback == "ladder" and track and not (intervals and TRACKS[track].intervals):
         yield Violation(
             "feedback", "not_available", "ladder feedback needs intervals, which this track or service does not compute"
@@ -82,7 +85,7 @@ def check_feedback(
 
 
 def check_opening(opens_at: datetime | None, closes_at: datetime | None) -> Violation | None:
-    """Check that a challenge opens before it closes."""
+    """Return a violation if a challenge does not open before it closes, otherwise None."""
     if not (opens_at and closes_at) or opens_at < closes_at:
         return None
     return Violation("closes_at", "bad_dates", f"is not later than the opening time, {iso_utc(opens_at)}")
@@ -91,12 +94,14 @@ def check_opening(opens_at: datetime | None, closes_at: datetime | None) -> Viol
 def check_order(
     opens_at: datetime | None, closes_at: datetime | None, *, start: datetime | None, end: datetime | None
 ) -> Violation | None:
-    """Check that a phase opens before it closes. Otherwise, private scores would be shown immediately.
+    """Return a violation if a phase does not open before it closes, otherwise None.
 
-    `start` and `end` are the dates of its challenge.
+    If the closing date were in the past, private scores would be shown immediately. `start` and `end` are the dates of
+    the challenge, which limit those of the phase.
     """
     if not (opens_at or closes_at):
-        return None  # The phase inherits the dates of its challenge, which are checked elsewhere.
+        # A phase without dates of its own inherits the dates of its challenge, which are checked elsewhere.
+        return None
     opening = max(filter(None, (opens_at, start)), default=None)
     closing = min(filter(None, (closes_at, end)), default=None)
     if not (opening and closing) or opening < closing:
@@ -109,7 +114,7 @@ def check_order(
 def check_dates(
     opens_at: datetime | None, closes_at: datetime | None, *, start: datetime | None, end: datetime | None
 ) -> Iterator[Violation]:
-    """Check the dates of a phase against the `start` and `end` of its challenge."""
+    """Yield a violation for each date of a phase that contradicts the `start` or `end` date of its challenge."""
     if violation := check_order(opens_at, closes_at, start=start, end=end):
         yield violation
         return

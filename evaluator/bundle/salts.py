@@ -1,4 +1,7 @@
-"""Determines the salt of each phase in a bundle: the salt in its truth folder, or a new random salt."""
+"""Determines the salt of each phase in a bundle: the one in its ground truth folder, or a new random salt.
+
+The salt is a secret from which the public split and the bootstrap draws are derived.
+"""
 
 import gzip
 import zlib
@@ -15,7 +18,8 @@ from evaluator.bundle.mistakes import Mistakes
 
 NAMES = (salt.NAME, f"{salt.NAME}.gz")
 GZIPPED = b"\x1f\x8b"
-# Number of bytes to read. A valid salt is shorter, so the evaluator can detect a salt that is too long.
+# Only this many bytes of `salt.txt` are read. A valid salt is shorter, so the evaluator can still detect a salt that is
+# too long.
 READ_BYTES = 64
 UNSALTED = (
     "has no salt, because it was imported before salts existed: anybody who guesses the ground truth can confirm the "
@@ -28,26 +32,26 @@ SEEDED = {
 
 
 def with_salts(bundle: Bundle, kept: Mapping[str, str]) -> Bundle:
-    """Return the bundle with a salt for every phase.
+    """Return a copy of the bundle in which every phase has a salt.
 
-    `kept` maps the slugs of phases to their salts, which may be empty. Any other phase gets the salt in its truth
-    folder or, if there is none, a random salt.
+    `kept` maps the slugs of existing phases to their salts, which may be empty. Any other phase gets the salt in its
+    ground truth folder or, if there is none, a random salt.
     """
     phases = (replace(each, salt=kept.get(each.slug, own_salt(each.truth) or new_salt())) for each in bundle.phases)
     return replace(bundle, phases=tuple(phases))
 
 
 def with_example_salts(bundle: Bundle) -> Bundle:
-    """Return the bundle with a salt for every phase, for a check that imports nothing.
+    """Return a copy of the bundle in which every phase has a salt, for checking the bundle without importing it.
 
-    A phase without a salt in its truth folder gets a salt that depends only on its slug, so that checking a bundle
-    twice gives the same result. Such a salt is not secret and must not be stored.
+    A phase without a salt in its ground truth folder gets a salt that depends only on its slug, so that repeated checks
+    of a bundle give the same result. These salts are not secret and must not be stored.
     """
     return with_salts(bundle, {each.slug: own_salt(each.truth) or example_salt(each.slug) for each in bundle.phases})
 
 
 def example_salt(slug: str) -> str:
-    """Return the content of a non-secret `salt.txt` that is computed from the slug of a phase."""
+    """Return an example of a `salt.txt`, computed from the slug of a phase. This salt is not secret."""
     return f"{sha256(slug.encode()).hexdigest()[:32]}\n"
 
 
@@ -57,14 +61,14 @@ def new_salt() -> str:
 
 
 def own_salt(truth: Path) -> str:
-    """Return the first bytes of the `salt.txt` in a truth folder, or an empty value if there is no such file."""
+    """Return the start of the `salt.txt` in a ground truth folder. The result is empty if the file cannot be read."""
     path = next((path for name in NAMES if (path := truth / name).is_file()), None)
     if path is None:
         return ""
-    with suppress(OSError, EOFError, zlib.error):  # The evaluator reports a damaged file.
+    with suppress(OSError, EOFError, zlib.error):  # A damaged file is ignored here, because the evaluator reports it.
         with path.open("rb") as file:
             content = file.read(READ_BYTES)
-        if content.startswith(GZIPPED):  # A file with any of these names can be gzipped.
+        if content.startswith(GZIPPED):  # Both `salt.txt` and `salt.txt.gz` may be compressed with gzip.
             with gzip.open(path) as unpacked:
                 content = unpacked.read(READ_BYTES)
         return str(content, "ascii", "replace")
@@ -72,7 +76,7 @@ def own_salt(truth: Path) -> str:
 
 
 def report_salts(bundle: Bundle, mistakes: Mistakes) -> None:
-    """Warn about phases for which anybody can work out which images are public and which are private."""
+    """Warn about phases without a salt, and about split seeds that are ignored or can be guessed."""
     for phase in bundle.phases:
         if not phase.salt:
             mistakes.warn("no_salt", f"phase {phase.slug} {UNSALTED}", line=phase.line, key=phase.key)

@@ -11,7 +11,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def challenge_schema() -> Schema:
-    """Return the JSON Schema of challenge.yaml. It does not express rules that depend on other files or keys."""
+    """Return the JSON Schema of challenge.yaml. It omits rules that depend on other files or on several keys."""
     return {"$schema": DRAFT, "title": "challenge.yaml of Podium", **_mapping(CHALLENGE)}
 
 
@@ -29,7 +29,7 @@ def _mapping(keys: tuple[Key, ...]) -> Schema:
 
 
 def _described(key: Key) -> Schema:
-    """Return the schema of a key, including its description. An optional key may be null to select its default."""
+    """Return the JSON Schema of a key, with its description. Optional keys may be null, which selects the default."""
     value = _value(key)
     schema = value if key.required else {"anyOf": [value, {"type": "null"}]}
     about: Schema = {"description": " ".join(filter(None, (key.meaning, key.reveals)))}
@@ -50,7 +50,7 @@ def _value(key: Key) -> Schema:
 
 
 def _for_track(track: Track) -> Schema:
-    """Return the rule that a phase with this track may only set the parameters of the track."""
+    """Return a JSON Schema rule: phases with this track may only set the parameters of this track."""
     parameters = {
         "type": ["object", "null"],
         "additionalProperties": False,

@@ -1,7 +1,4 @@
-"""Reads one mapping of challenge.yaml according to the declarations of its keys.
-
-Keys that are not declared are reported.
-"""
+"""Reads a mapping in challenge.yaml. Values are checked against the declared keys, and unknown keys are reported."""
 
 from typing import Any
 
@@ -11,16 +8,18 @@ from evaluator.bundle.keys import Key
 from evaluator.bundle.mistakes import Mistakes
 from evaluator.bundle.values import NULL, InvalidValue, Moment, nearest, parameter
 
-LIST_MAX = 100  # Aliases can make a list of a small file very long, and every item is checked.
+# The length of lists is limited, because every item is checked, and YAML aliases can make the list of a small file very
+# long.
+LIST_MAX = 100
 
 
 def line_of(node: yaml.Node) -> int:
-    """Return the 1-based line where a node starts."""
+    """Return the line where a YAML node starts, counted from 1."""
     return int(node.start_mark.line) + 1
 
 
 class Section:
-    """A mapping of challenge.yaml.
+    """A mapping in challenge.yaml, such as the quota of a phase.
 
     Parameters
     ----------
@@ -64,38 +63,38 @@ class Section:
         self._values[name] = value
 
     def path(self, name: str) -> str:
-        """Return the path of a key of this mapping in challenge.yaml."""
+        """Return the full path of a key of this mapping, such as ``phases[0].slug``."""
         return f"{self._path}.{name}" if self._path else name
 
     def names(self) -> list[str]:
-        """Return all keys of a mapping in which any key is allowed."""
+        """Return the names of all keys in this mapping."""
         return list(self._values)
 
     def has(self, name: str) -> bool:
-        """Return whether a key has a value other than `null`."""
+        """Return whether this mapping has a value for a key. A value of `null` does not count."""
         return name in self._values and self._values[name].tag != NULL
 
     def line(self, name: str = "") -> int:
-        """Return the line of a key, or the first line of the section if the key is missing."""
+        """Return the line of a key, or the first line of this mapping if the key is missing."""
         return self._lines.get(name, line_of(self._node))
 
     def text(self, name: str) -> str:
-        """Return the value of a key as written in the file; an empty string if it is missing or not a plain value."""
+        """Return the value of a key as written in challenge.yaml; empty if the key is missing or not a plain value."""
         node = self._values.get(name)
         return str(node.value).strip() if isinstance(node, yaml.ScalarNode) else ""
 
     def wrong(self, name: str, code: str, message: str) -> None:
-        """Report an error at a key."""
+        """Report an error in the value of a key."""
         self.mistakes.add(code, message, line=self.line(name), key=self.path(name))
 
     def warn(self, name: str, code: str, message: str) -> None:
-        """Report a warning at a key."""
+        """Report a warning about the value of a key."""
         self.mistakes.warn(code, message, line=self.line(name), key=self.path(name))
 
     def take(self, name: str, **other: Any) -> Any:
-        """Return the value of a key, or its default if the key is missing, null or invalid.
+        """Return the value of a key, or the default if the key is missing, null or invalid.
 
-        An invalid value and a missing key that is required are reported. ``default`` replaces the declared default.
+        Invalid values and missing required keys are reported as errors. ``default`` replaces the declared default.
         """
         key = self._keys[name]
         default = other.get("default", key.default)
@@ -115,7 +114,10 @@ class Section:
         return value
 
     def parameters(self) -> dict[str, str | list[str]]:
-        """Return all values as strings, to be parsed as parameters of a track. Lists and mappings are reported."""
+        """Return the values of all keys as strings or lists of strings, which the track parses as its parameters.
+
+        Other values, such as mappings, are reported as errors.
+        """
         taken = {}
         for name in (name for name in self._values if self.has(name)):
             try:
@@ -125,14 +127,14 @@ class Section:
         return taken
 
     def section(self, name: str) -> "Section":
-        """Return the mapping under a key; empty if there is none."""
+        """Return the mapping that is the value of a key. It is empty if the key is missing."""
         key = self._keys[name]
         empty = yaml.MappingNode("tag:yaml.org,2002:map", [], start_mark=self._node.start_mark)
         node = self._values[name] if self.has(name) else empty
         return Section(node, key.keys, self.mistakes, path=self.path(name), is_open=key.by_track)
 
     def sections(self, name: str) -> list["Section"]:
-        """Return the mappings of the list under a key."""
+        """Return the mappings in the list that is the value of a key."""
         if not self.has(name):
             return []
         node = self._values[name]

@@ -1,4 +1,4 @@
-"""Prepares the truths of a bundle with the `podium` program."""
+"""Prepares the ground truths of a bundle with the `podium prepare` command."""
 
 import shutil
 from collections.abc import Callable, Mapping
@@ -14,18 +14,21 @@ from evaluator.bundle.salts import NAMES
 from evaluator.catalog import TRACKS, Track, TruthFile
 from evaluator.problems import Problem
 
-USAGES = ("usage.csv", "usage.csv.gz")  # If a truth folder contains a usage file, the split settings are ignored.
+# Names of a usage file, which assigns images to splits. If a ground truth folder contains one, the split settings are
+# ignored.
+USAGES = ("usage.csv", "usage.csv.gz")
 
-# Runs `podium WORDS… --json` and returns its output, which contains `errors` if the truth or submission is invalid.
+# The type of a function that runs `podium WORDS… --json` and returns the JSON output. The output contains `errors` if
+# the ground truth or submission is invalid.
 Podium = Callable[..., dict[str, Any]]
 
 
 class TruthSource(Protocol):
-    """A truth folder with the settings of the phase that it belongs to."""
+    """The interface of a ground truth folder together with the settings of its phase."""
 
     @property
     def slug(self) -> str:
-        """Return the short name of the phase."""
+        """Return the slug of the phase."""
 
     @property
     def track(self) -> str:
@@ -33,7 +36,7 @@ class TruthSource(Protocol):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of the track."""
+        """Return the values of the track's parameters in this phase."""
 
     @property
     def public_share(self) -> float:
@@ -41,42 +44,42 @@ class TruthSource(Protocol):
 
     @property
     def split_seed(self) -> int:
-        """Return the seed of the split."""
+        """Return the seed that determines which images are public if there is no salt."""
 
     @property
     def salt(self) -> str:
-        """Return the content of salt.txt, which may be empty."""
+        """Return the content of `salt.txt`, or an empty string if the phase has no salt."""
 
     @property
     def truth(self) -> Path:
-        """Return the truth folder."""
+        """Return the path of the ground truth folder."""
 
     @property
     def usage(self) -> Path | None:
-        """Return the usage file next to the truth folder, if any."""
+        """Return the path of the usage file next to the ground truth folder, or None if there is none."""
 
     @property
     def sample(self) -> Path | None:
-        """Return the sample submission from the organizers, if any."""
+        """Return the path of the sample submission from the organizers, or None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTruth:
-    """A prepared truth in a workspace.
+    """The files and properties that result from preparing a ground truth.
 
     Attributes
     ----------
     sha256 : str
     images : int
     compiled, sample : Path
-        The prepared truth and the sample submission. Without a sample from the organizers, a template submission is
-        used.
+        The prepared ground truth, and the sample submission. If the organizers provide no sample submission, this is a
+        template submission.
     candidates : Path or None
-        The list of candidates, if the track has one.
+        The list of all possible answers, if the track provides it to participants.
     added : list of Path
-        Truth files from outside the truth folder: the usage file and the salt.
+        Ground truth files that are not in the ground truth folder: the usage file and the salt.
     private : bool
-        Whether the truth has private images.
+        Whether the ground truth has private images.
     warnings : list of Problem
     ceiling : dict
         The best possible score on each split.
@@ -96,10 +99,8 @@ class PreparedTruth:
 def prepare(phase: TruthSource, workspace: Path, podium: Podium, *options: str) -> PreparedTruth:
     """Check and compile a ground truth. ``options`` are additional options for `podium prepare`.
 
-    Raises InvalidBundle if the ground truth has faults.
-
-    If the phase has a salt, files that are available to participants but reveal answers are reported as faults too.
-    Phases that were imported before salts existed are exempt from this check.
+    Raises InvalidBundle if the ground truth has faults. If the phase has a salt, data that participants can see and
+    that reveals answers is also a fault. Phases that were imported before salts existed are exempt from this check.
     """
     track = TRACKS[phase.track]
     compiled, sample = (workspace / f"{phase.slug}.{kind}" for kind in ("podium", track.form.suffix))
@@ -127,7 +128,7 @@ def prepare(phase: TruthSource, workspace: Path, podium: Podium, *options: str) 
 
 
 def _nothing_to_score(phase: TruthSource, made: Mapping[str, Any]) -> Problem:
-    """Return the fault of a truth with which no submission could have a score."""
+    """Return the fault that is reported if no submission can be scored with a ground truth."""
     track = TRACKS[phase.track]
     empty = [one["file"] for one in made["warnings"] if one["code"] == "truth_no_rows"]
     file = empty[0] if empty else next(file.name for file in track.truth_files if file.required)
@@ -136,23 +137,29 @@ def _nothing_to_score(phase: TruthSource, made: Mapping[str, Any]) -> Problem:
 
 
 def missing_files(track: Track, truth: Path) -> list[TruthFile]:
-    """Return the files that a track needs but that are missing from its truth folder."""
+    """Return the ground truth files that a track requires and that are missing from a folder."""
     return track.missing(lambda name: exists(truth / name))
 
 
 def other_track(track: Track, truth: Path) -> str:
-    """Return a hint if a truth folder has the files of another track, as the end of a sentence."""
+    """Return a hint if a ground truth folder contains the files of another track, otherwise an empty string.
+
+    The hint is meant to follow a sentence in a message.
+    """
     others = [other.name for other in TRACKS.values() if other is not track and not missing_files(other, truth)]
     return f". The folder has the files of {' and of '.join(others)}; correct `track` or the files" if others else ""
 
 
 def exists(path: Path) -> bool:
-    """Return whether a file or folder exists, or a gzipped file of this name."""
+    """Return whether a file or folder exists, either with this name or as a gzipped file."""
     return path.exists() or path.with_name(f"{path.name}.gz").is_file()
 
 
 def _added_files(phase: TruthSource, workspace: Path) -> list[Path]:
-    """Return the truth files from outside the truth folder: a usage file next to the folder, and the stored salt."""
+    """Return the ground truth files that are not in the ground truth folder: the usage file and the stored salt.
+
+    If the phase has a salt and the folder has none, the salt is written to a file in the workspace.
+    """
     added = [phase.usage] if phase.usage else []
     if phase.salt and not any((phase.truth / name).is_file() for name in NAMES):
         folder = workspace / f"{phase.slug}.added"
@@ -173,7 +180,7 @@ def _arguments(phase: TruthSource, added: list[Path]) -> list[str]:
 
 
 def settings_of(parameters: Mapping[str, Any]) -> list[str]:
-    """Return the parameters of a phase as command-line options."""
+    """Return the parameters of a phase as command-line options of the form ``--set NAME=VALUE``."""
     words = []
     for name, value in parameters.items():
         words += ["--set", f"{name}={'/'.join(map(repr, value)) if isinstance(value, list) else value}"]
@@ -181,7 +188,7 @@ def settings_of(parameters: Mapping[str, Any]) -> list[str]:
 
 
 def locate(file: str | None, phase: TruthSource) -> str:
-    """Return the path of a truth file relative to the bundle."""
+    """Return the path of a ground truth file relative to the folder of the bundle."""
     beside = phase.usage is not None and file in ("usage.csv", phase.usage.name)
     folder = f"phases/{phase.slug}" if beside else f"phases/{phase.slug}/truth"
     return f"{folder}/{file}" if file else folder

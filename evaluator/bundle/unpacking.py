@@ -1,4 +1,4 @@
-"""Copies or unpacks a bundle to a temporary folder. Neither folders nor zip files are trusted."""
+"""Copies or unpacks a bundle to a temporary folder. Paths, file types and sizes are checked."""
 
 import errno
 import stat
@@ -18,9 +18,10 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 @contextmanager
 def opened(path: Path, limits: BundleLimits = DEFAULTS) -> Iterator[Path]:
-    """Yield a temporary folder that contains the regular files of the bundle. The folder is removed afterwards.
+    """Yield a temporary folder that contains the files of a bundle. The folder is removed afterwards.
 
-    Raises InvalidBundle if the bundle contains anything other than regular files and folders.
+    Raises InvalidBundle if the bundle contains anything other than regular files and folders, or exceeds the size
+    limits.
     """
     with TemporaryDirectory(prefix="bundle-", dir=limits.workspace) as folder:
         mistakes, top = Mistakes(), Path(folder)
@@ -35,7 +36,7 @@ def opened(path: Path, limits: BundleLimits = DEFAULTS) -> Iterator[Path]:
 
 @contextmanager
 def _reported(mistakes: Mistakes, file: str) -> Iterator[None]:
-    """Report unreadable files as errors. A full disk is not the bundle's fault, so this exception is not caught."""
+    """Report files that cannot be read as errors of the bundle. Errors caused by a full disk are raised again."""
     try:
         yield
     except OSError as error:
@@ -45,7 +46,11 @@ def _reported(mistakes: Mistakes, file: str) -> Iterator[None]:
 
 
 def _unpack(path: Path, folder: Path, mistakes: Mistakes, limits: BundleLimits) -> Path:
-    """Extract a zip file. Return the folder with challenge.yaml: the top level, or the only folder at the top level."""
+    """Extract a zip file, and return the folder that should contain challenge.yaml.
+
+    If the zip file has only one top-level entry and this entry is a folder, this folder is returned. Otherwise, the
+    files are at the top level.
+    """
     if not path.is_file():
         mistakes.add("missing_file", "no such file or folder", file=path.name)
     mistakes.stop_if_any()
@@ -64,7 +69,7 @@ def _unpack(path: Path, folder: Path, mistakes: Mistakes, limits: BundleLimits) 
 
 
 def _checked(archive: ZipFile, file: str, mistakes: Mistakes, limits: BundleLimits) -> dict[str, ZipInfo]:
-    """Return a dict of the files to extract, with their names as keys. Report everything that is not allowed."""
+    """Return the zip entries to extract, keyed by file name. Report names, links and sizes that are not allowed."""
     entries = [entry for entry in archive.infolist() if not entry.is_dir() and not is_clutter(entry.filename)]
     files: dict[str, ZipInfo] = {}
     for entry in entries[:MAX_ENTRIES]:
@@ -98,7 +103,7 @@ def _fault(entry: ZipInfo) -> tuple[str, str] | None:
 
 
 def _extract(archive: ZipFile, entry: ZipInfo, target: Path) -> None:
-    """Extract one file. `zipfile` reads at most the declared size, which has been checked."""
+    """Extract one file of a zip archive. `zipfile` reads no more than the declared size, which has been checked."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as source, target.open("xb") as copy:
         while chunk := source.read(CHUNK_BYTES):

@@ -1,6 +1,6 @@
-"""Kinds of values in challenge.yaml. A kind converts a YAML node to a value, and has a JSON Schema for editors.
+"""Kinds of values in challenge.yaml. A kind converts a YAML node to a Python value, and provides a JSON Schema.
 
-A kind parses the text of a value itself. YAML tags therefore never create objects, and `title: 2019` is a string.
+Each kind parses the text of a value itself. Therefore, YAML tags never create objects, and `title: 2019` is a string.
 """
 
 import re
@@ -28,32 +28,32 @@ Schema = dict[str, Any]
 
 
 class InvalidValue(ValueError):
-    """A value that is not allowed. The message says what is expected."""
+    """Raised if a value in challenge.yaml is not allowed. The message describes what is expected."""
 
 
 class Kind(Protocol):
-    """A kind of value. ``text`` describes the allowed values."""
+    """The interface of a kind of value in challenge.yaml, such as an integer or a date."""
 
     @property
     def text(self) -> str:
         """Return a description of the allowed values."""
 
     def read(self, node: yaml.Node) -> Any:
-        """Return the value of a YAML node. Raises InvalidValue if the value is not allowed."""
+        """Return the Python value of a YAML node. Raises InvalidValue if the value is not allowed."""
 
     def schema(self) -> Schema:
-        """Return the JSON Schema of the value."""
+        """Return the JSON Schema for values of this kind."""
 
 
 def written(node: yaml.Node) -> str:
-    """Return a plain value (a YAML scalar) as it is written."""
+    """Return the text of a YAML scalar, without white space around it. Raises InvalidValue for other nodes."""
     if not isinstance(node, yaml.ScalarNode) or node.tag not in PLAIN:
         raise InvalidValue("expected one plain value")
     return str(node.value).strip()
 
 
 def written_text(node: yaml.Node) -> str:
-    """Return the text of a plain value that is not a truth value, such as ``yes`` without quotes."""
+    """Return the text of a YAML scalar. Raises InvalidValue for Booleans such as ``yes`` without quotes."""
     value = written(node)
     if node.tag == BOOLEAN:
         raise InvalidValue(f"{value!r} is a truth value in YAML; write it in quotes to make it a text")
@@ -61,14 +61,14 @@ def written_text(node: yaml.Node) -> str:
 
 
 def nearest(word: str, known: Collection[str]) -> str:
-    """Return a sentence that suggests the most similar known word; empty if no known word is similar."""
+    """Return a sentence that suggests the most similar known word, or an empty string if no known word is similar."""
     near = get_close_matches(word, list(known), n=1)
     return f"did you mean {near[0]}?" if near else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One line of text with at most ``most`` characters."""
+    """A kind of value: one line of text with at most ``most`` characters."""
 
     most: int
 
@@ -78,56 +78,56 @@ class Text:
         return f"one line of at most {self.most} characters"
 
     def read(self, node: yaml.Node) -> str:
-        """Return the line, with every run of white space replaced by one space."""
+        """Return the text of a YAML node on one line. Every run of white space is replaced by one space."""
         try:
             return one_line(written_text(node), self.most)
         except ValueError as error:
             raise InvalidValue(str(error)) from None
 
     def schema(self) -> Schema:
-        """Return the JSON Schema of the value. It allows numbers, because ``title: 2019`` is read as a string."""
+        """Return the JSON Schema. Numbers are allowed too, because ``title: 2019`` is read as a string."""
         return {"type": ["string", "number"], "minLength": 1, "maxLength": self.most}
 
 
 @dataclass(frozen=True, slots=True)
 class Slug:
-    """A short name that is part of URLs."""
+    """A kind of value: a short name that is part of URLs."""
 
     text: str = "lower-case letters, digits and single hyphens, at most 80 characters"
 
     def read(self, node: yaml.Node) -> str:
-        """Return the short name."""
+        """Return the short name in a YAML node."""
         value = written_text(node)
         if not SLUG.fullmatch(value) or len(value) > 80:
             raise InvalidValue(f"{value!r} is not a short name: {self.text}")
         return value
 
     def schema(self) -> Schema:
-        """Return the JSON Schema of the value."""
+        """Return the JSON Schema for short names."""
         return {"type": ["string", "integer"], "pattern": f"^{SLUG.pattern}$", "maxLength": 80}
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A team name, as shown on leaderboards."""
+    """A kind of value: the name of a baseline, with the same rules as for team names."""
 
     text: str = f"a name of at most {NAME_CHARACTERS} characters, with at least one letter or digit"
 
     def read(self, node: yaml.Node) -> str:
-        """Return the name as leaderboards show it."""
+        """Return the name in a YAML node, normalized as on leaderboards."""
         try:
             return clean_name(written_text(node), NAME_CHARACTERS)
         except BadName as error:
             raise InvalidValue(str(error)) from None
 
     def schema(self) -> Schema:
-        """Return the JSON Schema of the value."""
+        """Return the JSON Schema for names."""
         return {"type": ["string", "number"], "minLength": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """A whole number from ``low`` to ``high``."""
+    """A kind of value: a whole number from ``low`` to ``high``."""
 
     low: int
     high: int
@@ -138,20 +138,20 @@ class Integer:
         return f"a whole number from {self.low} to {self.high}"
 
     def read(self, node: yaml.Node) -> int:
-        """Return the number."""
+        """Return the integer in a YAML node."""
         value = written(node)
         if not INTEGER.fullmatch(value) or not self.low <= int(value) <= self.high:
             raise InvalidValue(f"{value!r} is not {self.text}")
         return int(value)
 
     def schema(self) -> Schema:
-        """Return the JSON Schema of the value."""
+        """Return the JSON Schema for integers in this range."""
         return {"type": "integer", "minimum": self.low, "maximum": self.high}
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number from ``low`` to ``high``. If ``above`` is true, ``low`` itself is not allowed."""
+    """A kind of value: a number from ``low`` to ``high``. If ``above`` is true, ``low`` itself is not allowed."""
 
     low: float
     high: float
@@ -165,7 +165,7 @@ class Number:
         return f"a number from {self.low:g} to {self.high:g}"
 
     def read(self, node: yaml.Node) -> float:
-        """Return the number."""
+        """Return the number in a YAML node."""
         value = written(node)
         number = float(value) if NUMBER.fullmatch(value) else float("nan")
         if not isfinite(number) or not self.low <= number <= self.high or (self.above and number == self.low):
@@ -173,43 +173,43 @@ class Number:
         return number
 
     def schema(self) -> Schema:
-        """Return the JSON Schema of the value."""
+        """Return the JSON Schema for numbers in this range."""
         return {"type": "number", "exclusiveMinimum" if self.above else "minimum": self.low, "maximum": self.high}
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """True or false."""
+    """A kind of value: true or false."""
 
     text: str = "true or false"
 
     def read(self, node: yaml.Node) -> bool:
-        """Return the value."""
+        """Return the Boolean in a YAML node."""
         value = written(node).lower()
         if value not in SWITCHES:
             raise InvalidValue(f"{value!r} is neither true nor false")
         return SWITCHES[value]
 
     def schema(self) -> Schema:
-        """Return the JSON Schema of the value."""
+        """Return the JSON Schema for Booleans."""
         return {"type": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A date and time. A time without a time zone is in UTC.
+    """A kind of value: a date and time. A time without a time zone is read as UTC.
 
     Attributes
     ----------
     begins : bool
-        Whether something begins at this time. If so, a time in the past causes no warning.
+        Whether the value is the time at which something begins. If so, a time in the past causes no warning.
     """
 
     begins: bool = False
     text: str = f"a time from {FIRST_YEAR} on, such as 2026-06-01T00:00:00Z"
 
     def read(self, node: yaml.Node) -> datetime:
-        """Return the time in UTC."""
+        """Return the time in a YAML node, converted to UTC."""
         value = written(node)
         try:
             time = datetime.fromisoformat(value)
@@ -218,7 +218,7 @@ class Moment:
             raise InvalidValue(f"{value!r} is not {self.text}") from None
 
     def warnings(self, node: yaml.Node) -> Iterator[tuple[str, str]]:
-        """Yield the code and message of each warning about a valid but suspicious time."""
+        """Yield the code and message of each warning about a time that is valid but probably not intended."""
         value = written(node)
         if datetime.fromisoformat(value).tzinfo is None:
             yield "no_time_zone", f"has no time zone, so it is read as UTC; write {iso_utc(self.read(node))}"
@@ -226,13 +226,13 @@ class Moment:
             yield "date_in_past", f"{value} is in the past"
 
     def schema(self) -> Schema:
-        """Return the JSON Schema of the value."""
+        """Return the JSON Schema for times."""
         return {"type": "string", "pattern": r"^\s*(19|[2-9][0-9])[0-9]{2}-?([0-9]{2}-?[0-9]{2}|W[0-9])"}
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several words."""
+    """A kind of value: one of several words."""
 
     words: Collection[str]
 
@@ -250,18 +250,18 @@ class Choice:
         return value
 
     def schema(self) -> Schema:
-        """Return the JSON Schema of the value."""
+        """Return the JSON Schema, which lists the allowed words."""
         return {"enum": list(self.words)}
 
 
 @dataclass(frozen=True, slots=True)
 class Domains:
-    """A list of email domains."""
+    """A kind of value: a list of email domains."""
 
     text: str = "a list of email domains, such as [example.org]"
 
     def read(self, node: yaml.Node) -> str:
-        """Return the domains as one string, separated by spaces."""
+        """Return the email domains in a YAML node as one string, separated by spaces."""
         if not isinstance(node, yaml.SequenceNode):
             raise InvalidValue(f"expected {self.text}")
         try:
@@ -270,11 +270,11 @@ class Domains:
             raise InvalidValue(str(error)) from None
 
     def schema(self) -> Schema:
-        """Return the JSON Schema of the value."""
+        """Return the JSON Schema for lists of email domains."""
         pattern = f"^{DOMAIN.pattern}$".replace("a-z", "A-Za-z")
         return {"type": "array", "items": {"type": "string", "pattern": pattern}}
 
 
 def parameter(node: yaml.Node) -> str | list[str]:
-    """Return the value of a parameter as a string or a list of strings. The track converts it to the right type."""
+    """Return the value of a track's parameter as a string or a list of strings, which the track will parse."""
     return [written(part) for part in node.value] if isinstance(node, yaml.SequenceNode) else written(node)

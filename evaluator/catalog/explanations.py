@@ -1,4 +1,4 @@
-"""Declares the tables and columns of explanations, and describes the words in the table cells."""
+"""Declares the tables and columns that explain a score, and describes the words in the table cells."""
 
 from evaluator.catalog.schema import POSITIVES, ReportColumn, ReportTable
 
@@ -30,9 +30,9 @@ SUMS = {
 
 
 def errors(metric: str, title: str, meanings: dict[str, str]) -> tuple[ReportTable, ReportTable]:
-    """Return two tables: one with a row for each kind of error, and one for all false positives and all misses.
+    """Return the declarations of two tables: one by kind of error, and one for all false positives and all misses.
 
-    Each row gives the amount by which ``metric`` would rise if the errors in that row were fixed.
+    Each row contains the amount by which ``metric`` would rise if the errors in this row were fixed.
     """
     columns = (
         ReportColumn("kind", "Kind", "text"),

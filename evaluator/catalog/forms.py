@@ -1,4 +1,4 @@
-"""Defines the types that describe the submission format of a track and the file layouts that it allows."""
+"""Defines types for the format of submissions to a track, and for the file layouts that this format allows."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +10,7 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a row, one token of a prediction string, or one key of a JSON object.
+    """A value in a submission: a column of a row, a token of a prediction string, or a key of a JSON object.
 
     A column of kind ``file`` contains the file name of an image, with or without folders. A column of kind ``unread``
     is ignored and may contain anything.
@@ -40,15 +40,15 @@ class Form:
     Attributes
     ----------
     kind : str
-        ``table``: CSV with a header; ``rows``: CSV without one; ``json``.
+        ``table`` for CSV with a header, ``rows`` for CSV without a header, or ``json``.
     columns : tuple of Column
         The columns of a row, or the keys of JSON objects.
     example : str
         A row of a CSV file, or a whole JSON file.
     tokens : tuple of Column
-        The tokens of one prediction, for tables that may also have one row per image, with a prediction string.
+        The tokens of one prediction in a prediction string. If there are any, tables may also have one row per image.
     string_example : str
-        A prediction string.
+        An example of a prediction string.
     of_image : tuple of Column
         The columns that describe the image; every row begins with them.
     one_each : bool
@@ -65,7 +65,7 @@ class Form:
 
     @property
     def suffix(self) -> str:
-        """The file name extension, without the dot."""
+        """The file name extension of submissions, without the dot."""
         return "json" if self.kind == "json" else "csv"
 
     @property
@@ -83,7 +83,7 @@ class Form:
 
     @property
     def predicted(self) -> tuple[Column, ...]:
-        """The columns of a prediction: those after the columns that describe the image."""
+        """The columns that describe a prediction, without those that describe the image."""
         return self.columns[len(self.of_image) :]
 
     @property
@@ -98,7 +98,7 @@ class Form:
 
     @property
     def empty_file(self) -> str:
-        """The content of the smallest file in this format: a header, no content, or an empty JSON list or object.
+        """The content of the smallest file in this format: a header, nothing, or an empty JSON list or object.
 
         >>> Form("json", (), '[{"a": 1}]').empty_file
         '[]'

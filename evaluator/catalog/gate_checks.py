@@ -1,11 +1,11 @@
-"""Declares the checks of the gate: tests that a ground truth must pass before its phase opens; see `evaluator.gate`."""
+"""Declares the gate: checks that a ground truth must pass before its phase opens. `evaluator.gate` runs the checks."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class GateCheck:
-    """One check of the gate.
+    """A check of the gate, which a ground truth must pass before its phase opens.
 
     Attributes
     ----------

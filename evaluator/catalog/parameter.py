@@ -1,4 +1,4 @@
-"""Defines how a track declares its parameters."""
+"""Defines the type that declares a parameter of a track."""
 
 from dataclasses import dataclass
 from math import isfinite
@@ -27,12 +27,11 @@ class Parameter:
     words : (str, str)
         The words for true and false in signatures, if the parameter is Boolean.
     quiet_default : bool
-        Whether signatures leave out the parameter if it has its default value.
+        Whether signatures omit the parameter if it has its default value.
     shapes_truth : bool
-        Whether a prepared truth depends on this parameter.
+        Whether a prepared ground truth depends on this parameter.
     only_with : (str, str) or None
-        Name and value of another parameter. If this parameter differs from its default, the other parameter must have
-        that value.
+        Name and value of another parameter, which are required if this parameter differs from its default.
     """
 
     name: str
@@ -97,7 +96,7 @@ class Parameter:
         return number
 
     def written(self, value: Any) -> str:
-        """Return ``value`` as it is written in signatures.
+        """Return ``value`` as a string, as written in signatures.
 
         >>> Parameter("w", 1.0, "weight").written(1.0)
         '1'
@@ -109,5 +108,5 @@ class Parameter:
         return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
     def in_signature(self, value: Any) -> bool:
-        """Return whether a phase's signature states this parameter if it has this value."""
+        """Return whether the signature of a score contains this parameter if it has the given value."""
         return bool(self.short) and not (self.quiet_default and value == self.default)

@@ -11,7 +11,7 @@ from evaluator.problems import MOST_DEFECTS, InvalidParameters
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on a submitted file. If a limit is exceeded, a defect is reported and the rest of the file is not read.
+    """Limits on a submitted file. If a limit is exceeded, a defect is reported and reading stops.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class TruthFile:
-    """A plain or gzipped file in a truth folder or, if the name ends with a slash, a subfolder.
+    """A file in a ground truth folder, plain or gzipped. If the name ends with a slash, it is a subfolder.
 
     Attributes
     ----------
@@ -53,10 +53,10 @@ class TruthFile:
     meaning : str
     required : bool
     extras : tuple of str
-        Optional columns. They do not change the score, but reports get a table with the score for each value in such a
-        column.
+        Optional columns. They do not change the score. For each of these columns, reports have a table with the score
+        for each value in the column.
     or_else : tuple of str
-        Files that can be provided together instead of this file, even if it is required.
+        Names of files that can replace this file if all of them are provided, even if this file is required.
     """
 
     name: str
@@ -89,8 +89,8 @@ class Metric:
     brief : str
         The column heading on leaderboards. If empty, leaderboards show the metric only if it is the headline metric.
     share : str
-        ``plain`` for a proportion (hits divided by trials), ``mean`` for a mean of proportions, empty for any other
-        metric. For proportions near 0 and 1, confidence intervals are computed by a special method.
+        ``plain`` for a proportion (hits divided by trials), ``mean`` for a mean of proportions, empty for other
+        metrics. Proportions near 0 and 1 need a special method for confidence intervals.
     """
 
     name: str
@@ -104,7 +104,8 @@ class Metric:
 class ReportColumn:
     """A column of a table in a report.
 
-    The kind of a column is a fraction from 0 to 1, the gain in a score, any other number, a string, or a Boolean.
+    The column contains fractions from 0 to 1, gains in a score, other numbers, strings, or Booleans, depending on its
+    kind.
     """
 
     name: str
@@ -117,7 +118,7 @@ POSITIVES = ReportColumn("truths", "Objects", "number")
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """A report table in addition to the table of classes, such as the score by background.
+    """A table in a report, in addition to the table of classes. An example is the score by background.
 
     Attributes
     ----------
@@ -138,7 +139,7 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class Modules:
-    """Names of the modules that implement a track. Names are used so that the web process does not import numpy.
+    """The names of the modules that implement a track. The web process need not import the modules, which load numpy.
 
     Only a scorer is required. :mod:`evaluator.tracks` loads the modules, which implement the protocols in
     :mod:`evaluator.tracks.interface`.
@@ -148,7 +149,7 @@ class Modules:
     scorer : str
         Name of the module that defines ``SCORER``, the reference implementation.
     compiler : str
-        Name of the module that compiles truth folders; if empty, the scorer compiles them.
+        Name of the module that compiles ground truth folders; if empty, the scorer compiles them.
     fast_path : str
         Name of the module that scores with compiled kernels.
     explanation : str
@@ -157,7 +158,7 @@ class Modules:
         Name of the module that defines ``SYNTHESIZER``, which generates data. If empty, the data is generated from the
         declared columns.
     statistics : str
-        Name of the module that describes a truth to its organizers; if empty, only the images are counted.
+        Name of the module that describes a ground truth to its organizers; if empty, only the images are counted.
     """
 
     scorer: str
@@ -170,12 +171,13 @@ class Modules:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """The declaration of a track: its files, parameters, metrics and tables.
+    """The declaration of a track: its files, parameters, metrics and report tables.
 
     Attributes
     ----------
     truth : tuple of TruthFile
-        The files that are specific to this track; :attr:`truth_files` adds those that every track may have.
+        The ground truth files that are specific to this track. :attr:`truth_files` adds the files that every track may
+        have.
     metrics : tuple of Metric
         The first metric is the headline.
     class_word : str
@@ -224,13 +226,13 @@ class Track:
 
     @property
     def truth_files(self) -> tuple[TruthFile, ...]:
-        """Every file that a truth folder may contain. Tracks can redeclare ``images.csv`` to add columns."""
+        """All files that a ground truth folder may contain. Tracks can redeclare ``images.csv`` to add columns."""
         shared = (file for file in (IMAGES, USAGE, SALT) if file.name not in {mine.name for mine in self.truth})
         return (*self.truth, *shared)
 
     @property
     def headline(self) -> str:
-        """Name of the first metric; leaderboards are sorted by it."""
+        """Name of the headline metric, by which leaderboards are sorted."""
         return self.metrics[0].name
 
     @property
@@ -239,7 +241,7 @@ class Track:
         return tuple(metric for metric in self.metrics if metric.brief)
 
     def missing(self, is_present: Callable[[str], bool]) -> list[TruthFile]:
-        """Return the required ground truth files that are missing and that no other files replace."""
+        """Return the required ground truth files that are missing and not replaced by other files."""
         return [
             file
             for file in self.truth_files
@@ -247,11 +249,11 @@ class Track:
         ]
 
     def shaping(self, resolved: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters that a prepared truth depends on. ``resolved`` is the result of :meth:`resolve`."""
+        """Return those values in ``resolved`` that affect a prepared ground truth. ``resolved`` has all parameters."""
         return {parameter.name: resolved[parameter.name] for parameter in self.parameters if parameter.shapes_truth}
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of all parameters: the given values, and defaults for the others.
+        """Return the values of all parameters: the given values, and the defaults of all other parameters.
 
         Raises
         ------

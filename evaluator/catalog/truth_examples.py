@@ -1,4 +1,4 @@
-"""Provides examples of ground truth files for the handbook. The files of each track form a valid ground truth."""
+"""Provides examples of ground truth files for the handbook. The examples of each track form a valid ground truth."""
 
 from collections.abc import Mapping
 
@@ -81,4 +81,7 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
         "usage.csv": "ImageID,Usage\n0ab390d15ad8445.png,Public\ne65821c2fdd0467.png,Private\n",
     },
 }
-"""Content of truth files by track and file name. `salt.txt` has no example, because a salt must be secret."""
+"""Example contents of ground truth files, by track and file name.
+
+There is no example of `salt.txt`, because a salt must be secret.
+"""

@@ -1,7 +1,7 @@
-"""The ``podium`` command line. It runs a command, and converts exceptions to messages and exit codes.
+"""The ``podium`` command line. It runs commands, and converts exceptions to messages and exit codes.
 
-A command is a module of this package with ``declare(parser)`` and ``run(arguments)``. The module is imported only when
-the command is run, so ``podium tracks`` does not load numpy.
+Each command is a module of this package with the functions ``declare(parser)`` and ``run(arguments)``. A module is
+imported only when its command is run, so ``podium tracks`` does not load numpy.
 """
 
 import errno
@@ -43,7 +43,7 @@ COMMANDS = {
 }
 
 
-# Commands that talk to a server: for each command, its module in `evaluator.client` and its help text.
+# Commands that communicate with a server. Each value contains the module in `evaluator.client` and the help text.
 SERVER_COMMANDS = {
     "login": ("accounts", "log in to a server: podium login URL"),
     "logout": ("accounts", "revoke this machine's token and delete it"),
@@ -67,14 +67,14 @@ class Command(Protocol):
     """The interface of a module that implements a command."""
 
     def declare(self, parser: Parser) -> None:
-        """Add the arguments of the command."""
+        """Add the arguments of the command to its parser."""
 
     def run(self, arguments: Namespace) -> int:
         """Run the command, print its result and return the exit code."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code. Exceptions become messages and exit codes.
+    """Run the ``podium`` command line and return its exit code. Exceptions become messages and exit codes.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except SystemExit as stop:  # argparse raises SystemExit after --help and --version.
         return int(stop.code or 0)
-    except BrokenPipeError:  # The program that reads the output has closed it, as in `podium … | head`.
+    except BrokenPipeError:  # The program that reads the output has exited early, for example in `podium … | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.BROKEN_PIPE
     except KeyboardInterrupt:
@@ -129,7 +129,7 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _command(name: str) -> tuple[Command, str]:
-    """Import the module of a command, and return the command and its help text."""
+    """Import the module of a command. Return the command and its help text."""
     if name in COMMANDS:
         return cast(Command, import_module(f"{__name__}.{name.replace('-', '_')}")), COMMANDS[name]
     module, meaning = SERVER_COMMANDS[name]
@@ -162,7 +162,8 @@ def _command_parser() -> Parser:
         help="the command to run; see `podium COMMAND --help`",
     )
     rest = parser.add_argument("rest", nargs=REMAINDER, metavar="…", help="arguments of the command")
-    rest.required = False  # If the command itself is missing, argparse should not report its arguments as missing too.
+    # If no command is given, argparse would otherwise also report the arguments of the command as missing.
+    rest.required = False
     return parser
 
 

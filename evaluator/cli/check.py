@@ -29,7 +29,7 @@ from evaluator.scoring import check, check_with_kit
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of the command."""
+    """Add the arguments of ``podium check`` to its parser."""
     parser.add_argument(
         "what", nargs="?", metavar="TRACK", help=f"{', '.join(TRACKS)}; with --kit or --challenge, the file to check"
     )
@@ -87,7 +87,7 @@ def _check_with_fetched_kit(arguments: Namespace) -> int:
     if not (arguments.submission or arguments.what):
         raise WrongUsage("specify the file: podium check --challenge CHALLENGE FILE")
     _take_file(arguments)
-    # Imported only here, because only a check with a fetched kit needs httpx.
+    # The module evaluator.client.files imports httpx, which is only needed to download a kit.
     client = import_module("evaluator.client.files")
     with TemporaryDirectory() as folder, progress() as tell:
         arguments.kit = Path(folder) / "kit.json"
@@ -99,7 +99,7 @@ def _check_with_fetched_kit(arguments: Namespace) -> int:
 
 
 def _take_file(arguments: Namespace) -> None:
-    """Treat the only positional argument as the submission, because the kit already determines the track."""
+    """Use the positional argument as the submission file. No track is needed, because the kit determines the track."""
     try:
         arguments.submission, arguments.track = arguments.submission or existing_file(arguments.what), None
     except ArgumentTypeError as error:

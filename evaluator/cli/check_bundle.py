@@ -1,4 +1,4 @@
-"""Implements ``podium check-bundle``, which lists every error that importing a challenge bundle would report."""
+"""Implements ``podium check-bundle``, which lists all errors that an import of a challenge bundle would report."""
 
 import json
 import subprocess
@@ -27,7 +27,7 @@ AT_FAULT = (Exit.DONE, Exit.INVALID_SUBMISSION, Exit.INVALID_TRUTH)
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of the command."""
+    """Add the arguments of ``podium check-bundle`` to its parser."""
     parser.add_argument("bundle", type=_existing, metavar="BUNDLE", help="folder or zip file with challenge.yaml")
     parser.add_argument("--strict", action="store_true", help="treat every warning as an error")
     add_json(parser)
@@ -50,7 +50,7 @@ def run(arguments: Namespace) -> int:
 
 
 def check_bundle(path: Path, *, strict: bool = False) -> tuple[list[Problem], list[Problem]]:
-    """Return the errors and the warnings of a bundle. With ``strict``, warnings count as errors."""
+    """Return the errors and the warnings of a bundle. If ``strict`` is true, warnings count as errors."""
     mistakes = Mistakes(strict=strict)
     try:
         with opened(path) as folder, TemporaryDirectory(prefix="check-") as workspace:
@@ -66,14 +66,14 @@ def check_bundle(path: Path, *, strict: bool = False) -> tuple[list[Problem], li
 
 
 def _tested(phase: BundlePhase, workspace: Path) -> PreparedTruth:
-    """Return the prepared truth of a phase. Its warnings include every gate check that is not green."""
+    """Prepare and return the ground truth of a phase. The warnings include every gate check that failed."""
     made = prepare(phase, workspace, _podium)
     gate = run_gate(Tested(phase.track, phase.parameters, made.compiled, made.sample), _podium)
     return replace(made, warnings=[*made.warnings, *gate_warnings(gate, phase)])
 
 
 def _podium(*words: str) -> dict[str, Any]:
-    """Run another ``podium`` command in a separate process, so that its memory is freed. Return its JSON output."""
+    """Run a ``podium`` command and return its JSON output. It runs in a separate process, so that memory is freed."""
     command = [sys.executable, "-m", "evaluator", *words, "--json"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode not in AT_FAULT:
@@ -93,7 +93,7 @@ def _print(problems: Sequence[Problem], warnings: Sequence[Problem]) -> None:
 
 
 def _place(problem: Problem) -> str:
-    """Return the file, line and key of a problem in the format of compiler messages."""
+    """Return the file, line and key of a problem in the format of compiler messages, separated by colons."""
     parts = (problem.file, problem.line, problem.column)
     return visible(":".join(str(part) for part in parts if part is not None))
 

@@ -34,7 +34,7 @@ VERDICTS = {A_BETTER: "A is better", TIED: "no significant difference", B_BETTER
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of the command."""
+    """Add the arguments of ``podium compare`` to its parser."""
     add_track(parser)
     parser.add_argument(
         "--truth",
@@ -59,7 +59,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Score both submissions with the same bootstrap samples, compare them and print the result."""
+    """Score two submissions with the same bootstrap samples, compare their scores and print the result."""
     with TemporaryDirectory() as draws:
         a, b = (_scored(arguments, path, Path(draws)) for path in (arguments.first, arguments.second))
     splits = compare(a, b, next((column.name for column in TRACKS[a.track].class_columns), ""))
@@ -79,7 +79,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _scored(arguments: Namespace, submission: Path, draws: Path) -> Report:
-    arguments.submission = submission  # If this file is rejected, its defects are printed with its name.
+    arguments.submission = submission  # If the submission is rejected, its defects are printed with this file name.
     options = ReportOptions(bootstrap=Bootstrap(arguments.bootstrap, arguments.seed or 0, draws))
     with progress() as tell:
         return score(scoring_request(arguments, submission, options, tell))
@@ -108,7 +108,7 @@ def _print(splits: dict[str, SplitComparison], arguments: Namespace, signature: 
 
 
 def _print_classes(part: SplitComparison) -> None:
-    """Print the classes in which submission B gains most and loses most compared with A."""
+    """Print the classes with the largest gains and the largest losses of submission B compared with submission A."""
     named = [(float(row["difference"] or 0.0), visible(str(row["name"]))) for row in part.classes]
     gained = [pair for pair in named[:SHOWN] if pair[0] > 0]
     lost = [pair for pair in named[-SHOWN:] if pair[0] < 0][::-1]
@@ -118,5 +118,5 @@ def _print_classes(part: SplitComparison) -> None:
 
 
 def signed(difference: float) -> str:
-    """Return a difference as a string. A positive number has a plus sign; zero never has a minus sign."""
+    """Return a difference as a string, with a plus sign if it is positive. Zero never has a minus sign."""
     return written(difference, DECIMALS, sign=True)

@@ -12,7 +12,7 @@ from evaluator.problems import InvalidSubmission
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of the command."""
+    """Add the arguments of ``podium convert`` to its parser."""
     add_track(parser)
     parser.add_argument(
         "--to",
@@ -25,7 +25,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Convert a submission. Print defects to standard error, because the converted file may go to standard output."""
+    """Convert a submission. Defects are printed to standard error, because the output file can be standard output."""
     try:
         if arguments.out is None:
             convert(arguments.track, arguments.to, arguments.source, sys.stdout)

@@ -13,7 +13,7 @@ from evaluator.problems import Findings, Notice, Problem, visible
 def print_submission_defects(
     findings: Findings, *, submission: Path, json: Path | None, stream: TextIO | None = None
 ) -> int:
-    """Print the defects and notices of a submission and return the exit code."""
+    """Print the defects and notices of a submission, and return the exit code."""
     if write_json(findings.as_dict(), to=json):
         _print(findings, name=str(submission), stream=stream or sys.stdout)
         print_notices(findings.notices, stream=stream or sys.stdout)
@@ -21,7 +21,7 @@ def print_submission_defects(
 
 
 def print_truth_defects(findings: Findings, *, json: Path | None) -> int:
-    """Print the faults of a truth and return the exit code."""
+    """Print the faults of a ground truth, and return the exit code."""
     errors = [problem.as_dict() | {"file": problem.file} for problem in findings.errors]
     if write_json(findings.as_dict() | {"errors": errors}, to=json):
         _print(findings, name="truth", stream=sys.stdout)
@@ -29,7 +29,7 @@ def print_truth_defects(findings: Findings, *, json: Path | None) -> int:
 
 
 def print_warnings(warnings: Findings, *, stream: TextIO | None = None) -> None:
-    """Print the warnings about a truth, by default to standard error."""
+    """Print the warnings about a ground truth. By default, they are printed to standard error."""
     stream = stream or sys.stderr
     style = TextStyle(stream)
     for code, count in warnings.counts.items():
@@ -41,7 +41,7 @@ def print_warnings(warnings: Findings, *, stream: TextIO | None = None) -> None:
 
 
 def print_notices(notices: Sequence[Notice], *, stream: TextIO) -> None:
-    """Print the notices of a submission."""
+    """Print the notices about a submission."""
     style = TextStyle(stream)
     for notice in notices:
         times = f" ({notice.count:,} times)" if notice.count > 1 else ""

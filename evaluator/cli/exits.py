@@ -1,10 +1,10 @@
-"""The exit codes of ``podium``."""
+"""Defines the exit codes of ``podium`` commands."""
 
 from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """The exit code of a ``podium`` command."""
+    """The exit code of a ``podium`` command. 0 means success."""
 
     DONE = 0
     INTERNAL_ERROR = 1

@@ -1,4 +1,4 @@
-"""Implements ``podium gate``, which tests a ground truth and its sample before the phase accepts submissions."""
+"""Implements ``podium gate``, which tests a ground truth and a sample submission before a phase accepts submissions."""
 
 import sys
 from argparse import Namespace
@@ -33,7 +33,7 @@ ADVICE = {check.name: check.advice for check in GATE_CHECKS}
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of the command."""
+    """Add the arguments of ``podium gate`` to its parser."""
     add_track(parser)
     parser.add_argument(
         "--truth",
@@ -56,7 +56,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Run all checks and print each result as soon as it is known."""
+    """Run all checks of the gate, and print each result as soon as it is known."""
     check_seed_is_used(arguments, "split")
     with TemporaryDirectory(prefix="podium-gate-") as workspace:
         trial = Trial(
@@ -79,7 +79,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _prepared(arguments: Namespace, workspace: Path) -> Path:
-    """Return the prepared truth. If the truth is a folder, prepare it in the workspace."""
+    """Return the path of the prepared ground truth. If a folder was given, prepare it in the workspace."""
     if arguments.truth.is_file():
         return Path(arguments.truth)
     path = workspace / "truth.podium"

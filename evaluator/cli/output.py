@@ -1,4 +1,4 @@
-"""Writes results: JSON, files that are replaced atomically, and styled text on terminals."""
+"""Writes the output of commands: JSON, files that are replaced atomically, and styled text on terminals."""
 
 import json
 import os
@@ -10,16 +10,16 @@ from typing import Any, TextIO
 
 from evaluator.cli.usage import STDOUT
 
-DECIMALS = 5  # Number of decimals of a score in a table; the output of --json is not rounded.
+DECIMALS = 5  # Number of decimals of scores in printed tables. The output of --json is not rounded.
 
 
 def write_json(answer: Mapping[str, Any], *, to: Path | None) -> bool:
-    """Write ``answer`` as JSON to the destination of --json.
+    """Write ``answer`` as JSON to the file given by --json, or to standard output.
 
     Returns
     -------
     bool
-        Whether to print the result as text too: true unless the JSON was written to standard output.
+        Whether the caller should also print the result as text: true unless the JSON was written to standard output.
     """
     if to is None:
         return True
@@ -34,7 +34,7 @@ def write_json(answer: Mapping[str, Any], *, to: Path | None) -> bool:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[TextIO]:
-    """Open a file under a temporary name, and rename it when it is complete. Pipes and devices are opened directly."""
+    """Open a temporary file, which replaces ``path`` when it is complete. Pipes and devices are opened directly."""
     if path.exists() and not path.is_file():
         with path.open("w", encoding="utf-8", newline="\n") as file:
             yield file
@@ -49,22 +49,25 @@ def atomic_file(path: Path) -> Iterator[TextIO]:
 
 
 class TextStyle:
-    """Styles text on a terminal, unless NO_COLOR is set or TERM is ``dumb``. Other output is not styled."""
+    """Adds styles to text for terminals. Text is not styled if NO_COLOR is set, or if TERM is ``dumb``.
+
+    Text for other outputs than terminals is not styled either.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         self._enabled = stream.isatty() and not plain
 
     def bold(self, text: str) -> str:
-        """Return ``text`` in bold."""
+        """Return ``text`` in bold if styles are enabled."""
         return self._styled("1", text)
 
     def red(self, text: str) -> str:
-        """Return ``text`` in red."""
+        """Return ``text`` in red if styles are enabled."""
         return self._styled("31", text)
 
     def faint(self, text: str) -> str:
-        """Return ``text`` in a faint color."""
+        """Return ``text`` in a faint color if styles are enabled."""
         return self._styled("2", text)
 
     def _styled(self, code: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Implements ``podium prepare``, which compiles a truth folder into one file."""
+"""Implements ``podium prepare``, which compiles a ground truth folder into one file."""
 
 import json
 from argparse import Namespace
@@ -34,7 +34,7 @@ from evaluator.truth_statistics import add_balance_warnings
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of the command."""
+    """Add the arguments of ``podium prepare`` to its parser."""
     add_track(parser)
     parser.add_argument("--truth", required=True, type=existing_folder, metavar="DIR", help="the truth folder")
     add_set(parser)
@@ -72,7 +72,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Prepare a truth and print its properties."""
+    """Prepare a ground truth, and print its size, checksum, signature and warnings."""
     check_seed_is_used(arguments, "split")
     if arguments.candidates and not TRACKS[arguments.track].gives_candidates:
         raise InvalidParameters(f"{arguments.track}: this track has no candidates; remove --candidates")
@@ -93,7 +93,9 @@ def run(arguments: Namespace) -> int:
     found = ceilings(arguments.track, arguments.out, parameters(arguments)) if arguments.ceiling else {}
     add_ceiling_warnings(found, warnings)
     described = {**statistics(arguments.track, arguments.out), "ceiling": found}
-    if arguments.split is None:  # Another draw would not help against a random imbalance of rare classes.
+    # There is no balance warning for a random split, because another random split would not balance rare classes
+    # either.
+    if arguments.split is None:
         add_balance_warnings(described, warnings)
     made["warnings"] = [problem.as_dict() for problem in warnings.errors]
     if arguments.statistics:

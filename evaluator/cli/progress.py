@@ -1,4 +1,4 @@
-"""Shows progress: a bar on a terminal; elsewhere, only a message when the kernels are compiled."""
+"""Shows progress as a bar on a terminal. Without a terminal, only the compilation of the kernels is reported."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,18 +11,18 @@ ProgressCallback = Callable[[str, float], None]
 
 
 def announce_compilation(stage: str, fraction: float) -> None:
-    """Print a message when compilation begins, which happens only once per machine."""
+    """Print a message when the compilation of the kernels begins. Each machine compiles the kernels only once."""
     if stage == COMPILING and fraction == 0:
         print("compiling the kernels; this takes about a minute and is done only once on this machine", file=sys.stderr)
 
 
 @contextmanager
 def progress() -> Iterator[ProgressCallback]:
-    """Yield a function that shows progress, given the name of a stage and its completed fraction."""
+    """Yield a function that shows progress. Its arguments are the name of a stage and the completed fraction."""
     if not sys.stderr.isatty():
         yield announce_compilation
         return
-    tqdm = import_module("tqdm").tqdm  # tqdm is loaded only if there is a terminal.
+    tqdm = import_module("tqdm").tqdm  # tqdm is imported only if there is a terminal to show the progress bar.
     form = "{desc:<13} {percentage:3.0f}% |{bar}| {elapsed}"
     with tqdm(total=1.0, desc="reading", leave=False, file=sys.stderr, bar_format=form) as bar:
 

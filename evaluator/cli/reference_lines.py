@@ -1,4 +1,4 @@
-"""Writes scores in the format of the official tools (TensorFlow's Object Detection API), for scripts that read it."""
+"""Writes scores in the output format of TensorFlow's Object Detection API, for scripts that read this format."""
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
@@ -52,7 +52,7 @@ def check_reference_lines(track: str, parameters: Mapping[str, Any]) -> None:
 
 
 def write_reference_lines(report: Report, *, to: Path) -> None:
-    """Write all scores of the split ``all`` as CSV rows of name and value, without a header.
+    """Write all scores on the split ``all`` to a CSV file without a header. Each row has a name and a value.
 
     Undefined scores are written as ``nan``.
     """
@@ -62,5 +62,5 @@ def write_reference_lines(report: Report, *, to: Path) -> None:
 
 
 def _label(row: ClassRow) -> str:
-    """Return the label of a class in the Unicode normal form that the official tools use."""
+    """Return the label of a class in the Unicode normalization form that the official tools use."""
     return normalize("NFKD", str(row["label"]))

@@ -1,4 +1,4 @@
-"""Writes files with those parts of a report that are too large to print."""
+"""Writes the parts of a report that are too large to print: precision/recall curves and outcomes of predictions."""
 
 import csv
 import json
@@ -17,7 +17,7 @@ def write_curves(report: Report, *, to: Path) -> None:
 
 
 def write_matches(report: Report, *, to: Path) -> None:
-    """Write one CSV row for the outcome of each prediction, and for each object that was missed."""
+    """Write a CSV file with one row for each prediction and its outcome, and one row for each missed object."""
     with atomic_file(to) as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(report.matches.columns)

@@ -1,4 +1,4 @@
-"""Implements ``podium reveals``, which counts the images that are private in one truth and public in another."""
+"""Implements ``podium reveals``, which counts images that are private in one ground truth and public in another."""
 
 from argparse import Namespace
 
@@ -9,7 +9,7 @@ from evaluator.truth import Truth, newly_public
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of the command."""
+    """Add the arguments of ``podium reveals`` to its parser."""
     parser.add_argument("earlier", type=existing_file, metavar="EARLIER", help="prepared ground truth that is in use")
     parser.add_argument(
         "later", type=existing_file, metavar="LATER", help="prepared ground truth that would replace it"
@@ -18,7 +18,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Count the images and print their number."""
+    """Count and print the images that are private in one ground truth and public in the other."""
     count = newly_public(Truth.load(arguments.earlier), Truth.load(arguments.later))
     if write_json({"newly_public": count}, to=arguments.json):
         print(f"private images that would become public: {count:,}")

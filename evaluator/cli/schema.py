@@ -9,11 +9,11 @@ from evaluator.cli.usage import Parser
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of the command."""
+    """Add the arguments of ``podium schema`` to its parser."""
     parser.add_argument("name", choices=["challenge"], metavar="NAME", help="challenge: the schema of challenge.yaml")
 
 
 def run(arguments: Namespace) -> int:
-    """Print the schema."""
+    """Print the JSON Schema of challenge.yaml."""
     print(json.dumps(challenge_schema(), indent=2, ensure_ascii=False))
     return Exit.DONE

@@ -1,4 +1,4 @@
-"""Implements ``podium score``, which scores a submission against the ground truth."""
+"""Implements ``podium score``, which scores a submission against a ground truth."""
 
 import csv
 from argparse import Namespace
@@ -32,7 +32,7 @@ from evaluator.scoring import score
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of the command."""
+    """Add the arguments of ``podium score`` to its parser."""
     add_track(parser)
     parser.add_argument(
         "--truth",
@@ -73,7 +73,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Score a submission, write the requested files and print the report."""
+    """Score a submission, write the requested output files, and print the report."""
     check_seed_is_used(arguments, "split", "bootstrap")
     if arguments.tf_csv:
         check_reference_lines(arguments.track, parameters(arguments))
@@ -98,7 +98,7 @@ def run(arguments: Namespace) -> int:
 
 
 def write_classes(report: Report, *, to: Path) -> None:
-    """Write one CSV row per split and class. Numbers are not rounded; the cells of undefined numbers are empty."""
+    """Write one CSV row per split and class. Numbers are not rounded, and cells of undefined numbers are empty."""
     with atomic_file(to) as file:
         declared = ["split", "label", "name", *(column.name for column in TRACKS[report.track].class_columns)]
         rows = [{"split": name, **row} for name, part in report.splits.items() for row in part.classes]

@@ -1,4 +1,4 @@
-"""Prints a report as text: the headline first, one column for each split."""
+"""Prints a report as text. The first row contains the headline metric, and there is one column per split."""
 
 import sys
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ ROWS_SHOWN = 12
 
 
 def print_report(report: Report) -> None:
-    """Print the scores of a report, its notices and its signature."""
+    """Print the scores, the notices and the signature of a report."""
     style = TextStyle(sys.stdout)
     splits = _distinct(report)
     headline = TRACKS[report.track].headline
@@ -41,7 +41,7 @@ def print_report(report: Report) -> None:
 
 
 def _print_table(table: Sequence[ClassRow]) -> None:
-    """Print the first rows of a table, with numbers aligned to the right."""
+    """Print the first rows of a report table, with numbers aligned to the right."""
     shown = [[*(table[0] if table else ())], *([_cell(cell) for cell in row.values()] for row in table[:ROWS_SHOWN])]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     numeric = [not isinstance(cell, str) for cell in (table[0].values() if table else ())]
@@ -65,7 +65,7 @@ def _cell(value: str | float | None) -> str:
 
 
 def _distinct(report: Report) -> dict[str, SplitReport]:
-    """Return the splits to print: only `all` if there are no private images, because `public` then equals `all`."""
+    """Return the splits to print. Without private images, only `all` is printed, because `public` has equal scores."""
     return dict(report.splits) if "private" in report.splits else {"all": report.splits["all"]}
 
 

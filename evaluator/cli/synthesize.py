@@ -1,4 +1,4 @@
-"""Implements ``podium synthesize``, which generates a truth folder and submissions from a seed."""
+"""Implements ``podium synthesize``, which generates a ground truth folder and submissions from a random seed."""
 
 from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
@@ -10,7 +10,7 @@ from evaluator.synthesis import QUALITIES, OccupiedFolder, synthesize
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of the command."""
+    """Add the arguments of ``podium synthesize`` to its parser."""
     add_track(parser)
     parser.add_argument(
         "--out",
@@ -41,7 +41,7 @@ def declare(parser: Parser) -> None:
 
 
 def quality(text: str) -> float:
-    """Convert an argument to the quality of a submission, from 0 to 1.
+    """Convert an argument to the quality of a synthesized submission, from 0 to 1.
 
     More than two decimals are rejected, because file names contain the quality with exactly two decimals.
     """
@@ -52,7 +52,7 @@ def quality(text: str) -> float:
 
 
 def run(arguments: Namespace) -> int:
-    """Generate a truth folder and submissions, and print the names of the files."""
+    """Generate a ground truth folder and submissions, and print the names of the generated files."""
     try:
         with progress() as tell:
             made = synthesize(

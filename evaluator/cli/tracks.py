@@ -12,19 +12,19 @@ from evaluator.cli.usage import Parser, add_json
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of the command."""
+    """Add the arguments of ``podium tracks`` to its parser."""
     add_json(parser)
 
 
 def run(arguments: Namespace) -> int:
-    """Print every track."""
+    """Print the files, parameters and columns of every track."""
     if write_json({"tracks": [described(track) for track in TRACKS.values()]}, to=arguments.json):
         print("\n\n".join("\n".join(_text(track)) for track in TRACKS.values()))
     return Exit.DONE
 
 
 def described(track: Track) -> dict[str, Any]:
-    """Return the declaration of a track as data that can be written as JSON."""
+    """Return the declaration of a track as plain data for JSON."""
     return {
         "name": track.name,
         "title": track.title,
@@ -60,7 +60,7 @@ def _text(track: Track) -> Iterator[str]:
 
 
 def _shown(parameter: Parameter) -> str:
-    """Return the default value of a parameter as a user would write it after --set."""
+    """Return the default value of a parameter in the form in which users write it after --set."""
     value = parameter.default
     return str(value).lower() if isinstance(value, bool) else parameter.written(value)
 

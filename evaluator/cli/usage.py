@@ -1,4 +1,4 @@
-"""Defines the command line arguments that several commands share, and the types of arguments."""
+"""Defines command-line arguments that several commands share, and functions that convert and check arguments."""
 
 import os
 import re
@@ -24,7 +24,10 @@ class WrongUsage(PodiumError):
 
 
 class Parser(ArgumentParser):
-    """A parser that raises an exception on errors. argparse itself would exit with its own exit code."""
+    """A parser that raises an exception if the command line is invalid.
+
+    Without this class, argparse would end the process with its own exit code.
+    """
 
     def __init__(self, *, prog: str, description: str, epilog: str | None = None) -> None:
         super().__init__(
@@ -36,7 +39,7 @@ class Parser(ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        """Raise :class:`WrongUsage`, with a suggestion if a word of the message is similar to a known word."""
+        """Raise :class:`WrongUsage`. If an argument is similar to a known one, the message suggests the known one."""
         hint = self._suggestion(message)
         raise WrongUsage((CHOICES.sub("", message) if hint else message) + hint)
 
@@ -51,13 +54,13 @@ class Parser(ArgumentParser):
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return a suffix for a message that suggests the most similar known word; empty if no known word is similar."""
+    """Return a suggestion to append to a message: the most similar known word. It is empty if no word is similar."""
     close = get_close_matches(word, list(known), n=1)
     return f". Did you mean {visible(close[0])}?" if close else ""
 
 
 def existing_truth(text: str) -> Path:
-    """Convert an argument to the path of an existing truth folder or prepared truth."""
+    """Convert an argument to the path of an existing ground truth folder or prepared ground truth."""
     return _readable(Path(text), expected="no such folder or file")
 
 
@@ -80,7 +83,7 @@ def existing_folder(text: str) -> Path:
 
 
 def new_file(text: str) -> Path:
-    """Convert an argument to the path of a file to write. The folder must exist."""
+    """Convert an argument to the path of a file to write. The folder of the file must exist."""
     path = Path(text)
     if path.is_dir():
         raise ArgumentTypeError(f"this is a folder: {path}")
@@ -114,14 +117,14 @@ def seed(text: str) -> int:
 
 
 def add_track(parser: Parser, *, optional: bool = False) -> None:
-    """Add the argument TRACK."""
+    """Add the positional argument TRACK to a parser."""
     track = parser.add_argument("track", choices=TRACKS, metavar="TRACK", help=", ".join(TRACKS))
     if optional:
         track.nargs, track.required = "?", False
 
 
 def add_limits(parser: Parser) -> None:
-    """Add the option --limit."""
+    """Add the option --limit to a parser."""
     parser.add_argument(
         "--limit",
         action="append",
@@ -132,7 +135,7 @@ def add_limits(parser: Parser) -> None:
 
 
 def limits(arguments: Namespace) -> Limits:
-    """Return the limits on submitted files: those given by --limit, and defaults for the others.
+    """Return the limits on submitted files: the values given by --limit, and defaults for the other limits.
 
     Raises
     ------
@@ -148,7 +151,7 @@ def limits(arguments: Namespace) -> Limits:
 
 
 def add_json(parser: Parser) -> None:
-    """Add the option --json."""
+    """Add the option --json to a parser."""
     parser.add_argument(
         "--json",
         nargs="?",
@@ -160,7 +163,7 @@ def add_json(parser: Parser) -> None:
 
 
 def add_set(parser: Parser) -> None:
-    """Add the option --set."""
+    """Add the option --set to a parser."""
     parser.add_argument(
         "--set",
         action="append",
@@ -171,7 +174,7 @@ def add_set(parser: Parser) -> None:
 
 
 def add_threads(parser: Parser) -> None:
-    """Add the option --threads."""
+    """Add the option --threads to a parser."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     parser.add_argument(
         "--threads",
@@ -183,7 +186,7 @@ def add_threads(parser: Parser) -> None:
 
 
 def add_split_options(parser: Parser) -> None:
-    """Add the options --usage and --split, which determine the public images, and the option --seed."""
+    """Add the options --usage, --split and --seed to a parser. They determine which images are public."""
     public = parser.add_mutually_exclusive_group()
     public.add_argument(
         "--usage",
@@ -203,7 +206,7 @@ def add_split_options(parser: Parser) -> None:
 
 
 def parameters(arguments: Namespace) -> dict[str, Any]:
-    """Return the parameters given by --set, converted to their types. Other parameters are left out.
+    """Return the track parameters given by --set, converted to their types. Other parameters are omitted.
 
     Raises
     ------
@@ -220,7 +223,7 @@ def parameters(arguments: Namespace) -> dict[str, Any]:
 
 
 def truth_options(arguments: Namespace) -> TruthOptions:
-    """Return the options for opening the truth, as given by --usage, --split and --seed."""
+    """Return the options for opening a ground truth that were given by --usage, --split and --seed."""
     split = None if arguments.split is None else (arguments.split, arguments.seed or 0)
     return TruthOptions(usage=arguments.usage, split=split)
 
@@ -228,7 +231,7 @@ def truth_options(arguments: Namespace) -> TruthOptions:
 def scoring_request(
     arguments: Namespace, submission: Path, report: ReportOptions, progress: Progress
 ) -> ScoringRequest:
-    """Return a request to score a submission, with the options given on the command line."""
+    """Return a request to score a submission with the options given on the command line."""
     return ScoringRequest(
         arguments.track,
         arguments.truth,
@@ -241,7 +244,7 @@ def scoring_request(
 
 
 def check_seed_is_used(arguments: Namespace, *options: str) -> None:
-    """Raise an exception if --seed is given without any option that uses the seed.
+    """Raise an exception if --seed is given, but none of the options that use a seed.
 
     Raises
     ------

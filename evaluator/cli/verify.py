@@ -1,4 +1,4 @@
-"""Implements ``podium verify``, which checks the signed results of a phase without a server."""
+"""Implements ``podium verify``, which checks the exported, signed results of a phase without a server."""
 
 import json
 from argparse import ArgumentTypeError, Namespace
@@ -26,7 +26,7 @@ from evaluator.results import InvalidResults, Results
 from evaluator.signing import EARLIER_KEYS, KEY, PUBLIC_KEY, InvalidSigned, Opened, OtherKey, check, opened
 from evaluator.texts import counted
 
-FILE_BYTES = 256 * 2**20  # The results of 100,000 teams take about 60 MB.
+FILE_BYTES = 256 * 2**20  # Maximum size of a results file. The results of 100,000 teams take about 60 MB.
 KEY_BYTES = 10_000
 ANY_KEY = (
     "the key in the file, which shows that nobody has changed the file since it was signed, but not who signed it; "
@@ -36,7 +36,11 @@ ANY_KEY = (
 
 @dataclass(slots=True)
 class Findings:
-    """Collects the descriptions of what was checked, the entries without a file, the problems, and the exit code."""
+    """The outcome of verifying exported results: what was checked, missing files, problems, and the exit code.
+
+    ``checked`` maps each successful check to a description. ``missing`` lists leaderboard entries without a submission
+    file.
+    """
 
     checked: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
@@ -44,14 +48,14 @@ class Findings:
     code: Exit = Exit.DONE
 
     def refuse(self, code: Exit, *problems: str) -> None:
-        """Add problems. The first call with any problems determines the exit code."""
+        """Add problems. The exit code is determined by the first call that adds any."""
         if problems:
             self.problems += problems
             self.code = self.code or code
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of the command."""
+    """Add the arguments of ``podium verify`` to its parser."""
     parser.add_argument("results", type=existing_file, metavar="RESULTS", help="the exported results, a JSON file")
     parser.add_argument(
         "--key",
@@ -83,9 +87,9 @@ def declare(parser: Parser) -> None:
 
 
 def public_keys(text: str) -> tuple[str, ...]:
-    """Convert an argument to public keys: a key itself, or a file with the key or with the response of a server.
+    """Convert an argument to public keys. The argument is a public key or the name of a file.
 
-    The response of a server has its key and, if the key was replaced, the earlier ones.
+    The file contains a key, or the response of a server with its key and any earlier keys.
     """
     if KEY.fullmatch(text.lower()):
         return (text.lower(),)
@@ -108,7 +112,7 @@ def public_keys(text: str) -> tuple[str, ...]:
 
 
 def run(arguments: Namespace) -> int:
-    """Check the results, print what was checked and every problem, and return the exit code."""
+    """Check exported results, print what was checked and all problems, and return the exit code."""
     for option in ("submissions", "usage", "seed"):
         if getattr(arguments, option) is not None and arguments.truth is None:
             raise WrongUsage(f"--{option} needs --truth")
@@ -136,7 +140,7 @@ def _content(path: Path) -> bytes:
 
 
 def _signed_results(found: Opened, keys: Collection[str], findings: Findings) -> Results | None:
-    """Return the results if their signature and ranks are correct; otherwise, add the problems and return None."""
+    """Return the results if their signature and ranks are valid. Otherwise, add the problems and return None."""
     try:
         check(found, keys=keys)
     except InvalidSigned as error:
@@ -159,7 +163,7 @@ def _which_key(found: Opened, keys: Collection[str]) -> str:
 
 
 def _check_truth(results: Results, arguments: Namespace, findings: Findings) -> None:
-    # Imported here because it loads numpy, which is needed only to check a ground truth.
+    # The module evaluator.verification loads numpy, which is only needed to check a ground truth.
     from evaluator.verification import prepared_truth, score_problems, truth_problems
 
     opening = TruthOptions(usage=arguments.usage, split=None if arguments.seed is None else (1.0, arguments.seed))

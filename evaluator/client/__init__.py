@@ -1,1 +1,1 @@
-"""The commands of ``podium`` that talk to a server. Only these commands import httpx."""
+"""Implements the ``podium`` commands that communicate with a server. Only these commands import httpx."""

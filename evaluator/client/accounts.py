@@ -20,7 +20,7 @@ NAME_CHARACTERS = 80
 
 
 def declare_login(parser: Parser) -> None:
-    """Add the arguments of ``podium login``."""
+    """Add the arguments of ``podium login`` to its parser."""
     parser.add_argument("url", nargs="?", metavar="URL", help="address of the server")
     parser.add_argument(
         "--token", action="store_true", help="read a token from the terminal instead; create one on your account page"
@@ -30,7 +30,7 @@ def declare_login(parser: Parser) -> None:
 
 
 def login(session: Session) -> int:
-    """Store a token. It is read from the terminal, or issued after the user has confirmed a code in the browser."""
+    """Log in to a server: store a token that is read from the terminal, or issued after an approval in the browser."""
     arguments = session.arguments
     server = servers.normalized(arguments.url) if arguments.url else session.server
     if server.startswith("http://") and server.split("/")[2].rpartition(":")[0] not in servers.LOCAL:
@@ -49,7 +49,7 @@ def login(session: Session) -> int:
 
 
 def by_device_code(session: Session, server: str) -> tuple[str, str]:
-    """Start a login, show its code, and wait until it is approved. Return the address of the server and the token."""
+    """Log in with a code that the user approves in the browser. Return the address of the server and the token."""
     asked = {"name": f"podium on {visible(node()) or 'a computer'}"[:NAME_CHARACTERS], "scope": session.arguments.scope}
     api = session.connect(server, "")
     try:
@@ -68,7 +68,10 @@ def by_device_code(session: Session, server: str) -> tuple[str, str]:
 
 
 def wait_for_token(api: Api, started: dict[str, Any]) -> str:
-    """Poll for the token until the user approves or denies the code. Raises Refused if it is denied or has expired."""
+    """Request the token repeatedly until the user has approved the code, and return the token.
+
+    Raises Refused if the user denies the code, or if the code has expired.
+    """
     interval = float(started["interval"])
     while True:
         api.sleep(interval)
@@ -82,18 +85,18 @@ def wait_for_token(api: Api, started: dict[str, Any]) -> str:
 
 
 def has_browser() -> bool:
-    """Return whether a graphical browser can be opened. A text browser would occupy the terminal."""
+    """Return whether a graphical browser can be opened. Text browsers are excluded: they would occupy the terminal."""
     if not sys.stderr.isatty() or os.environ.get("SSH_CONNECTION"):
         return False
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def nothing(parser: Parser) -> None:
-    """Do nothing, because the command has no arguments."""
+    """Do nothing. Commands that have no arguments of their own use this function to declare them."""
 
 
 def logout(session: Session) -> int:
-    """Revoke the token on the server and remove it from this machine."""
+    """Revoke the token of this machine on the server, and delete the stored token."""
     if os.environ.get("PODIUM_TOKEN"):
         raise NotUsable("the token is in PODIUM_TOKEN; unset it, and revoke the token on your account page")
     revoked = False
@@ -111,7 +114,7 @@ def logout(session: Session) -> int:
 
 
 def whoami(session: Session) -> int:
-    """Print the user, and the scope and expiry of the token."""
+    """Print the name of the user who is logged in, and the scope and expiry of the token."""
     me = session.api.get("me")
     token = me["token"]
     session.print(

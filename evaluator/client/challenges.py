@@ -16,14 +16,14 @@ PAGES = ("overview", "data", "rules", "submit", "submissions", "leaderboard", "t
 
 
 def challenges(session: Session) -> int:
-    """List the challenges that the user can see."""
+    """Print the challenges that the user can see."""
     found = list(session.api.pages("challenges"))
     session.print({"challenges": found}, lambda: table(found, ("slug", "title", "opens_at", "closes_at")))
     return Exit.DONE
 
 
 def phases(session: Session) -> int:
-    """List the phases of a challenge."""
+    """Print the phases of a challenge."""
     found = session.challenge(session.arguments.challenge)["phases"]
     columns = ("slug", "title", "track", "headline", "open", "closes_at")
     session.print({"phases": found}, lambda: table(found, columns))
@@ -31,7 +31,7 @@ def phases(session: Session) -> int:
 
 
 def declare_join(parser: Parser) -> None:
-    """Add the arguments of ``podium join``."""
+    """Add the arguments of ``podium join`` to its parser."""
     add_challenge(parser)
     parser.add_argument("--accept-rules", action="store_true", help="confirm that you have read and accept the rules")
     parser.add_argument("--team", metavar="NAME", help="name of your new team (default: your username)")
@@ -58,7 +58,7 @@ def _joined(joined: dict[str, Any], *, already: bool) -> str:
 
 
 def quota(session: Session) -> int:
-    """Print how many files the team may still submit."""
+    """Print how many files the user's team may still submit to a phase."""
     _, path = session.phase_of(session.arguments.challenge, session.arguments.phase)
     state = session.api.get(f"{path}/quota")
     session.print(state, lambda: _quota_lines(state))
@@ -77,13 +77,13 @@ def _quota_lines(state: dict[str, Any]) -> list[str]:
 
 
 def declare_open(parser: Parser) -> None:
-    """Add the arguments of ``podium open``."""
+    """Add the arguments of ``podium open`` to its parser."""
     add_challenge(parser)
     parser.add_argument("page", nargs="?", choices=PAGES, default="overview", metavar="PAGE", help=", ".join(PAGES))
 
 
 def open_page(session: Session) -> int:
-    """Open a page of a challenge in the browser, and print its URL."""
+    """Open a page of a challenge in the browser, and print the URL of the page."""
     slug = session.challenge(session.arguments.challenge)["slug"]
     page = "" if session.arguments.page == "overview" else session.arguments.page
     address = f"{session.server}/challenges/{slug}/{page}"

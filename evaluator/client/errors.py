@@ -1,4 +1,4 @@
-"""Exceptions for failed requests to a server."""
+"""Defines the exceptions for failed requests to a server."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,11 +7,11 @@ from evaluator.problems import PodiumError
 
 
 class NotUsable(PodiumError):
-    """Raised if a command cannot be completed, for example because the address does not belong to a Podium server."""
+    """Raised if a command cannot be run, for example because the address does not belong to a Podium server."""
 
 
 class Refused(PodiumError):
-    """Raised if the server refuses a request. Repeating the request does not help.
+    """Raised if the server refuses a request. Repeating the request would not help.
 
     Attributes
     ----------
@@ -26,9 +26,9 @@ class Refused(PodiumError):
 
     @property
     def code(self) -> str:
-        """The stable code of the refusal."""
+        """The stable error code of the refusal."""
         return str(self.problem["code"])
 
 
 class TryLater(Refused):
-    """Raised if the server cannot be reached, or if it refuses a request only temporarily."""
+    """Raised if the server cannot be reached, or if it refuses a request only for a limited time."""

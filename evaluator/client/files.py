@@ -13,13 +13,13 @@ from evaluator.client.verb import ApiFactory, Session, Verb, add_phase, guarded
 
 
 def declare_download(parser: Parser) -> None:
-    """Add the arguments of ``podium download``."""
+    """Add the arguments of ``podium download`` to its parser."""
     add_phase(parser)
     parser.add_argument("--out", type=existing_folder, default=Path(), metavar="DIR", help="folder (default: current)")
 
 
 def download(session: Session) -> int:
-    """Download the files of a phase: the template submission and, if the track has candidates, their list."""
+    """Download the template submission of a phase and, if the track has candidates, the list of candidates."""
     arguments = session.arguments
     phase, path = session.phase_of(arguments.challenge, arguments.phase)
     written = []
@@ -41,13 +41,13 @@ def download(session: Session) -> int:
 
 
 def declare_kit(parser: Parser) -> None:
-    """Add the arguments of ``podium kit``."""
+    """Add the arguments of ``podium kit`` to its parser."""
     add_phase(parser)
     parser.add_argument("--out", type=new_file, metavar="FILE", help="file to write (default: podium-kit.json)")
 
 
 def kit(session: Session) -> int:
-    """Download the check kit of a phase, which ``podium check --kit`` reads."""
+    """Download the check kit of a phase, with which ``podium check --kit`` finds the same defects as the server."""
     arguments = session.arguments
     target = arguments.out or Path("podium-kit.json")
     target.write_bytes(_kit_of(session, arguments.challenge, arguments.phase))
@@ -56,7 +56,7 @@ def kit(session: Session) -> int:
 
 
 def fetch_kit(arguments: Namespace, target: Path, connect: ApiFactory = Api) -> int:
-    """Download the check kit of the phase given to ``podium check --challenge``. Return the exit code."""
+    """Download the check kit for ``podium check --challenge`` to ``target``, and return the exit code."""
     session = Session(arguments, connect)
 
     def fetch() -> int:

@@ -1,4 +1,4 @@
-"""Sends requests to the API of a server, and retries them with increasing pauses while the server is unavailable."""
+"""Sends requests to the API of a server, and retries them with increasing pauses if the server is unavailable."""
 
 import random
 import sys
@@ -12,7 +12,8 @@ from evaluator import __version__
 from evaluator.client.errors import NotUsable, Refused, TryLater
 from evaluator.problems import visible
 
-# How many seconds a request is retried. The longer time applies while a file is being uploaded or scored.
+# Number of seconds for which a failed request is retried. The longer time applies to requests for the state of an
+# upload or a submission.
 PATIENCE_SECONDS = 15.0
 LONG_PATIENCE_SECONDS = 15 * 60.0
 LONGEST_PAUSE = 30.0
@@ -22,9 +23,9 @@ Sleep = Callable[[float], None]
 
 
 class Api:
-    """The API of one server, used with one token.
+    """A client for the API of one server. All requests contain the same token.
 
-    Tests pass ``transport`` and ``sleep`` to replace the network and the pauses.
+    Tests pass ``transport`` and ``sleep`` to replace network connections and pauses.
     """
 
     def __init__(
@@ -40,19 +41,19 @@ class Api:
         headers = {"User-Agent": f"podium/{__version__}", "Accept": "application/json"}
         if token:
             headers["Authorization"] = f"Bearer {_checked(token)}"
-        # Redirects are not followed, so that the token is sent to this server only.
+        # The client does not follow redirects. Otherwise, the token could be sent to another server.
         self._client = httpx.Client(headers=headers, timeout=httpx.Timeout(60, connect=10), transport=transport)
 
     def get(self, path: str, *, patience: float = PATIENCE_SECONDS, **query: Any) -> Any:
-        """Return the JSON of a resource."""
+        """Send a GET request and return the JSON data of the response."""
         return self.json_of(self.send("GET", path, patience=patience, params=query))
 
     def post(self, path: str, body: Any) -> Any:
-        """Send JSON and return the JSON of the response."""
+        """Send a POST request with JSON data and return the JSON data of the response."""
         return self.json_of(self.send("POST", path, json=body))
 
     def pages(self, path: str) -> Iterator[dict[str, Any]]:
-        """Yield the entries from all pages of a list."""
+        """Yield the items of a list that the API divides into pages."""
         number, more = 1, True
         while more:
             page = self.get(path, page=number)
@@ -60,7 +61,7 @@ class Api:
             number, more = number + 1, bool(page["next"])
 
     def send(self, method: str, path: str, *, patience: float = PATIENCE_SECONDS, **options: Any) -> httpx.Response:
-        """Send a request, and repeat it for about ``patience`` seconds until the server answers.
+        """Send a request and return the response. If the server is unavailable, retry for about ``patience`` seconds.
 
         Raises
         ------
@@ -83,14 +84,17 @@ class Api:
                 self.sleep(pause)
 
     def pause_after(self, refusal: TryLater, attempt: int) -> float:
-        """Return how many seconds to wait: as long as the server requests, or twice as long after each attempt."""
+        """Return the number of seconds to wait before the next attempt.
+
+        If the server did not specify a time, the pauses become longer with each attempt.
+        """
         asked = refusal.problem.get("retry_after_seconds")
         if asked is not None:
             return max(0.5, float(asked))
         return min(LONGEST_PAUSE, 0.5 * 2.0**attempt) * random.uniform(0.8, 1.2)
 
     def json_of(self, response: httpx.Response) -> Any:
-        """Return the JSON of a response. Raises NotUsable if the response is not JSON."""
+        """Return the JSON data of a response. Raises NotUsable if the response is not JSON."""
         try:
             return response.json()
         except ValueError:
@@ -102,7 +106,7 @@ class Api:
         except httpx.InvalidURL as error:
             raise NotUsable(f"{self.server} is not the address of a server: {error}") from None
         except httpx.LocalProtocolError:
-            raise  # The request itself is invalid, so it would fail again.
+            raise  # This exception means that the request itself is invalid, so retrying would not help.
         except httpx.TransportError as error:
             reason = visible(str(error) or type(error).__name__)
             detail = f"{self.server} cannot be reached: {reason}"
@@ -125,7 +129,10 @@ class Api:
         return (TryLater if _is_later(status, problem) else Refused)(status, problem)
 
     def _compare_versions(self, theirs: str) -> None:
-        """Print a message once if the versions of server and client differ by more than one minor version."""
+        """Print a warning once if the versions of the server and the client are too different.
+
+        Different major versions are too different, and so are minor versions that differ by more than 1.
+        """
         if self._version_checked or not theirs:
             return
         self._version_checked = True
@@ -146,7 +153,7 @@ def _checked(token: str) -> str:
 
 
 def _problem_in(response: httpx.Response) -> dict[str, Any]:
-    """Return the problem document of a response, or create one from the status code if the response has none."""
+    """Return the problem document of a response. If the response has none, create one from the status code."""
     try:
         problem = response.json()
     except ValueError:
@@ -158,12 +165,12 @@ def _problem_in(response: httpx.Response) -> dict[str, Any]:
 
 
 def _is_later(status: int, problem: dict[str, Any]) -> bool:
-    """Return whether a later request may succeed, which is not the case if a quota is exhausted permanently."""
+    """Return whether the same request may succeed later. This is not the case if a quota is permanently exhausted."""
     if problem["code"] in ("quota_exhausted", "storage_exhausted"):
         return problem.get("next_allowed_at") is not None
     return status in BUSY or status == NO_SPACE
 
 
 def _is_passing(refusal: TryLater) -> bool:
-    """Return whether the reason for a refusal usually disappears within minutes."""
+    """Return whether the cause of a refusal usually disappears within minutes."""
     return refusal.status != NO_SPACE and refusal.code not in ("quota_exhausted", "storage_exhausted")

@@ -13,7 +13,7 @@ COLUMNS = ("rank", "team", "score", "interval", "entries", "submitted_at")
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of ``podium leaderboard``."""
+    """Add the arguments of ``podium leaderboard`` to its parser."""
     add_phase(parser)
     parser.add_argument("-f", "--format", choices=FORMATS, default="table", help="table (default), csv or json")
     parser.add_argument("--search", default="", metavar="TEXT", help="only teams whose name contains TEXT")
@@ -34,7 +34,7 @@ def declare(parser: Parser) -> None:
 
 
 def leaderboard(session: Session) -> int:
-    """Print a leaderboard: one page as a table or as JSON, or all of it as CSV."""
+    """Print a leaderboard: one page as a table or JSON, or all entries as CSV."""
     arguments = session.arguments
     _, path = session.phase_of(arguments.challenge, arguments.phase)
     query = {name: value for name in ("search", "country", "split") if (value := getattr(arguments, name))}

@@ -1,4 +1,4 @@
-"""Stores servers, tokens and interrupted uploads in the user's configuration folder, readable only by the user."""
+"""Stores server addresses, tokens and interrupted uploads in a configuration folder that only the user can read."""
 
 import json
 import os
@@ -12,17 +12,17 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 def folder() -> Path:
-    """Return the configuration folder of the client."""
+    """Return the path of the client's configuration folder."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "podium"
 
 
 def normalized(address: str) -> str:
-    """Return the URL of a server, with its scheme and without a trailing slash.
+    """Return the URL of a server with its scheme, but without a trailing slash.
 
     Raises
     ------
     NotUsable
-        If this is not the address of a website, or if it contains a password.
+        If ``address`` is not the address of a website, or if it contains a password.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def normalized(address: str) -> str:
 
 
 def chosen(option: str | None) -> str:
-    """Return the server given by ``--server`` or ``PODIUM_SERVER``; by default, the server of the last login.
+    """Return the address of the server given by ``--server`` or ``PODIUM_SERVER``, or of the server of the last login.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def chosen(option: str | None) -> str:
 
 
 def token_of(server: str) -> str:
-    """Return the token in ``PODIUM_TOKEN`` or the stored token of this server; an empty string if there is none."""
+    """Return the token in ``PODIUM_TOKEN`` or the stored token of a server; an empty string if there is no token."""
     return os.environ.get("PODIUM_TOKEN", "").strip() or _read(f"tokens/{_name(server)}")
 
 
@@ -75,7 +75,7 @@ def forget(server: str) -> None:
 
 
 def remembered_upload(key: str) -> dict[str, Any] | None:
-    """Return the stored data about an interrupted upload."""
+    """Return the stored state of an interrupted upload, or None if there is none."""
     try:
         found = json.loads(_read(f"uploads/{key}") or "null")
     except ValueError:
@@ -84,7 +84,7 @@ def remembered_upload(key: str) -> dict[str, Any] | None:
 
 
 def remember_upload(key: str, about: dict[str, Any] | None) -> None:
-    """Store the data needed to resume an upload. If the data is None, remove what is stored."""
+    """Store the state of an upload, so that it can be resumed. If ``about`` is None, delete the stored state."""
     if about is None:
         (folder() / "uploads" / key).unlink(missing_ok=True)
     else:

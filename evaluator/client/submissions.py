@@ -19,7 +19,7 @@ COLUMNS = ("id", "file_name", "received_at", "status", "rank", "score", "note")
 
 
 def declare_submit(parser: Parser) -> None:
-    """Add the arguments of ``podium submit``."""
+    """Add the arguments of ``podium submit`` to its parser."""
     add_phase(parser)
     parser.add_argument("-f", "--file", required=True, type=existing_file, metavar="FILE", help="the submission")
     parser.add_argument("-m", "--message", default="", metavar="NOTE", help="a note, visible to your team only")
@@ -28,7 +28,7 @@ def declare_submit(parser: Parser) -> None:
 
 
 def submit(session: Session) -> int:
-    """Upload a file and print its submission. An interrupted upload of the same file is resumed."""
+    """Upload a file and print the resulting submission. An interrupted upload of the same file is resumed."""
     arguments = session.arguments
     phase, path = session.phase_of(arguments.challenge, arguments.phase)
     refuse_large(arguments.file, phase)
@@ -53,7 +53,7 @@ def submit(session: Session) -> int:
 
 
 def refuse_large(file: Path, phase: dict[str, Any]) -> None:
-    """Raise Refused, without reading the file, if the server would refuse it because of its size."""
+    """Raise Refused if a file exceeds the server's size limit. The file is not read."""
     size, allowed = file.stat().st_size, phase.get("limits", {}).get("upload_bytes")
     if allowed is not None and size > allowed:
         detail = f"{file} has {size:,} bytes; at most {allowed:,} are allowed. Compress it with gzip."
@@ -61,7 +61,7 @@ def refuse_large(file: Path, phase: dict[str, Any]) -> None:
 
 
 def submissions(session: Session) -> int:
-    """List the team's submissions, newest first."""
+    """Print the submissions of the user's team, newest first."""
     phase, path = session.phase_of(session.arguments.challenge, session.arguments.phase)
     found = list(session.api.pages(f"{path}/submissions"))
     rows = [{**one, "score": one["scores"].get("public", {}).get(phase["headline"])} for one in found]
@@ -70,7 +70,7 @@ def submissions(session: Session) -> int:
 
 
 def identifier(text: str) -> str:
-    """Convert an argument to the id of a submission."""
+    """Convert a command-line argument to the id of a submission."""
     try:
         return str(UUID(text))
     except ValueError:
@@ -78,7 +78,7 @@ def identifier(text: str) -> str:
 
 
 def declare_submission(parser: Parser) -> None:
-    """Add the arguments of ``podium submission``."""
+    """Add the arguments of ``podium submission`` to its parser."""
     parser.add_argument("id", type=identifier, metavar="ID", help="id of the submission")
     parser.add_argument("--wait", action="store_true", help="wait for the score")
 
@@ -95,7 +95,7 @@ def submission(session: Session) -> int:
 
 
 def state_of(session: Session, wanted: str) -> dict[str, Any]:
-    """Return a submission. With ``--wait``, return it only when it is finished."""
+    """Return the data of a submission. With ``--wait``, wait until its evaluation is finished."""
     if not session.arguments.wait:
         return dict(session.api.get(f"submissions/{wanted}"))
     try:

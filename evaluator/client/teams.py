@@ -1,4 +1,4 @@
-"""Implements ``podium team``."""
+"""Implements ``podium team``, which shows and changes the user's team in a challenge."""
 
 from argparse import ArgumentTypeError
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ ACTIONS = {
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments of ``podium team``."""
+    """Add the arguments of ``podium team`` to its parser."""
     add_challenge(parser)
     meanings = "; ".join(f"{name}: {meaning}" for name, meaning in ACTIONS.items())
     parser.add_argument("action", nargs="?", choices=ACTIONS, default="show", metavar="ACTION", help=meanings)
@@ -38,7 +38,7 @@ def declare(parser: Parser) -> None:
 
 
 def _text(argument: str) -> str:
-    """Check that an argument is not empty, and return it."""
+    """Return an argument unchanged. Raises ArgumentTypeError if it is empty."""
     if not argument.strip():
         raise ArgumentTypeError("a name or id must not be empty")
     return argument
@@ -56,7 +56,7 @@ def team(session: Session) -> int:
 
 
 def show(session: Session, path: str) -> None:
-    """Print the team with its members and open invitations, and the invitations that the user has received."""
+    """Print the user's team with its members and open invitations, and the invitations that the user has received."""
     try:
         own = session.api.get(f"{path}/team")
     except Refused as refusal:
@@ -82,7 +82,7 @@ def _lines(own: dict[str, Any] | None, received: list[dict[str, Any]]) -> Iterat
 
 
 def invite(session: Session, path: str) -> None:
-    """Invite a person by username, or print a link."""
+    """Invite a person by username. Without a username, print a link with which one person can join the team."""
     user = session.arguments.who
     made = session.api.post(f"{path}/team/invitations", {"user": user} if user else {})
     text = f"{visible(user)} is invited to {visible(made['team'])}." if user else str(made["link"])
@@ -90,7 +90,7 @@ def invite(session: Session, path: str) -> None:
 
 
 def answer(session: Session, path: str) -> None:
-    """Accept or decline an invitation or a request."""
+    """Accept or decline an invitation or a request to join a team."""
     arguments = session.arguments
     if not (arguments.who or "").isdecimal():
         raise NotUsable(f"give the id of an invitation; `podium team {arguments.challenge}` lists them")
@@ -102,7 +102,7 @@ def answer(session: Session, path: str) -> None:
 
 
 def leave(session: Session, path: str) -> None:
-    """Leave the team, after a confirmation."""
+    """Leave the team, if the user has confirmed this with ``--yes``."""
     if not session.arguments.yes:
         raise NotUsable(
             "if your team has already submitted, you will not be able to join another team; to leave, add --yes"

@@ -11,16 +11,17 @@ from evaluator.client import servers
 from evaluator.client.errors import NotUsable, Refused, TryLater
 from evaluator.client.http import LONG_PATIENCE_SECONDS, Api
 
-PART_BYTES = 4 * 2**20  # Size of a part: at most this many bytes must be uploaded again after a lost connection.
+# Size of the parts of an upload. This is the maximum amount of data to upload again after a lost connection.
+PART_BYTES = 4 * 2**20
 PIECE_BYTES = 2**16
-FAILURES = 12  # Number of successive failed requests that are tolerated before the upload is aborted.
+FAILURES = 12  # Maximum number of successive failed requests. After one more failure, the upload is aborted.
 STARTS = 3
 TUS = {"Tus-Resumable": "1.0.0"}
 Advance = Callable[[int], None]
 
 
 class Upload:
-    """The upload of one file to one phase. ``advance`` is called with the number of bytes that have been sent."""
+    """The upload of a file to a phase. ``advance`` is called with the number of bytes that have been uploaded."""
 
     def __init__(
         self, api: Api, phase_path: str, file: Path, *, note: str, advance: Advance, force: bool = False
@@ -34,7 +35,7 @@ class Upload:
         self.memory = sha256(about.encode()).hexdigest()
 
     def run(self) -> str:
-        """Upload the parts of the file that the server does not have, and return the id of the submission.
+        """Upload the parts of the file that the server does not have yet, and return the id of the submission.
 
         Raises
         ------
@@ -45,7 +46,8 @@ class Upload:
                 submission = self._send_all(self._earlier_state() or self._begin())
             except Refused as refusal:
                 if refusal.status == 404 and servers.remembered_upload(self.memory):
-                    servers.remember_upload(self.memory, None)  # The server no longer has this upload.
+                    # The server has deleted the unfinished upload, so a new upload is started.
+                    servers.remember_upload(self.memory, None)
                     continue
                 if not isinstance(refusal, TryLater):
                     servers.remember_upload(self.memory, None)
@@ -70,7 +72,10 @@ class Upload:
         return state
 
     def _send_all(self, state: dict[str, Any]) -> str:
-        """Send parts until the server has created the submission. After a failure, ask the server where to continue."""
+        """Send parts of the file until the server has created the submission, and return the id of the submission.
+
+        After a failed request, the server returns the offset at which to continue.
+        """
         path, failures = f"uploads/{state['id']}", 0
         with self.file.open("rb") as content:
             while state["submission"] is None:
@@ -95,7 +100,7 @@ class Upload:
         return str(state["submission"])
 
     def _send_part(self, path: str, content: BinaryIO, offset: int) -> int:
-        """Send one part of the file, and return the offset of the next part."""
+        """Send the part of the file at an offset, and return the offset of the next part."""
         count = min(PART_BYTES, self.size - offset)
         content.seek(offset)
         headers = {
@@ -120,7 +125,7 @@ class Upload:
 
 
 def encoded(pairs: dict[str, str]) -> str:
-    """Return the value of the Upload-Metadata header. Empty values are left out: a header cannot end in a space.
+    """Return the value of the Upload-Metadata header. Empty values are omitted: the header must not end in a space.
 
     >>> encoded({"filename": "a.csv", "note": ""})
     'filename YS5jc3Y='

@@ -1,4 +1,4 @@
-"""Defines commands that talk to a server: their arguments, the connection, and output as text or JSON."""
+"""Defines what the commands for a server share: arguments, connection, error messages, and output as text or JSON."""
 
 import sys
 from argparse import Namespace
@@ -22,23 +22,23 @@ NO_TEAM = "you have not joined this challenge yet; run `podium join {challenge}`
 
 
 class Session:
-    """The context in which a command runs: its arguments, the API of the chosen server, and functions for output."""
+    """The context of a command: its arguments, the API of the chosen server, and functions for output."""
 
     def __init__(self, arguments: Namespace, connect: ApiFactory = Api) -> None:
         self.arguments, self.connect = arguments, connect
 
     @cached_property
     def server(self) -> str:
-        """The address of the chosen server."""
+        """The address of the server that the user has chosen or last logged in to."""
         return servers.chosen(self.arguments.server)
 
     @cached_property
     def api(self) -> Api:
-        """The API of the chosen server, with the stored token if there is one."""
+        """A client for the API of the chosen server. It uses the stored token if there is one."""
         return self.connect(self.server, servers.token_of(self.server))
 
     def phase_of(self, challenge: str, phase: str | None) -> tuple[dict[str, Any], str]:
-        """Return a phase of a challenge, and the API path of its resources. The default is the only open phase."""
+        """Return the data of a phase, and the API path of its resources. The default is the only open phase."""
         found = self.challenge(challenge)
         phases = {one["slug"]: one for one in found["phases"]}
         if phase is None:
@@ -51,7 +51,7 @@ class Session:
         return phases[phase], f"challenges/{found['slug']}/phases/{phase}"
 
     def challenge(self, slug: str) -> dict[str, Any]:
-        """Return a challenge. If no challenge has this name, the error message suggests a similar name."""
+        """Return the data of a challenge. If it does not exist, raise NotUsable with a similar name as a suggestion."""
         names = slug if slug.replace("-", "").replace("_", "").isalnum() and slug.isascii() else ""
         try:
             if names:
@@ -63,7 +63,7 @@ class Session:
         raise NotUsable(f"there is no challenge {slug!r} that you can see{suggestion(slug, known)}")
 
     def print(self, answer: Any, lines: Callable[[], Iterable[str]]) -> None:
-        """Print lines of text or, with ``--json``, the answer as JSON."""
+        """Print lines of text or, if ``--json`` is given, the data as JSON."""
         if write_json(answer, to=self.arguments.json):
             for line in lines():
                 print(line)
@@ -71,13 +71,13 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A command: a function that declares its arguments, and a function that runs it and returns the exit code."""
+    """A command for a server: one function declares its arguments, the other runs it and returns the exit code."""
 
     declare_own: Callable[[Parser], None]
     act: Callable[[Session], int]
 
     def declare(self, parser: Parser) -> None:
-        """Add the arguments of this command, and the arguments that all commands of this kind have."""
+        """Add the arguments of this command to its parser, and the options that all commands for a server share."""
         self.declare_own(parser)
         parser.add_argument("--server", metavar="URL", help="the server (default: PODIUM_SERVER, or the last login)")
         add_json(parser)
@@ -89,7 +89,7 @@ class Verb:
 
 
 def guarded(session: Session, act: Callable[[], int]) -> int:
-    """Call a function and return its exit code. If the server refuses a request, print the reason."""
+    """Call a function and return its exit code. If the server refuses a request, print the reason instead."""
     try:
         return act()
     except NotUsable as error:
@@ -103,7 +103,10 @@ def guarded(session: Session, act: Callable[[], int]) -> int:
 
 
 def message_of(refusal: Refused, session: Session) -> str:
-    """Return the message of a refusal, with any API request in it replaced by the corresponding command."""
+    """Return the message to print for a refused request. It names the next command to run, if there is one.
+
+    Otherwise, the message of the server is returned, in most cases with the code of the refusal.
+    """
     text = visible(str(refusal))
     if refusal.code == "unauthenticated":
         return (BAD_TOKEN if servers.token_of(session.server) else NO_TOKEN).format(server=session.server)
@@ -115,7 +118,7 @@ def message_of(refusal: Refused, session: Session) -> str:
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterable[str]:
-    """Yield the lines of a table. The columns are aligned on a terminal, and otherwise separated by tabs."""
+    """Yield the lines of a table. Columns are aligned on a terminal, and separated by tabs in other output."""
     cells = [[visible(_text(row.get(name))) for name in columns] for row in rows]
     if not sys.stdout.isatty():
         yield "\t".join(columns)
@@ -137,11 +140,11 @@ def _text(value: Any) -> str:
 
 
 def add_challenge(parser: Parser) -> None:
-    """Add the argument CHALLENGE."""
+    """Add the positional argument CHALLENGE to a parser."""
     parser.add_argument("challenge", metavar="CHALLENGE", help="name of the challenge, as in its URL")
 
 
 def add_phase(parser: Parser) -> None:
-    """Add the argument CHALLENGE and the option --phase."""
+    """Add the positional argument CHALLENGE and the option --phase to a parser."""
     add_challenge(parser)
     parser.add_argument("--phase", metavar="PHASE", help="name of the phase (default: the only open one)")

@@ -1,4 +1,4 @@
-"""Waits for a submission to be scored, and prints its result."""
+"""Waits until a submission has been scored, and prints the result."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -30,11 +30,11 @@ Show = Callable[[float, str], None]
 
 @contextmanager
 def bar(total: float, *, unit: str) -> Iterator[Show]:
-    """Yield a function that updates a progress bar. Without a terminal, the function does nothing."""
+    """Yield a function that updates a progress bar. Without a terminal, this function does nothing."""
     if not sys.stderr.isatty():
         yield lambda done, text: None
         return
-    tqdm = import_module("tqdm").tqdm  # tqdm is loaded only if there is a terminal.
+    tqdm = import_module("tqdm").tqdm  # tqdm is imported only if there is a terminal to show the progress bar.
     with tqdm(total=total, leave=False, file=sys.stderr, bar_format=FORMATS[unit], unit_scale=unit == "bytes") as shown:
 
         def update(done: float, text: str) -> None:
@@ -45,7 +45,10 @@ def bar(total: float, *, unit: str) -> Iterator[Show]:
 
 
 def wait(api: Api, identifier: str) -> dict[str, Any]:
-    """Wait until a submission is finished, and return it. Server outages of a few minutes do not end the wait."""
+    """Wait until a submission is scored, rejected, failed or cancelled, and return its data.
+
+    Requests are repeated during server outages of up to 15 minutes.
+    """
     pause = FIRST_PAUSE
     with bar(1.0, unit="share") as show:
         while True:
@@ -58,7 +61,7 @@ def wait(api: Api, identifier: str) -> dict[str, Any]:
 
 
 def report(session: Session, found: dict[str, Any]) -> int:
-    """Print a submission and return the exit code for its status."""
+    """Print a submission, and return the exit code for the status of the submission."""
     session.print(found, lambda: lines_of(found, session.server))
     return EXITS.get(found["status"], Exit.DONE)
 

@@ -1,1 +1,1 @@
-"""Reads the files of ground truths and of submissions."""
+"""Reads the files of ground truths and submissions."""

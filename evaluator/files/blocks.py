@@ -1,4 +1,4 @@
-"""Reads a submission in blocks of whole lines for the kernels. Several threads can read the same file."""
+"""Reads a submission in blocks of whole lines for the fast path. Several threads can read blocks of the same file."""
 
 import io
 from collections.abc import Generator
@@ -11,13 +11,13 @@ from evaluator.files.lines import CHUNK_BYTES, GZIP_MAGIC, UTF8_BOM, chunks
 from evaluator.problems import Findings, Stop
 from evaluator.report import ReferenceNeeded
 
-SLACK_BYTES = 128  # Kernels read 64 bytes at a time, even beyond the end of a line.
+SLACK_BYTES = 128  # Buffers need extra space, because kernels read 64 bytes at a time, even beyond the end of a line.
 BLANKS = b" \t\r\n"
 LOOK_BACK_BYTES = 4096
 
 
 class Declined(Exception):
-    """Raised, with the reason, if the fast path cannot score a file. All threads then stop reading the file."""
+    """Raised if the fast path cannot score a file, with the reason. All threads then stop reading the file."""
 
     def __init__(self, reason: ReferenceNeeded) -> None:
         super().__init__(reason)
@@ -57,7 +57,7 @@ class Blocks:
         self.closed = False
 
     def __enter__(self) -> "Blocks":
-        """Return this object; the ``with`` statement closes the file."""
+        """Return the reader itself. The file is closed at the end of the ``with`` statement."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -65,7 +65,7 @@ class Blocks:
         self.close()
 
     def close(self) -> None:
-        """Close the file; further calls of :meth:`take` return 0."""
+        """Close the file. Afterwards, :meth:`take` returns 0."""
         with self.lock:
             self.closed = True
             self.file.close()
@@ -76,7 +76,7 @@ class Blocks:
         self.fraction = fraction
 
     def header(self) -> str:
-        """Return the first line. This method must be called once, before :meth:`take`."""
+        """Return the first line of the file. This method must be called once, before the first call of :meth:`take`."""
         buffer, size = bytearray(CHUNK_BYTES), 0
         with memoryview(buffer) as view:
             while size < CHUNK_BYTES and buffer.find(b"\n", 0, size) < 0 and (count := self._read(view[size:])):
@@ -90,10 +90,10 @@ class Blocks:
             raise Declined(ReferenceNeeded.UNDECODABLE_HEADER) from None
 
     def take(self, buffer: bytearray) -> int:
-        """Fill ``buffer`` with the next lines, and return the index of their end, or 0 at the end of the file.
+        """Fill ``buffer`` with the next lines, and return the offset of their end, or 0 at the end of the file.
 
         The last line always ends with a line feed. If a line is longer than the buffer, the buffer grows. Blank lines
-        at the end of the file are left out.
+        at the end of the file are omitted.
         """
         with self.lock:
             if self.closed:
@@ -136,7 +136,7 @@ class _Inflated:
         self.part = io.BytesIO()
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the buffer as far as possible, and return the number of bytes: 0 only at the end of the stream."""
+        """Fill the buffer with the next bytes, and return their number, which is 0 only at the end of the stream."""
         while (count := self.part.readinto(view)) == 0:
             part = next(self.parts, None)
             if part is None:
@@ -152,9 +152,9 @@ def _reserve(buffer: bytearray, size: int) -> None:
 
 
 def _end_of_lines(buffer: bytearray, size: int) -> int:
-    """Return the offset after the last complete line that is not blank, or 0 if there is none.
+    """Return the offset after the last complete line that is not blank, or 0 if there is no such line.
 
-    Blank lines after that line are left for the next block, because it is not known yet whether other lines follow.
+    Blank lines after this line are left for the next block, because they may be at the end of the file.
     """
     newline = buffer.rfind(b"\n", 0, size)
     start = max(newline - LOOK_BACK_BYTES, 0)
@@ -165,7 +165,7 @@ def _end_of_lines(buffer: bytearray, size: int) -> int:
 
 
 def _end_of_last_line(buffer: bytearray, size: int) -> int:
-    """Return the offset after the last line that is not blank. Add a line feed if this line has none."""
+    """Return the offset after the last line that is not blank. If this line has no line feed, add one."""
     start = max(size - LOOK_BACK_BYTES, 0)
     written = len(buffer[start:size].rstrip(BLANKS))
     if not written and not start:

@@ -1,18 +1,18 @@
-"""Splits lines into cells, and cells into tokens. The format is that of RFC 4180 without line breaks in cells."""
+"""Splits lines into cells, and prediction strings into tokens. The format is RFC 4180 without line breaks in cells."""
 
 import re
 from collections.abc import Iterator
 
-# Maximum number of cells that are read from a line with quotes. A line with more cells is always a defect.
+# Maximum number of cells to read from a line with quotes. A line with more cells is a defect in every track.
 MAX_CELLS = 20_000
 QUOTED = re.compile(r'(?:[^"]++|"")*+')
 
 
 def split_cells(line: str) -> list[str] | None:
-    """Return the cells of a line, or None if its quotes do not match.
+    """Return the cells of a CSV line, or None if its quotes do not match.
 
-    A cell is either quoted as a whole or not quoted. Inside quotes, ``""`` is one quote. If a line with quotes has more
-    than :data:`MAX_CELLS` cells, the remaining cells are left out.
+    A cell is either quoted as a whole or not quoted at all. Inside quotes, ``""`` stands for one quote. If a line with
+    quotes has more than :data:`MAX_CELLS` cells, the remaining cells are ignored.
 
     >>> split_cells('a,"b, c",')
     ['a', 'b, c', '']
@@ -31,7 +31,8 @@ def split_cells(line: str) -> list[str] | None:
             cells.append(line[at + 1 : end].replace('""', '"'))
             end += 1
         else:
-            # Convert -1, which means that there is no further comma, to the end of the line.
+            # If there is no further comma, find() returns -1, which the modulo operation converts to the length of the
+            # line.
             end = line.find(",", at) % (len(line) + 1)
             cells.append(line[at:end])
             if '"' in cells[-1]:
@@ -45,13 +46,13 @@ def split_cells(line: str) -> list[str] | None:
 
 
 def _closing_quote(line: str, at: int) -> int:
-    """Return the index of the closing quote of the string that begins at ``at``; the line length if there is none."""
+    """Return the index of the quote that closes the string starting at ``at``, or the line length if there is none."""
     found = QUOTED.match(line, at)
     return found.end() if found else at
 
 
 def shortened(text: str, width: int = 60) -> str:
-    """Return ``text`` in quotes for a message. The middle of a long text is left out.
+    """Return ``text`` in quotes, for use in a message. The middle of a long text is omitted.
 
     >>> shortened("0,5")
     "'0,5'"
@@ -71,7 +72,9 @@ def tokens_of(string: str) -> list[str]:
 
 
 def pieces_of(string: str, characters: int) -> Iterator[str]:
-    """Split a prediction string between tokens, and yield pieces of at least ``characters`` characters.
+    """Split a prediction string between tokens, and yield the pieces.
+
+    Each piece except the last has at least ``characters`` characters.
 
     >>> list(pieces_of("ab cd e", 1))
     ['ab', 'cd', 'e']
@@ -85,7 +88,7 @@ def pieces_of(string: str, characters: int) -> Iterator[str]:
 
 
 def shortened_id(image: str) -> str:
-    """Return the first 256 characters of an image id, which are shown with a defect.
+    """Return the first 256 characters of an image id, for use in the description of a defect.
 
     >>> shortened_id("a" * 300) == "a" * 256
     True

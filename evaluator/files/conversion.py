@@ -1,4 +1,4 @@
-"""Converts a submission from one CSV layout to the other. Values are copied as strings, which preserves the score."""
+"""Converts a submission from one CSV layout to the other. Values are copied as strings, so the score is the same."""
 
 import csv
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def convert(track: str, to: str, source: Path, out: TextIO) -> None:
         If submissions to this track have only one layout.
     InvalidSubmission
         If a row has a defect, if a label contains a blank and therefore cannot be a token, or if rows of the same image
-        have different sizes.
+        contain different image sizes.
     """
     form = TRACKS[track].form
     if not form.tokens:
@@ -60,7 +60,7 @@ def _valid_rows(reader: RowReader, source: Path) -> Iterator[Row]:
 
 
 def _ordered(row: Row, reader: RowReader, names: list[str]) -> Iterator[list[str]]:
-    """Yield the values of each prediction in a row as strings, in the order of ``names``."""
+    """Yield the values of each prediction in a row, as strings in the order of the columns ``names``."""
     positions = {column.name: position for position, column in enumerate(reader.layout)}
     width = len(reader.layout)
     for start in range(0, len(row.texts), width):
@@ -68,7 +68,7 @@ def _ordered(row: Row, reader: RowReader, names: list[str]) -> Iterator[list[str
 
 
 def _check_size(first: tuple[str, ...], row: Row, findings: Findings) -> None:
-    """Add a defect if the image size in a row differs from that in the first row of the same image."""
+    """Add a defect if the image size in a row differs from the size in the first row of the same image."""
     if tuple(row.image_cells) != first:
         message = (
             f"{' × '.join(row.image_cells)} in this row, {' × '.join(first)} before; expected one size for each image"

@@ -1,4 +1,4 @@
-"""Reads a submission in JSON. A defect is located by its path in the JSON, such as ``$[3].boxes[0]``."""
+"""Reads submissions in JSON. The position of a defect is its path in the JSON, such as ``$[3].boxes[0]``."""
 
 import gc
 import json
@@ -24,7 +24,7 @@ TYPE_NAMES = {dict: "an object", list: "a list", str: "a text", int: "a whole nu
 
 
 class Document:
-    """A submission in JSON.
+    """A submission in JSON, with methods to check its values.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Document:
     Attributes
     ----------
     value : Any
-        The content of the file.
+        The parsed content of the file.
 
     Raises
     ------
@@ -59,28 +59,28 @@ class Document:
         raise Stop(code)
 
     def add_defect(self, path: str, message: str, *, code: str = "bad_json", image: str | None = None) -> None:
-        """Add a defect at a path in the JSON."""
+        """Add a defect of the value at a path in the JSON."""
         problem = None
         if self.findings.shows(code):
             problem = Problem(code, storable(message), column=storable(path), image=image and storable(image))
         self.findings.count(code, problem)
 
     def expect(self, value: Any, kind: type, path: str) -> bool:
-        """Return whether a value has the expected type; if not, add a defect. Booleans do not count as numbers."""
+        """Return whether a value has the expected type. If not, add a defect. Booleans do not count as numbers."""
         if type(value) is kind:
             return True
         self.add_defect(path, f"{_quoted(value)} is not {TYPE_NAMES[kind]}")
         return False
 
     def expect_number(self, value: Any, path: str) -> None:
-        """Add a defect if a value is not a finite number."""
+        """Add a defect if a value is not a finite number. Booleans do not count as numbers."""
         if type(value) not in (int, float):
             self.add_defect(path, f"{_quoted(value)} is not a number")
         elif not -sys.float_info.max <= value <= sys.float_info.max:
             self.add_defect(path, f"{_quoted(value)} is not finite", code="not_finite")
 
     def fields(self, value: Any, kinds: dict[str, type], path: str) -> bool:
-        """Return whether a value is an object with exactly the given keys and types. Add a defect per difference."""
+        """Return whether a value is a JSON object with exactly the given keys and types. Differences are defects."""
         if not self.expect(value, dict, path):
             return False
         if len(value) == len(kinds) and all(type(value.get(name)) is kind for name, kind in kinds.items()):
@@ -96,7 +96,7 @@ class Document:
 
 
 def storable(text: str) -> str:
-    r"""Return a string that a database can store: at most 256 characters, without NUL and without surrogates.
+    r"""Return ``text`` in a form that a database can store: at most 256 characters, without NUL and surrogates.
 
     >>> storable("a\0\ud800")
     'a\ufffd?'
@@ -125,13 +125,13 @@ def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
 
 
 Repeated = dict[int, tuple[dict[str, Any], str]]
-"""Maps the Python ``id`` of each JSON object with a repeated key to the object and the key."""
+"""Maps the Python ``id`` of each JSON object that has a repeated key to the object and this key."""
 
 
 def parse_json(text: str) -> tuple[Any, Iterator[str]]:
-    """Return a JSON value, and an iterator over the paths of repeated keys, in file order.
+    """Parse JSON. Return the value, and an iterator over the paths of repeated keys, in file order.
 
-    If the value that belongs to the first occurrence of a repeated key has repeated keys too, those are not reported.
+    For a repeated key, only the last value is kept. Repeated keys inside the other values are not reported.
 
     Raises
     ------
@@ -149,9 +149,9 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            # Always store this object, even if the maximum number is already stored. The stored objects may all be
-            # inside a value that was replaced by a repeated key of this object, and objects in replaced values are not
-            # reported.
+            # This object must always be stored, even if the maximum number of objects is already stored. All objects
+            # stored so far may be in a value that a repeated key of this object has replaced, and objects in replaced
+            # values are not reported.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice
@@ -163,12 +163,12 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
 
 
 def parse_truth_json(text: str) -> tuple[Any, Iterator[str]]:
-    r"""Return the same as :func:`parse_json` for a file of a ground truth, whose strings are stored as UTF-8.
+    r"""Parse a JSON file of a ground truth, as :func:`parse_json` does. All strings must be valid in UTF-8.
 
     Raises
     ------
     ValueError, RecursionError
-        ValueError also if a string has an escape for a NUL character or for half a surrogate pair.
+        ValueError is also raised if a string has an escape for a NUL character or for half a surrogate pair.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def parse_truth_json(text: str) -> tuple[Any, Iterator[str]]:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Disable the garbage collector in the block, because it would take most of the parsing time and free no memory."""
+    """Disable garbage collection in the block. It would take most of the parsing time without freeing any memory."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -196,7 +196,8 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    # This count may never reach 0, because objects in a value that was replaced by a repeated key are not visited.
+    # The number of remaining objects may never reach 0, because objects in a value that a repeated key has replaced are
+    # not visited.
     left = len(repeated)
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]
@@ -214,7 +215,7 @@ def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
 
 
 def _path(steps: Sequence[str | int]) -> str:
-    """Return a path in the JSON as a string. A long path is truncated.
+    """Return a path in the JSON as a string. Long paths are truncated.
 
     >>> _path([TOP, "a", 0])
     '$.a[0]'
@@ -228,7 +229,7 @@ def _path(steps: Sequence[str | int]) -> str:
 
 
 def _text(source: Source) -> str:
-    """Return the whole file as a string. Add a defect and stop if the file exceeds a limit."""
+    """Return the whole file as a string. If it is too large, empty or not UTF-8, add a defect and raise Stop."""
     data, limit = bytearray(), source.limits.json_bytes
     parts = chunks(source.path, source.limits, source.findings, source.progress)
     for part in text_parts(parts, source.findings, "JSON"):

@@ -1,4 +1,4 @@
-"""Collects the faults and warnings of a truth folder, so that all of them are reported together."""
+"""Collects the faults and warnings of a ground truth folder, so that all faults are reported together."""
 
 import sys
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from evaluator.problems import Findings, InvalidTruth, Problem
 
 @dataclass(slots=True)
 class Faults:
-    """The faults of a truth folder, and warnings about data that can be scored but was probably not intended.
+    """The faults of a ground truth folder, and warnings about data that is allowed but was probably not intended.
 
     The number of faults is not limited, because organizers are trusted.
     """
@@ -18,19 +18,19 @@ class Faults:
     checked: set[tuple[str, str, str]] = field(default_factory=set)
 
     def add(self, code: str, file: str, message: str, *, line: int | None = None, column: str | None = None) -> None:
-        """Add a fault."""
+        """Add a fault of a file in the ground truth folder."""
         self.found.add(Problem(code, message, line=line, column=column, file=file))
 
     def warn(self, code: str, file: str, message: str, *, line: int | None = None, column: str | None = None) -> None:
-        """Add a warning, which does not prevent the truth from being used."""
+        """Add a warning about a file. Warnings do not prevent the use of the ground truth."""
         self.warned.add(Problem(code, message, line=line, column=column, file=file))
 
     def check(self) -> None:
-        """Raise InvalidTruth if there is a fault."""
+        """Raise InvalidTruth if any fault has been added."""
         if self.found.total:
             raise self.error
 
     @property
     def error(self) -> InvalidTruth:
-        """An exception that contains all faults."""
+        """An exception that contains all faults that have been added."""
         return InvalidTruth(self.found)

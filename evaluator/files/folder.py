@@ -1,4 +1,4 @@
-"""Reads a truth folder and computes its sha256."""
+"""Reads a ground truth folder and computes its sha256."""
 
 import csv
 import gzip
@@ -26,22 +26,23 @@ if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
 
 GZIPPED = b"\x1f\x8b"
-COMPRESSED_BYTES = 2**20  # A smaller file may expand as much as a file of this size.
+# A compressed file that is smaller than this may expand as much as a compressed file of this size.
+COMPRESSED_BYTES = 2**20
 HEADERS = ("label", "labels", "id", "ids", "labelid", "classid", "class", "classes", "mid", "relation", "name")
 
 
 class TruthFolder:
-    """A truth folder whose files are read into memory. The files have fixed names and may be gzipped.
+    """A ground truth folder, with the contents of its files in memory. The files have fixed names and may be gzipped.
 
     Parameters
     ----------
     path : Path
     track : Track
-        Declares its files and columns.
+        Declares the files of the folder and their columns.
     replaced : mapping of file name to bytes
-        Contents to use instead of files of the folder: ``usage.csv``, ``salt.txt``.
+        Contents to use instead of the files ``usage.csv`` and ``salt.txt`` in the folder.
     hidden : bool
-        Whether the truth must be kept secret from participants. If true, the compiler also reports a fault if data that
+        Whether the ground truth must be kept secret from participants. If true, it is also a fault if data that
         participants can see, such as ids, reveals answers.
 
     Attributes
@@ -75,7 +76,7 @@ class TruthFolder:
         self.faults.check()
 
     def _load(self, folder: Path, name: str) -> None:
-        """Load the content of a file, or of every file in a subfolder."""
+        """Load the content of a file or, if the name ends with a slash, of every file in this subfolder."""
         if not name.endswith("/"):
             content = self._content(folder, name)
             if content is not None:
@@ -101,7 +102,7 @@ class TruthFolder:
             return b""
 
     def _unpacked(self, name: str, packed: bytes) -> bytes:
-        """Return the content of a gzip file. A file that exceeds the limits of a submission is a fault."""
+        """Return the decompressed content of a gzip file. If the content is too large, report a fault."""
         limits = Limits()
         allowed = min(limits.decompressed_bytes, max(len(packed), COMPRESSED_BYTES) * limits.decompressed_ratio)
         with gzip.open(io.BytesIO(packed)) as file:
@@ -137,16 +138,16 @@ class TruthFolder:
 
     @property
     def sha256(self) -> str:
-        """The sha256 that identifies the truth, computed from the name of each file and the sha256 of its content."""
+        """The sha256 that identifies the ground truth. It covers the names and the contents of all files."""
         lines = (f"{name} {sha256(content).hexdigest()}\n" for name, content in sorted(self.contents.items()))
         return sha256("".join(lines).encode()).hexdigest()
 
     def __contains__(self, name: str) -> bool:
-        """Return whether there is a file with this name, or a subfolder that contains a file."""
+        """Return whether the folder has a file with this name, or a subfolder with this name that contains a file."""
         return name in self.contents or (name.endswith("/") and any(each.startswith(name) for each in self.contents))
 
     def text(self, name: str) -> str:
-        """Return the text of a file.
+        """Return the content of a file as a string.
 
         Raises
         ------
@@ -166,7 +167,7 @@ class TruthFolder:
         return text
 
     def table(self, name: str) -> "TruthTable":
-        """Read a CSV file with a header. Column names are not case-sensitive, and undeclared columns are ignored."""
+        """Read a CSV file with a header. Letter case in the header does not matter, and unknown columns are ignored."""
         declared = next(file for file in self.track.truth_files if file.name == name)
         table: TruthTable = import_module("evaluator.files.tables").read_truth_table(
             self.text(name), declared, self.faults
@@ -174,9 +175,10 @@ class TruthFolder:
         return table
 
     def names(self, name: str, allowed: Container[str] | None = None, expected: str = "") -> dict[str, str]:
-        """Read a file of ``label,display name`` rows without a header; the display name is optional.
+        """Read a file without a header whose rows are ``label,display name``. Return a dict of display names by label.
 
-        A label that is not ``allowed`` is a fault. Its message ends with ``expected``.
+        The display name is optional. If ``allowed`` is given, any other label is a fault, whose message ends with
+        ``expected``.
         """
         found: dict[str, str] = {}
         labels: dict[str, str] = {}
@@ -193,7 +195,7 @@ class TruthFolder:
         return found
 
     def _warn_of_name(self, file: str, label: str, shown: str, first: str, line: int) -> None:
-        """Warn about a row that is probably a header, and about a display name that two labels have."""
+        """Warn if a row is probably a header, or if two labels have the same display name."""
         if line == 1 and label.lower().replace("_", "").replace(" ", "") in HEADERS:
             message = f"{shortened(label)} is read as a label; if this line is a header, remove it"
             self.faults.warn("truth_header", file, message, line=line)
@@ -202,7 +204,7 @@ class TruthFolder:
             self.faults.warn("truth_same_name", file, message, line=line)
 
     def json(self, name: str) -> Any:
-        """Read a JSON file.
+        """Read a JSON file of the ground truth folder, and return its value.
 
         Raises
         ------
@@ -221,7 +223,7 @@ class TruthFolder:
 
 
 def coded(values: Sequence[str], index: Mapping[str, int]) -> NDArray[np.int64]:
-    """Look up each value in ``index`` and return the codes, shape (N,); -1 for values that are not in ``index``.
+    """Return the code that ``index`` has for each value, shape (N,). The code of values that are not in it is -1.
 
     >>> coded(["b", "x"], {"a": 0, "b": 1})
     array([ 1, -1])
@@ -230,7 +232,7 @@ def coded(values: Sequence[str], index: Mapping[str, int]) -> NDArray[np.int64]:
 
 
 def _not_text(content: bytes) -> str:
-    """Return a description of what a file is if it is not UTF-8 text, and what to do about it.
+    """Return what a file that is not UTF-8 text is, and how to fix it. The result is the end of a message.
 
     >>> _not_text(bytes([0x50, 0x4B, 3, 4, 0xFF]))
     'is an Excel workbook or a zip file; save it as CSV (UTF-8)'

@@ -1,4 +1,4 @@
-"""Detects display names that were given instead of ids."""
+"""Detects display names that a submission contains instead of ids."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,12 @@ from evaluator.problems import Findings
 
 @dataclass(frozen=True, slots=True)
 class GivenNames:
-    """Counts the display names that a file contains instead of ids. The keys of ``counts`` are pairs (name, id)."""
+    """Counts the display names that a submission contains instead of ids. Keys of ``counts`` are pairs (name, id)."""
 
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def ids_of(self, texts: Sequence[str], by_name: Mapping[str, str]) -> dict[str, str]:
-        """Return a dict that maps each string that is a display name to its id, and count these strings.
+        """Count the strings that are display names, and return a dict that maps each of them to its id.
 
         >>> GivenNames().ids_of(["Cat", "x"], {"cat": "/m/01yrx"})
         {'Cat': '/m/01yrx'}
@@ -28,6 +28,6 @@ class GivenNames:
         return found
 
     def add_notice(self, findings: Findings) -> None:
-        """Add a notice with the number of display names, and the first one as an example."""
+        """Add a notice with the number of display names, and one of these names as an example."""
         if self.counts:
             notice_names(findings, *next(iter(self.counts)), self.counts.total())

@@ -1,4 +1,4 @@
-"""Reads the bytes of a submission as numbered lines: handles gzip, the encoding and line endings, within limits."""
+"""Reads a submission as numbered lines. This includes decompression, decoding, line endings and size limits."""
 
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -9,11 +9,13 @@ from evaluator.files.source import ReadProgress
 from evaluator.problems import Findings, Problem, Stop
 
 CHUNK_BYTES = 1 << 20
-# Batches are small, because reading a file with too many defects can stop only between two batches.
+# Lines are read in small batches, because reading a file with too many defects can stop only between two batches.
 BATCH_BYTES = 1 << 16
-# Parts are small, because zlib copies the rest of a part after each gzip member, and a file may have many gzip members.
+# Compressed data is read in small parts. After each gzip member, zlib copies the rest of the part, and a file may have
+# many gzip members.
 FED_BYTES = 1 << 16
-RATIO_COUNTS_FROM_BYTES = 1 << 20  # Smaller files may compress well, so their compression ratio is not checked.
+# The compression ratio of smaller files is not checked, because valid small files may compress well.
+RATIO_COUNTS_FROM_BYTES = 1 << 20
 SIGNATURE_BYTES = 64
 GZIP_MAGIC = b"\x1f\x8b"
 FOREIGN_SIGNATURES = {
@@ -41,7 +43,7 @@ UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 Line = str | Problem  # The content of a line, or a defect if the line cannot be decoded.
-Lines = Iterable[Line] | int  # A number represents that many blank lines.
+Lines = Iterable[Line] | int  # A sequence of lines, or the number of consecutive blank lines.
 BLANKS = b" \t\n"
 
 
@@ -67,7 +69,7 @@ def chunks(path: Path, limits: Limits, findings: Findings, progress: ReadProgres
 
 
 def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the bytes in parts of at least :data:`CHUNK_BYTES`. Only the last part may be shorter."""
+    """Join the given bytes to parts of at least :data:`CHUNK_BYTES`. Only the last part may be shorter."""
     held: list[bytes] = []
     size = 0
     try:
@@ -78,7 +80,8 @@ def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
                 yield b"".join(held)
                 held, size = [], 0
     except Stop:
-        if held:  # Defects in the bytes before the damaged part are reported too.
+        # The bytes before the damaged part of a gzip file are returned, so that their defects are reported too.
+        if held:
             yield b"".join(held)
         raise
     if held:
@@ -102,7 +105,7 @@ def _decompressed(
         if data:
             yield data
         pending = stream.unconsumed_tail
-        if stream.eof:  # Another gzip member may follow; zeros before it are padding.
+        if stream.eof:  # Another gzip member may follow. Zeros between two members are padding.
             members += 1
             _check_members(members, total, limits, findings)
             pending = stream.unused_data.lstrip(b"\0") or next(filter(None, (part.lstrip(b"\0") for part in fed)), b"")
@@ -114,7 +117,7 @@ def _decompressed(
 
 
 def _fed(read: Callable[[], bytes]) -> Iterator[bytes]:
-    """Yield the bytes of the file in parts of at most :data:`FED_BYTES`."""
+    """Yield the content of a file in parts of at most :data:`FED_BYTES`."""
     for data in iter(read, b""):
         for start in range(0, len(data), FED_BYTES):
             yield data[start : start + FED_BYTES]
@@ -145,7 +148,7 @@ def _stop(findings: Findings, code: str, message: str, line: int | None = None) 
 
 
 def batches(path: Path, limits: Limits, findings: Findings, progress: ReadProgress) -> Iterator[tuple[int, Lines]]:
-    r"""Yield the lines of a file in batches, each with the number of its first line.
+    r"""Yield the lines of a file in batches. Each batch is a pair: the number of its first line, and its lines.
 
     The line endings ``\n``, ``\r\n`` and ``\r`` and a UTF-8 byte order mark are removed. A line that cannot be decoded
     is replaced by its defect (``encoding`` or ``bad_byte``). The lines and their defects do not depend on the batch
@@ -154,7 +157,7 @@ def batches(path: Path, limits: Limits, findings: Findings, progress: ReadProgre
     Raises
     ------
     Stop
-        After a defect that makes the rest of the file unreadable; the findings contain it.
+        After a defect that makes the rest of the file unreadable. The findings contain this defect.
     """
     number = 1
     unfinished: list[bytes] = []  # Parts of a line whose end has not been read yet.
@@ -173,8 +176,10 @@ def batches(path: Path, limits: Limits, findings: Findings, progress: ReadProgre
 
 
 def _with_line_feeds(parts: Iterator[bytes]) -> Iterator[bytes]:
-    r"""Yield the parts with each line ending replaced by ``\n``."""
-    held = b""  # A final \r. If it belongs to \r\n, the \n is in the next part.
+    r"""Yield the parts of a file with every line ending replaced by ``\n``."""
+    # If a part ends with \r, this byte is held back, because the next part may begin with the \n of the same line
+    # ending.
+    held = b""
     for part in parts:
         data = held + part
         held = b"\r" if data.endswith(b"\r") else b""
@@ -184,7 +189,7 @@ def _with_line_feeds(parts: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _pieces(lines: bytes) -> Iterator[bytes]:
-    """Yield whole lines in pieces of about :data:`BATCH_BYTES`."""
+    """Split a string of whole lines, and yield pieces of about :data:`BATCH_BYTES`."""
     start, stop = 0, lines.find(b"\n", BATCH_BYTES)
     while stop >= 0:
         yield lines[start:stop]
@@ -193,12 +198,13 @@ def _pieces(lines: bytes) -> Iterator[bytes]:
 
 
 def text_parts(parts: Iterator[bytes], findings: Findings, expected: str) -> Iterator[bytes]:
-    """Yield the parts without the byte order mark, after checking that they do not start like a file in another format.
+    """Yield the parts of a text file without the byte order mark. Files in other formats are rejected.
 
     Raises
     ------
     Stop
-        After a ``not_csv`` defect (``bad_json`` if ``expected`` is JSON) or an ``encoding`` defect.
+        If the file starts like a file in another format, after a ``not_csv`` defect (``bad_json`` if ``expected`` is
+        JSON). If the file is UTF-16, after an ``encoding`` defect.
     """
     data = b""
     while len(data) < SIGNATURE_BYTES and (part := next(parts, b"")):
@@ -215,7 +221,7 @@ def text_parts(parts: Iterator[bytes], findings: Findings, expected: str) -> Ite
 
 
 def _text(number: int, piece: bytes, limits: Limits, findings: Findings) -> Iterator[tuple[int, Lines]]:
-    """Yield the lines of a piece. Stop at a line that is too long."""
+    """Yield the lines of a part of a file. Raise Stop at a line that is too long."""
     if len(piece) <= limits.line_bytes:
         yield from _without_blank_lines(number, piece)
         return
@@ -227,7 +233,7 @@ def _text(number: int, piece: bytes, limits: Limits, findings: Findings) -> Iter
 
 
 def _without_blank_lines(number: int, piece: bytes) -> Iterator[tuple[int, Lines]]:
-    """Yield the lines of a piece. For blank lines at the beginning or end of the piece, yield only their number."""
+    """Yield the lines of a part of a file. Blank lines at the start and end of the part are only counted."""
     written = piece.lstrip(BLANKS)
     if not written:
         yield number, piece.count(b"\n") + 1
@@ -248,7 +254,7 @@ def _decoded(number: int, piece: bytes) -> Iterable[Line]:
         try:
             return [*piece.decode("utf-8").split("\n")]
         except UnicodeDecodeError:
-            pass  # The code below decodes the lines one by one to find those that are invalid.
+            pass  # If the lines are not valid UTF-8, they are decoded one by one to find the invalid ones.
     return (_decoded_line(each, line) for each, line in enumerate(piece.split(b"\n"), number))
 
 

@@ -1,4 +1,4 @@
-"""Decodes and checks masks: COCO's compressed run lengths, compressed with zlib and encoded in base64."""
+"""Decodes and checks masks. A mask is a string: COCO's compressed run lengths, compressed with zlib, in base64."""
 
 import base64
 import binascii
@@ -15,16 +15,16 @@ from evaluator.catalog import Limits
 from evaluator.metrics.masks import MAX_CHARACTERS, Runs, areas_of, boxes_of, covered_by, runs_of, with_empty_runs
 
 MASK = np.dtype([("compressed", object), ("area", np.int64), ("box", np.float64, (4,)), ("size", np.int64, (2,))])
-"""The dtype of a mask: compressed run lengths, area in pixels, tight box (XMin, XMax, YMin, YMax), height and width."""
+"""The dtype of a mask: run lengths, area in pixels, tight box (XMin, XMax, YMin, YMax), and height and width."""
 
 MAX_INFLATION = 200
 SHORT_BYTES = 2**16
-GROUP_BYTES = 2**20  # Size, in bytes, of the run lengths that are decoded together.
-BYTES_PER_RUN = 16  # Number of bytes that the RLE library allocates for each run of a mask.
-# The compression ratio of less data is not checked, because valid masks of wide rectangles compress well too.
+GROUP_BYTES = 2**20  # Size of a group of run lengths that are decoded together, in bytes.
+BYTES_PER_RUN = 16  # Number of bytes that pycocotools allocates for each run of a mask.
+# The compression ratio of smaller masks is not checked, because valid masks of wide rectangles also compress well.
 RATIO_COUNTS_FROM_BYTES = 2**24
 KINDS = bytes(ord("." if 48 <= code < 80 else "~" if 80 <= code < 112 else "!") for code in range(256))
-"""Kind of each byte of compressed run lengths: "." ends a length, "~" continues it, "!" is invalid."""
+"""The kind of each byte in compressed run lengths: "." ends a length, "~" continues a length, "!" is invalid."""
 INVALID_KINDS = (b"!", b"~" * MAX_CHARACTERS)
 NOT_BASE64 = "this is not base64"
 NOT_ZLIB = "this is not zlib data, or it is incomplete"
@@ -38,7 +38,7 @@ def mask_defect(message: str) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class MaskReader:
-    """Reads the masks of one file.
+    """A reader for the masks in one file.
 
     Attributes
     ----------
@@ -53,28 +53,28 @@ class MaskReader:
 
     @classmethod
     def within(cls, limits: Limits, file_bytes: int) -> "MaskReader":
-        """Return a mask reader for a submitted file.
+        """Return a mask reader with the size limits for a submission of ``file_bytes`` bytes.
 
-        Masks are compressed too, so the limits on decompressed files apply to them.
+        The limits on decompressed files apply, because masks are compressed too.
         """
         ratio = max(limits.decompressed_ratio * file_bytes, RATIO_COUNTS_FROM_BYTES)
         return cls(min(limits.decompressed_bytes, ratio))
 
     @property
     def too_large(self) -> bool:
-        """Whether the limit is exceeded. Further masks are not read in this case."""
+        """Whether the size limit is exceeded. If so, no further masks are read."""
         return self.read > self.limit
 
     def masks(
         self, texts: Sequence[str], heights: NDArray[np.int64], widths: NDArray[np.int64]
     ) -> tuple[NDArray[np.void], dict[int, tuple[str, str]]]:
-        """Return the masks, and the code and message of each defect. If there is a defect, the masks must not be used.
+        """Decode masks. Return them and the defects of invalid masks. If there is a defect, the masks must not be used.
 
         Parameters
         ----------
         texts : sequence of N str
         heights, widths : int64 arrays of shape (N,)
-            From 1 to :data:`evaluator.files.numbers.MAX_SIDE`.
+            Size of the image of each mask, from 1 to :data:`evaluator.files.numbers.MAX_SIDE`.
 
         Returns
         -------
@@ -113,7 +113,7 @@ class MaskReader:
 
 
 def _measure(masks: NDArray[np.void], group: Sequence[int], defects: dict[int, tuple[str, str]]) -> None:
-    """Compute the area and the box of each mask in a group, or add its defect."""
+    """Compute the area and the box of each mask in a group. Add a defect for each invalid mask."""
     indices = np.array(group, np.int64)
     heights, widths = masks["size"][indices].T
     compressed = masks["compressed"][indices].tolist()
@@ -136,7 +136,7 @@ def _has_invalid_lengths(text: bytes) -> bool:
 
 
 def _unpacked(text: str, pixels: int) -> bytes:
-    """Return the compressed run lengths that a string encodes. The last length is always complete.
+    """Return the compressed run lengths in a mask string. The last run length is always complete.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def _unpacked(text: str, pixels: int) -> bytes:
         packed = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise ValueError(NOT_BASE64) from None
-    # A valid mask never exceeds this limit, but a zip bomb does.
+    # Valid masks never exceed this limit on the decompressed size, but zip bombs do.
     limit = min(6 * (pixels + 2), max(MAX_INFLATION * len(packed), SHORT_BYTES))
     stream = zlib.decompressobj()
     try:
@@ -155,16 +155,16 @@ def _unpacked(text: str, pixels: int) -> bytes:
         raise ValueError(NOT_ZLIB) from None
     if not stream.eof or stream.unused_data:
         raise ValueError(NOT_ZLIB)
-    # Terminate the last length. Otherwise, it would continue in the next mask when masks are joined.
+    # The last run length must be complete. Otherwise, it would continue in the next mask when masks are joined.
     if compressed[-1:] > b"O":
         raise ValueError(NOT_RUN_LENGTHS)
     return compressed
 
 
 def _rewrite(masks: NDArray[np.void], indices: NDArray[np.int64], runs: Runs) -> None:
-    """Remove zero-length runs from masks.
+    """Remove runs of length zero from masks.
 
-    If both masks have such a run at the same position, the RLE library stops comparing them there.
+    If two masks both have a run of length zero at the same position, pycocotools would stop comparing them there.
     """
     for row in with_empty_runs(runs).tolist():
         lengths = runs.lengths[runs.starts[row] : runs.starts[row] + runs.pairs[row]].ravel()
@@ -172,8 +172,8 @@ def _rewrite(masks: NDArray[np.void], indices: NDArray[np.int64], runs: Runs) ->
         begins = np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])
         counts = np.add.reduceat(lengths[lengths > 0], begins).tolist()
         size = masks["size"][indices[row]].tolist()
-        # This allocation raises MemoryError if there is not enough memory. The RLE library does not check its own
-        # allocations.
+        # This array is allocated to raise MemoryError if there is not enough memory, because pycocotools does not check
+        # its own allocations.
         np.empty(max(BYTES_PER_RUN * len(counts), GROUP_BYTES), np.uint8)
         found = coco.frPyObjects({"size": size, "counts": [0] * int(inside[0]) + counts}, *size)
         masks["compressed"][indices[row]] = found["counts"]

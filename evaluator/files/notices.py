@@ -1,7 +1,4 @@
-"""Adds notices about predictions that are valid but probably not intended.
-
-Each notice states how many predictions it concerns.
-"""
+"""Adds notices about predictions that are valid but probably not intended. Each notice contains a count."""
 
 from evaluator.problems import NOTHING_TO_SCORE, Findings, visible
 
@@ -9,13 +6,16 @@ from evaluator.problems import NOTHING_TO_SCORE, Findings, visible
 def notice_unknown_images(findings: Findings, rows: int) -> None:
     """Add a notice about rows whose image is not in the ground truth.
 
-    Such rows are not defects if the truth has no list of images.
+    These rows are not defects if the ground truth has no list of images.
     """
     findings.notice("unknown_image", "rows for images that are not in the ground truth were ignored", rows)
 
 
 def notice_oddities(findings: Findings, predictions: int, *, inverted: int, outside: int, beyond: int) -> None:
-    """Add notices about predictions in known images that cannot match any object or have unusual values."""
+    """Add notices about predictions that cannot match any object or have unusual values.
+
+    Predictions for images that are not in the ground truth are not counted.
+    """
     findings.notice(
         "inverted_box", "boxes whose minimum is not below their maximum; they cannot match anything", inverted
     )
@@ -33,7 +33,7 @@ def notice_oddities(findings: Findings, predictions: int, *, inverted: int, outs
 
 
 def notice_fractions(findings: Findings, boxes: int) -> None:
-    """Add a notice that no coordinate in the file exceeds 1, which means that the boxes are probably not in pixels."""
+    """Add a notice that no coordinate in the file exceeds 1, so the boxes are probably not in pixels as required."""
     message = "no coordinate exceeds 1. Are these fractions? In this track, boxes are in pixels of the original image"
     findings.notice("fractions", message, boxes)
 
@@ -62,16 +62,16 @@ def notice_semicolons(findings: Findings, lines: int) -> None:
 
 
 def notice_names(findings: Findings, name: str, label: str, count: int) -> None:
-    """Add a notice about display names that were given instead of ids, with one of these names as an example."""
+    """Add a notice about display names that a submission contains instead of ids, with one name as an example."""
     message = f"names were written instead of ids; {visible(name)!r} is {visible(label)}"
     findings.notice("name_for_id", message, count)
 
 
 def notice_unknown_labels(findings: Findings, predictions: int, *, listed: bool) -> None:
-    """Add a notice about predictions in known images with an unknown label.
+    """Add a notice about predictions in known images whose label is unknown.
 
-    A label is unknown if it is not in the public list. Without a public list (``listed`` is false), a label is unknown
-    if it is not annotated.
+    If there is a public list of labels (``listed``), labels that are not in this list are unknown. Otherwise, labels
+    that are not in the ground truth are unknown.
     """
     if listed:
         findings.notice("unknown_label", "predictions with labels that are not in the hierarchy", predictions)
@@ -83,7 +83,7 @@ def notice_unknown_labels(findings: Findings, predictions: int, *, listed: bool)
 def notice_unknown_relations(findings: Findings, predictions: int) -> None:
     """Add a notice about predictions whose relation is not in the ground truth.
 
-    Such predictions are not defects if the truth has no list of relations.
+    These predictions are not defects if the ground truth has no list of relations.
     """
     message = "predictions with relations that are not in the ground truth; they cannot match anything"
     findings.notice("unknown_relation", message, predictions, by_truth=True)

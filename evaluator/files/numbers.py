@@ -1,4 +1,4 @@
-"""Parses ASCII strings as finite, correctly rounded float64 numbers."""
+"""Parses ASCII strings as finite numbers. The results are correctly rounded to float64."""
 
 import re
 from collections.abc import Sequence
@@ -13,17 +13,17 @@ from evaluator.files.cells import shortened
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 SIZE = re.compile(r"[1-9][0-9]{0,4}")
 MAX_SIDE = 2**14
-# Strings are parsed in groups of this size. If a group cannot be parsed, its strings are checked one by one.
+# Number of strings that are parsed together. If parsing fails, the strings of the group are checked one by one.
 PARSED_TOGETHER = 64
 NUMBER_CHARACTERS = b"0123456789.eE+- "
 NOT_FINITE_WORDS = frozenset({"nan", "inf", "infinity"})
 
 
 def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
-    """Return the numbers that the strings represent, or None if a string is not a finite decimal number.
+    """Return the numbers that strings represent, or None if any string is not a finite decimal number.
 
-    Each number is the float64 nearest to the decimal string, as Python's ``float()`` returns it. Some strings that
-    ``float()`` accepts are rejected: those with underscores or non-ASCII digits, nan, and inf.
+    Each number is the float64 nearest to the decimal string, as in Python's ``float()``. Some strings that ``float()``
+    accepts are rejected: nan, inf, and strings with underscores or non-ASCII digits.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
     """
     if max(map(len, texts), default=0) > limits.number_characters:
         return None
-    if " ".join(texts).encode().translate(None, NUMBER_CHARACTERS):  # Some character is not allowed in a number.
+    # At least one string contains a character that is not allowed in a number.
+    if " ".join(texts).encode().translate(None, NUMBER_CHARACTERS):
         return None
     try:
         numbers = np.fromiter(map(float, texts), np.float64, len(texts))
@@ -52,7 +53,7 @@ def parse(texts: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:
 
 
 def size_defect(text: str) -> tuple[str, str] | None:
-    """Return (code, message) if ``text`` is not a valid width or height of an image in pixels, otherwise None.
+    """Return the code and message of a defect if ``text`` is not a valid image width or height, otherwise None.
 
     >>> size_defect("640") is None
     True
@@ -65,7 +66,7 @@ def size_defect(text: str) -> tuple[str, str] | None:
 
 
 def invalid_indices(texts: Sequence[str], limits: Limits) -> list[int]:
-    """Return the indices, in ascending order, of the strings that are not finite decimal numbers.
+    """Return the indices of the strings that are not finite decimal numbers, in ascending order.
 
     >>> invalid_indices(["0.5", "nan", "0.5", "0,5"], Limits())
     [1, 3]
@@ -83,7 +84,7 @@ def _is_number(text: str, limits: Limits) -> bool:
 
 
 def number_defect(text: str, limits: Limits) -> tuple[str, str]:
-    """Return the code and the message of the defect in a string that is not a finite decimal number.
+    """Return the code and message of the defect in a string that is not a finite decimal number.
 
     >>> number_defect("nan", Limits())
     ('not_finite', "'nan' is not finite; expected a decimal number such as 0.25")

@@ -1,4 +1,4 @@
-"""Defines a portion of a submission: consecutive lines that are read together, as rows or as defects."""
+"""Defines a portion of a submission: the rows and defects of consecutive lines that are read together."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,14 +7,14 @@ from typing import NamedTuple
 from evaluator.files.cells import pieces_of, tokens_of
 from evaluator.problems import Problem
 
-PORTION_TEXTS = 1 << 16  # Number of values at which a portion is complete. This limits memory use.
-# Values added to the count for each row, because even a row without predictions needs memory.
+PORTION_TEXTS = 1 << 16  # A portion is complete if it contains this many values. This limits the use of memory.
+# Each row counts as this many additional values, because even a row without predictions needs memory.
 ROW_TEXTS = 6
-LONG_CHARACTERS = 1 << 18  # Longer prediction strings are split into pieces.
+LONG_CHARACTERS = 1 << 18  # Prediction strings with more characters are split into pieces.
 
 
 class Row(NamedTuple):
-    """A line with the right number of cells, or a piece of a long line.
+    """A line of a submission with the right number of cells, or a piece of a line with a long prediction string.
 
     Attributes
     ----------
@@ -36,12 +36,12 @@ class Row(NamedTuple):
 
 
 Defect = tuple[int, str, Problem | None]
-"""Line number, code, and the problem, which is None if enough problems with this code are already listed."""
+"""A defect: its line number, its code, and its description, or None if enough defects with this code are listed."""
 
 
 @dataclass(slots=True)
 class Portion:
-    """Consecutive lines of a file that are read together: the rows of valid lines, and the defects of other lines."""
+    """Consecutive lines of a submission that are read together: the rows of valid lines, and the defects."""
 
     rows: list[Row] = field(default_factory=list)
     defects: list[Defect] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Portion:
 
 
 def split_row(row: Row, string: str, width: int) -> Iterator[Row]:
-    """Split a row with a long prediction string between predictions, and yield the resulting smaller rows."""
+    """Split a row with a long prediction string between predictions, and yield rows with the same line number."""
     tokens: list[str] = []
     for piece in pieces_of(string, LONG_CHARACTERS):
         tokens += tokens_of(piece)

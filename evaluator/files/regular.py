@@ -1,4 +1,4 @@
-"""Reads the files of a folder without following symbolic links, so that no file outside the folder is read."""
+"""Reads files in a folder. Symbolic links are not followed, so that no file outside the folder is read."""
 
 import os
 import stat
@@ -29,7 +29,7 @@ def read_regular(folder: Path, name: str) -> bytes | None:
     Raises
     ------
     NotRegular
-        If the file is not regular. The message is the predicate of a sentence whose subject is the file name.
+        If the path contains a symbolic link, or the file is not regular. The message is meant to follow the file name.
     OSError
         If the file cannot be read.
     """
@@ -50,10 +50,10 @@ def read_regular(folder: Path, name: str) -> bytes | None:
 
 
 def _open_in(folder: int, part: str, flags: int) -> int:
-    """Open a file or subfolder and return its descriptor. On success, close the descriptor of the containing folder.
+    """Open a file or subfolder and return its descriptor. On success, close the descriptor of the parent folder.
 
-    The type of the file is checked before it is opened, because opening a device can have side effects. O_NOFOLLOW
-    makes opening fail if a symbolic link has replaced the file in the meantime.
+    The type of the file is checked before the file is opened, because opening a device can have side effects.
+    O_NOFOLLOW makes opening fail if a symbolic link has replaced the file in the meantime.
     """
     kind = os.stat(part, dir_fd=folder, follow_symlinks=False).st_mode
     if stat.S_ISLNK(kind):

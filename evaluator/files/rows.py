@@ -1,4 +1,4 @@
-"""Reads the lines of a submission as rows, in the layout that its header determines, and checks cells and tokens."""
+"""Reads the lines of a submission as rows, in the layout that the header determines. Cells and tokens are checked."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,10 +21,10 @@ STRING_COLUMN = "PredictionString"
 
 @dataclass(slots=True)
 class RowReader:
-    """Reads the rows of one file in portions, to limit memory use.
+    """A reader for the rows of one file. Rows are read in portions, to limit the use of memory.
 
-    The caller adds the defects of lines, which a portion contains, and the defects of values to the findings in file
-    order.
+    Each portion contains the defects of its lines. The caller adds these defects and the defects of values to the
+    findings, in file order.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class RowReader:
     image_ids : set
         Ids of the images read so far. Long ids are replaced by digests.
     first_blank : int
-        Line number of the first of the blank lines directly before the current line; 0 if there are none.
+        Number of the first blank line directly before the current line, or 0 if the previous line is not blank.
     started : bool
         Whether a line that is not blank has been read.
     portion : Portion
@@ -73,12 +73,12 @@ class RowReader:
     pieces: Iterator[Row] = field(default_factory=lambda: iter(()))
 
     def __post_init__(self) -> None:
-        """Set the limit on lines that applies until the header has been read."""
+        """Set the maximum number of lines that applies until the header has been read."""
         self.max_lines = self.limits.boxes
 
     @property
     def image_column(self) -> Column:
-        """The column that contains the image id in this file's layout."""
+        """The column that contains the image id in the layout of the file."""
         return self.form.of_image[0] if self.kaggle else self.form.columns[0]
 
     def portions(self, path: Path, progress: ReadProgress) -> Iterator[Portion]:
@@ -106,7 +106,7 @@ class RowReader:
             self.findings.add(Problem("empty", f"the file is empty; the first line must be {first_line}"))
 
     def _portions_of(self, first: int, lines: Lines) -> Iterator[Portion]:
-        """Read lines, and yield each portion as soon as it is complete."""
+        """Read lines, and yield every portion that is complete."""
         if isinstance(lines, int):
             self._skip(first, lines)
             return
@@ -118,9 +118,9 @@ class RowReader:
                     yield Portion([row])
 
     def _finished_portion(self) -> Portion:
-        """Return the current portion and begin a new one.
+        """Return the current portion, and begin a new one.
 
-        The caller must report the defects of the returned portion before reading continues.
+        The caller must report the defects of the returned portion before reading more lines.
         """
         portion, self.portion = self.portion, Portion()
         return portion
@@ -137,10 +137,7 @@ class RowReader:
         return self.defect_counts[code] <= SHOWN_PER_CODE
 
     def _append(self, line: int, code: str, problem: Problem | None) -> None:
-        """Add a defect to the current portion of the file.
-
-        Stop reading if the maximum number of defects is exceeded.
-        """
+        """Add a defect to the current portion. Raise Stop if there are too many defects."""
         self.portion.defects.append((line, code, problem))
         if len(self.portion.defects) > self.findings.room:
             raise Stop("there are more defects; the rest of the file was not read")
@@ -163,7 +160,7 @@ class RowReader:
             self.read_row(number, line)
 
     def _skip(self, number: int, count: int) -> None:
-        """Skip blank lines. Stop reading if their number exceeds the limit on rows or on defects."""
+        """Skip blank lines. Raise Stop if there are too many consecutive blank lines."""
         self.first_blank = self.first_blank or number
         if number + count - self.first_blank > max(self.limits.boxes, MOST_DEFECTS):
             self._stop_at_limit(number)
@@ -181,7 +178,7 @@ class RowReader:
         self.read_header(number, line)
 
     def read_header(self, number: int, line: str) -> None:
-        """Determine the layout of the file and the positions of its columns. Column names are not case-sensitive."""
+        """Determine the layout of the file and the positions of its columns. Letter case in column names is ignored."""
         cells = [cell.strip(BLANKS) for cell in split_cells(line) or []]
         given = [cell.lower() for cell in cells]
         self.kaggle = bool(self.form.tokens) and STRING_COLUMN.lower() in given
@@ -207,7 +204,7 @@ class RowReader:
         self._lay_out(given)
 
     def _lay_out(self, given: list[str]) -> None:
-        """Set the positions of the declared columns in the file, and the attributes that depend on its layout."""
+        """Store the positions of the declared columns in the file, and the attributes that depend on the layout."""
         expected = self.form.kaggle_header if self.kaggle else self.form.long_header
         self.positions = [given.index(name.lower()) for name in expected]
         self.in_order = itemgetter(*self.positions)
@@ -215,7 +212,7 @@ class RowReader:
         self.max_lines = self.limits.images if self.kaggle or self.form.one_each else self.limits.boxes
 
     def read_row(self, number: int, line: str) -> None:
-        """Add the row of a line, or its defect, to the portion."""
+        """Add the row of a line to the current portion, or the defect of the line if it is invalid."""
         cells = split_cells(line)
         if cells is None:
             message = (
@@ -245,16 +242,16 @@ class RowReader:
         self.portion.texts += len(texts)
 
     def without_blanks(self, cells: Sequence[str]) -> list[str]:
-        """Return the cells of a row, without the blanks around numbers."""
+        """Return the cells of a row. Blanks around numbers are removed."""
         return [
             cell.strip(BLANKS) if column.kind == "number" else cell
             for cell, column in zip(cells, self.layout, strict=True)
         ]
 
     def _read_string(self, row: Row, string: str) -> None:
-        """Add a row with its tokens to the current portion.
+        """Add a row with a prediction string to the current portion.
 
-        Split a long string into pieces, which are read afterwards.
+        A long string is split into pieces, which are read afterwards.
         """
         long, width = len(string) > LONG_CHARACTERS, len(self.layout)
         tokens = [] if long else tokens_of(string)
@@ -275,7 +272,7 @@ class RowReader:
         self.portion.texts += count + ROW_TEXTS
 
     def _add_image(self, number: int, image: str) -> None:
-        """Record the image of a row. Add a defect if the image already has a row but may have only one."""
+        """Store the image id of a row. If the image may have only one row and already has one, add a defect."""
         key = image if len(image) <= self.limits.text_characters else blake2b(image.encode()).digest()
         if (self.kaggle or self.form.one_each) and key in self.image_ids:
             message = f"image {shortened(image)} already has a row; an image may have only one row"

@@ -1,4 +1,4 @@
-"""Defines the input of the functions that read a submitted file."""
+"""Defines the input of functions that read a submission."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,16 +8,16 @@ from evaluator.catalog import Limits
 from evaluator.problems import Findings
 
 ReadProgress = Callable[[float], None]
-"""A callback that takes the fraction of a file that has been read."""
+"""A callback whose argument is the fraction of a file that has been read."""
 
 
 def ignore_progress(fraction: float) -> None:
-    """Do nothing. This is the progress callback if progress is not shown."""
+    """Do nothing. This function is the progress callback if progress is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A submitted file with its limits, the findings to which its defects are added, and a progress callback."""
+    """A submission to read, with its limits, the findings to which defects are added, and a progress callback."""
 
     path: Path
     limits: Limits = field(default_factory=Limits)

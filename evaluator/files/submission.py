@@ -1,4 +1,4 @@
-"""Reads a CSV submission in either layout as typed columns. Each defect contains its line and column."""
+"""Reads a CSV submission in either layout into arrays, one per column. Each defect contains its line and column."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,9 +24,9 @@ from evaluator.problems import SHOWN_PER_CODE, Findings, Problem, Stop
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The known ids or labels of a ground truth with their codes. ``by_name`` maps lower-case display names to ids.
+    """The known ids or labels of a ground truth, with their codes. ``by_name`` maps lower-case display names to ids.
 
-    If the vocabulary is ``closed``, an unknown id or label is a defect. Otherwise its code is -1.
+    If the vocabulary is ``closed``, unknown ids or labels are defects. Otherwise, they get the code -1.
     """
 
     index: Mapping[str, int]
@@ -43,13 +43,13 @@ Sizes = Mapping[str, NDArray[np.int64]]
 
 @dataclass(slots=True)
 class SubmissionTable:
-    """The predictions of a file in file order, with an array for each column.
+    """The predictions in a submission in file order, with an array for each column.
 
     Attributes
     ----------
     columns : dict of name to array of shape (N,)
         int32 codes for images (``image``), labels and relations, -1 if unknown; float64 for numbers;
-        :data:`evaluator.files.masks.MASK` for masks. Predictions for unknown images are left out.
+        :data:`evaluator.files.masks.MASK` for masks. Predictions for unknown images are omitted.
     named : set of int
         Codes of the images that have at least one row, with or without predictions.
     """
@@ -58,11 +58,11 @@ class SubmissionTable:
     named: set[int]
 
     def numbers(self, *names: str) -> NDArray[np.float64]:
-        """Return columns of numbers as one array of shape (N, len(names))."""
+        """Return several columns of numbers as one array of shape (N, len(names))."""
         return np.stack([self.columns[name] for name in names], axis=1).astype(np.float64, copy=False)
 
     def codes(self, name: str) -> NDArray[np.int64]:
-        """Return a column of codes, shape (N,); -1 for unknown ids or labels."""
+        """Return a column of codes, shape (N,). The code of unknown ids or labels is -1."""
         return self.columns[name].astype(np.int64)
 
 
@@ -72,17 +72,17 @@ Describe = Callable[[int], tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class InvalidValues:
-    """The invalid values of one column of a batch.
+    """The invalid values in one column of a batch of rows.
 
     Attributes
     ----------
     column : Column
     rows : int64 array of shape (N,)
-        Index, in the batch, of the row that contains each invalid value.
+        Index of the row that contains each invalid value. The first row of the batch has index 0.
     tokens : int64 array of shape (N,)
         Position of the value in the prediction string, from 1; 0 if there is no prediction string.
     values : int64 array of shape (N,)
-        Index of each invalid value, to be passed to ``describe``.
+        Index of each invalid value, which is the argument of ``describe``.
     describe : callable
     """
 
@@ -95,7 +95,7 @@ class InvalidValues:
 
 @dataclass(slots=True)
 class Batch:
-    """Converts the rows of one portion to columns, and adds the portion's defects to the findings in file order."""
+    """Converts the rows of a portion to columns, and adds the defects of the portion to the findings in file order."""
 
     reader: RowReader
     vocabularies: Vocabularies
@@ -107,7 +107,7 @@ class Batch:
 
     @property
     def rows(self) -> list[Row]:
-        """The rows of the portion. Lines with defects are not included."""
+        """The rows of valid lines in the portion."""
         return self.portion.rows
 
     @property
@@ -116,12 +116,12 @@ class Batch:
         return np.array([len(row.texts) for row in self.rows], np.int64) // max(len(self.reader.layout), 1)
 
     def columns(self) -> tuple[NDArray[np.int32], dict[str, NDArray[Any]]]:
-        """Return the image code of each row, shape (rows,), and the columns of the predictions, each of shape (N,).
+        """Return the image code of each row, shape (rows,), and the columns of all predictions, each of shape (N,).
 
         Raises
         ------
         Stop
-            If the number of defects has reached its limit.
+            If there are too many defects, or if the masks are too large.
         """
         layout = self.reader.layout
         images = self._codes([row.image for row in self.rows], self.reader.image_column, step=0)
@@ -144,7 +144,7 @@ class Batch:
         return images, columns
 
     def _sizes(self, images: NDArray[np.int32]) -> dict[str, NDArray[np.int64]]:
-        """Return the image size of each prediction, shape (N,). Sizes that differ from the truth are defects."""
+        """Return the image size of each prediction, shape (N,). Sizes that differ from the ground truth are defects."""
         sizes: dict[str, NDArray[np.int64]] = {}
         for position, column in enumerate(self.reader.form.of_image[1:]):
             texts = [row.image_cells[position].strip(BLANKS) for row in self.rows]
@@ -195,9 +195,9 @@ class Batch:
         return code, f"{shortened(text)} is not in this challenge's list of {column.kind}s{advice}"
 
     def _add(self, invalid: Sequence[int], describe: Describe, column: Column, *, step: int) -> None:
-        """Record the invalid values of a column.
+        """Store the invalid values of a column.
 
-        ``step`` is the position of the column within a prediction, or 0 for the image column.
+        ``step`` is the position of the column within a prediction, from 1, or 0 for columns that describe the image.
         """
         values = np.array(invalid, np.int64)
         if step == 0:  # If a line is read in pieces, a defect of its image is reported only with the first piece.
@@ -212,13 +212,13 @@ class Batch:
         self.invalid.append(InvalidValues(column, rows, tokens, values, describe))
 
     def _report_defects(self) -> None:
-        """Add the defects of lines and of values to the findings, up to the maximum number of defects."""
+        """Add all defects of the portion to the findings in file order, up to the maximum number of defects."""
         findings = self.reader.findings
         for _, code, problem in sorted([*self.portion.defects, *self._value_defects(findings)], key=itemgetter(0)):
             findings.count(code, problem)
 
     def _value_defects(self, findings: Findings) -> Iterator[Defect]:
-        """Yield the defects of values in file order, at most one more than the findings have room for."""
+        """Yield the defects of values in file order, at most one more than the findings can still count."""
         if not any(len(each.values) for each in self.invalid):
             return
         which = np.repeat(np.arange(len(self.invalid)), [len(each.values) for each in self.invalid])
@@ -254,13 +254,13 @@ def read_submission(
     Parameters
     ----------
     source : Source
-        Every defect, and the notice ``unknown_image``, is added to its findings.
+        The file to read. Defects and notices are added to ``source.findings``.
     form : Form
-        Declares the columns.
+        Declares the columns of the file.
     vocabularies : mapping of ``image``, ``label``, ``relation`` to Vocabulary
-        Known ids and labels. For a missing key, only the format of its columns is checked.
+        Known ids and labels. If a key is missing, only the format of the corresponding columns is checked.
     sizes : Sizes, optional
-        Sizes that the masks must have.
+        Image sizes in the ground truth, which the masks must have.
 
     Returns
     -------
@@ -278,12 +278,12 @@ def read_submission(
             named.update(images.tolist())
             unknown_rows += sum(not portion.rows[row].tokens_before for row in np.flatnonzero(images < 0).tolist())
             if findings.total:
-                parts.clear()  # A file with a defect is not scored, so its memory can be freed.
+                parts.clear()  # A file with a defect is not scored, so the rows that have been read can be freed.
             elif portion.rows:
                 kept = part["image"] >= 0
                 parts.append(part if kept.all() else {name: values[kept] for name, values in part.items()})
     except Stop:
-        pass  # The findings include the defect that ended reading.
+        pass  # The findings already contain the defect that ended reading.
     findings.errors.sort(key=lambda problem: problem.line or 0)
     if "image" in vocabularies and not vocabularies["image"].closed:
         notice_unknown_images(findings, unknown_rows)

@@ -1,4 +1,4 @@
-"""Reads a CSV file of a truth folder as columns. Import this module only when needed: pandas is slow to load."""
+"""Reads a CSV file of a ground truth folder. Import this module only when needed, because pandas is slow to import."""
 
 import csv
 import io
@@ -18,14 +18,14 @@ from evaluator.problems import SHOWN_PER_CODE, Findings, Problem
 
 @dataclass(slots=True)
 class TruthTable:
-    """A CSV file of a truth folder."""
+    """A CSV file of a ground truth folder, with methods that read its columns and report faults."""
 
     file: str
     frame: pd.DataFrame
     faults: Faults
 
     def __len__(self) -> int:
-        """Return the number of rows."""
+        """Return the number of rows in the file."""
         return len(self.frame)
 
     def texts(self, column: str) -> list[str]:
@@ -37,7 +37,7 @@ class TruthTable:
     def numbers(self, *columns: str) -> NDArray[np.float64]:
         """Return columns of numbers, shape (N, len(columns)).
 
-        A cell that is not a finite decimal number is reported as a fault.
+        Cells that do not contain a finite decimal number are reported as faults.
         """
         return np.stack([self._numbers(column) for column in columns], axis=1)
 
@@ -51,11 +51,11 @@ class TruthTable:
         are_words = np.array([text.lower() in ("true", "false") for text in texts], bool)
         self.mark(column, wrong & are_words, "truth_bad_value", "is not a number; write 1 for true and 0 for false")
         self.mark(column, wrong & ~are_words, "truth_bad_value", "is not a finite decimal number")
-        # Comparisons with NaN are false, so a cell that is not a number is reported only once.
+        # Invalid cells become NaN. Comparisons with NaN are false, so later checks do not report these cells again.
         return np.array([np.nan if bad else float(text) for text, bad in zip(texts, wrong, strict=True)])
 
     def integers(self, column: str) -> NDArray[np.int64]:
-        """Return a column of numbers truncated to integers, shape (N,)."""
+        """Return a column of numbers, truncated to integers, shape (N,)."""
         values = self._numbers(column)
         self.mark(column, np.abs(values) > 2**31, "truth_bad_value", "is out of range")
         return np.trunc(np.nan_to_num(values)).astype(np.int64)
@@ -63,12 +63,12 @@ class TruthTable:
     def mark(self, column: str, wrong: NDArray[np.bool_], code: str, what: str) -> None:
         """Add a fault for each row where ``wrong`` is true. The message is the value of the cell followed by ``what``.
 
-        Each combination of a column and ``what`` is reported only by the first call; further calls do nothing.
+        If the same column has been checked with the same ``what`` before, nothing is added.
         """
         self._add(self.faults.found, column, wrong, code, what)
 
     def warn(self, column: str, suspect: NDArray[np.bool_], code: str, what: str) -> None:
-        """Add a warning for each row where ``suspect`` is true, in the same way as :meth:`mark` adds faults."""
+        """Add a warning for each row where ``suspect`` is true. The other parameters are those of :meth:`mark`."""
         self._add(self.faults.warned, column, suspect, code, what)
 
     def _add(self, findings: Findings, column: str, wrong: NDArray[np.bool_], code: str, what: str) -> None:
@@ -83,19 +83,19 @@ class TruthTable:
 
 
 def read_truth_table(text: str, declared: TruthFile, faults: Faults) -> TruthTable:
-    """Read a CSV file with a header. Column names are not case-sensitive, and undeclared columns are ignored.
+    """Read a CSV file with a header. Letter case in the header does not matter, and unknown columns are ignored.
 
     Raises
     ------
     InvalidTruth
-        If a column is missing, or if a row has too many cells.
+        If the header is invalid, a row has too many cells, or a quote is not closed.
     """
     name = declared.name
     _refuse_other_separators(text, name, faults)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            # pandas only splits the text into cells, and does not convert values.
+            # All cells are read as strings. The columns are converted later, so that invalid values can be reported.
             frame = pd.read_csv(io.StringIO(text), dtype=str, na_filter=False, skip_blank_lines=False, index_col=False)
     except pd.errors.EmptyDataError:
         faults.add("truth_bad_header", name, f"the file is empty; expected the columns {','.join(declared.columns)}")
@@ -128,7 +128,7 @@ def _named(frame: pd.DataFrame, text: str, declared: TruthFile, faults: Faults) 
 
 
 def _refuse_other_separators(text: str, name: str, faults: Faults) -> None:
-    """Raise InvalidTruth if the file looks like a spreadsheet export, with semicolons, tabs or a line `sep=,`."""
+    """Raise InvalidTruth if the file uses semicolons or tabs, or starts with `sep=`, like a spreadsheet export."""
     header = text.partition("\n")[0]
     signs = [word for sign, word in ((";", "semicolons"), ("\t", "tabs")) if sign in header and "," not in header]
     if header.lower().startswith("sep="):
@@ -146,13 +146,13 @@ def _refuse_other_separators(text: str, name: str, faults: Faults) -> None:
 
 
 def _widest_line(text: str) -> int | None:
-    """Return the number of the first line with more cells than the header."""
+    """Return the number of the first line with more cells than the header, or None if there is no such line."""
     rows = csv.reader(io.StringIO(text, newline=""))
     width = len(next(rows))
     return next((rows.line_num for row in rows if len(row) > width), None)
 
 
 def _open_quote_line(text: str) -> int | None:
-    """Return the number of the line with the last quote that begins a cell and is never closed."""
+    """Return the number of the last line with an odd number of quotes, or None if there is no such line."""
     lines = [line for line, content in enumerate(text.split("\n"), 1) if content.count('"') % 2]
     return lines[-1] if lines else None

@@ -1,4 +1,4 @@
-"""Generates a truth folder and submissions of chosen quality from a seed, for demos, tests and benchmarks."""
+"""Generates ground truth folders and submissions of chosen quality from a seed, for demos, tests and benchmarks."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -19,15 +19,15 @@ __all__ = ["QUALITIES", "OccupiedFolder", "synthesize", "synthesizer_of"]
 
 QUALITIES = (0.3, 0.6, 0.9)
 IMAGES_PER_BLOCK = 2_000
-"""Number of images in a block. Blocks are generated one after the other, each with its own random streams."""
+"""Number of images that are generated together. Each block of images has its own random streams."""
 
-# First number of the key that seeds a random stream. The ground truth has separate streams, so that it does not depend
-# on the submissions.
+# The first number of the key that seeds a random stream. The ground truth has its own streams, so that it does not
+# depend on the submissions.
 _IDS, _TRUTH, _SUBMISSION = range(3)
 
 
 def synthesizer_of(track: Track) -> Synthesizer:
-    """Return the synthesizer that a track declares, or a generic synthesizer derived from the track's columns."""
+    """Return the synthesizer that a track declares, or a generic one that is derived from the track's columns."""
     if not track.modules.synthesizer:
         return one_answer.synthesizer(track)
     declared: Synthesizer = import_module(track.modules.synthesizer).SYNTHESIZER
@@ -45,7 +45,9 @@ def synthesize(
     submission_seed: int = 0,
     progress: Callable[[str, float], None] | None = None,
 ) -> dict[str, Any]:
-    """Write a truth folder to ``out/truth``, and a submission for each quality and file layout to ``out/submissions``.
+    """Write a ground truth folder and submissions. There is one submission per quality and file layout.
+
+    The ground truth is written to ``out/truth``, and the submissions to ``out/submissions``.
 
     Parameters
     ----------
@@ -56,16 +58,15 @@ def synthesize(
     images : int
         Number of images.
     boxes_per_image : int
-        Mean number of ground-truth boxes (or pairs) per image; the maximum is twice this number.
+        Mean number of ground truth boxes (or pairs) per image. The maximum is twice this number.
     seed : int
-        Seed of the ground truth. The truth files do not depend on the submissions that are generated together with
-        them.
+        Seed of the ground truth. The ground truth does not depend on the parameters of the submissions.
     qualities : sequence of float
-        From 0 to 1, with at most two decimals; the score increases with the quality.
+        Qualities of the submissions, from 0 to 1, with at most two decimals. The score increases with the quality.
     submission_seed : int
         Seed of the submissions.
     progress : callable, optional
-        Called with the stage and its completed fraction.
+        Called with the name of the stage and its completed fraction.
 
     Returns
     -------
@@ -113,7 +114,10 @@ def _scenes(synthesizer: Synthesizer, *, images: int, boxes_per_image: int, seed
 def _opened(
     stack: ExitStack, folder: Path, synthesizer: Synthesizer, *, track: Track, qualities: Sequence[float]
 ) -> dict[str, BinaryIO]:
-    """Open all files, write their headers, and return them. Also write the files that do not depend on the images."""
+    """Open all files of the output folder, write their headers, and return the open files by name.
+
+    Files that do not depend on the images are written completely.
+    """
     columns = {
         file.name: file.columns + file.extras * (file.name in synthesizer.with_optional_columns)
         for file in track.truth_files
@@ -137,6 +141,6 @@ def _hundredths(quality: float) -> int:
 
 
 def _names(track: Track, quality: float) -> list[str]:
-    """Return the file names of a submission, which is written once in each file layout that the track accepts."""
+    """Return the file names of a submission. It is written once in each file layout that the track accepts."""
     endings = ("", "-long")[: len(track.form.shapes)]
     return [f"submissions/quality-{quality:.2f}{ending}.{track.form.suffix}" for ending in endings]

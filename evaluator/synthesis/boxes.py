@@ -1,4 +1,4 @@
-"""Generates random boxes, random deviations from boxes, and confidences of a simulated detector, all in millionths."""
+"""Generates random boxes, random shifts of boxes, and confidences of a simulated detector, all in millionths."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ WIDEST, NARROWEST = 0.6, 0.05
 
 
 def random_boxes(stream: RandomStream, count: int) -> Ints:
-    """Return boxes at random positions in the image, most of them small.
+    """Return boxes with random positions and sizes. Most of the boxes are small.
 
     Returns
     -------
@@ -25,7 +25,7 @@ def random_boxes(stream: RandomStream, count: int) -> Ints:
 
 
 def clipped(corners: Floats) -> Ints:
-    """Return boxes clipped to the image, in millionths. Each box has an area above 0.
+    """Return boxes in millionths, clipped to the image. Each box has a positive area.
 
     >>> clipped(np.array([[-0.1, 0.5, 1.2, 1.3]])).tolist()
     [[0, 500000, 999999, 1000000]]
@@ -38,7 +38,7 @@ def clipped(corners: Floats) -> Ints:
 
 
 def jittered(stream: RandomStream, boxes: Ints, *, by: float) -> Ints:
-    """Return boxes with each edge randomly shifted by about the fraction ``by`` of the box size."""
+    """Return boxes with randomly shifted edges. The shifts have a standard deviation of ``by`` times the box size."""
     corners = boxes / MILLION
     for low, high in ((0, 1), (2, 3)):
         size = corners[:, high] - corners[:, low]
@@ -48,7 +48,7 @@ def jittered(stream: RandomStream, boxes: Ints, *, by: float) -> Ints:
 
 
 def boxes_within(stream: RandomStream, boxes: Ints, *, share: float) -> Ints:
-    """For each box, return a smaller box at a random position inside it. ``share`` scales the width and the height."""
+    """Return a smaller box at a random position inside each box. ``share`` is the factor for width and height."""
     corners = boxes / MILLION
     for low, high in ((0, 1), (2, 3)):
         size = corners[:, high] - corners[:, low]
@@ -60,7 +60,8 @@ def boxes_within(stream: RandomStream, boxes: Ints, *, share: float) -> Ints:
 def confidences(stream: RandomStream, right: Ints, *, quality: float) -> Ints:
     """Return the confidences of a simulated detector, in millionths.
 
-    The higher the quality, the more the confidence depends on ``right``, which is 1 for a correct prediction, else 0.
+    ``right`` is 1 for correct predictions and 0 for others. The confidences of a better detector depend more on
+    ``right``.
     """
     base = 0.35 * right + 0.65 * stream.uniform(len(right))
     blend = quality * base + (1.0 - quality) * stream.uniform(len(right))

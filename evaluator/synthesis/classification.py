@@ -1,4 +1,4 @@
-"""Generates data for image-level classification: each image shows a few classes, and many other classes are absent."""
+"""Generates data for image-level classification. Each image shows a few classes and does not show the others."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from evaluator.synthesis.synthesizer import Synthesizer
 from evaluator.synthesis.text_columns import TextColumn, csv_lines, decimals, encoded, prediction_strings
 
 CHECKED = 24
-"""Number of classes to check in each image. Classes that the image does not show become negative labels."""
+"""Number of random classes to verify in each image. Those that the image does not show become negative labels."""
 
 _LABEL_CELLS = encoded(LABELS)
 _FLAGS = encoded(["0", "1"])
@@ -19,7 +19,7 @@ _FLAGS = encoded(["0", "1"])
 
 @dataclass(frozen=True, slots=True)
 class LabelScene:
-    """Images and the classes that they show.
+    """Generated images and the classes that they show.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class LabelScene:
     negative: Ints
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the CSV lines of two files: the verified labels and the images."""
+        """Return the CSV lines of two ground truth files: the verified labels and the images."""
         labels = b"".join(
             csv_lines(self.ids[key // len(LABELS)], _LABEL_CELLS[key % len(LABELS)], np.repeat(_FLAGS[flag], len(key)))
             for key, flag in ((self.positive, 1), (self.negative, 0))
@@ -47,8 +47,8 @@ class LabelScene:
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes, bytes]:
         """Return confidences for most classes in each image, once in each file layout.
 
-        The fraction ``quality`` of the confidences is high for classes in the image and low for other classes. The
-        remaining confidences are random.
+        A fraction ``quality`` of the confidences is high for classes that the image shows and low for the other
+        classes. The remaining confidences are random.
         """
         predicted = ~stream.bernoulli(0.1, self.present.size).reshape(self.present.shape)
         image, label = np.nonzero(predicted)
@@ -61,7 +61,7 @@ class LabelScene:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> LabelScene:
-    """Generate images. Each shows at least one class; the average is about half of ``boxes_per_image``."""
+    """Generate images that show at least one class each. The mean number is about half of ``boxes_per_image``."""
     counts = np.maximum(stream.counts(boxes_per_image, len(ids)) // 2, 1)
     image = np.repeat(np.arange(len(ids)), counts)
     seen = np.zeros((len(ids), len(LABELS)), dtype=bool)

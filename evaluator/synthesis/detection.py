@@ -12,9 +12,9 @@ from evaluator.synthesis.synthesizer import Synthesizer
 from evaluator.synthesis.text_columns import TextColumn, csv_lines, decimals, encoded, prediction_strings
 
 TOPICS = 3
-"""Number of classes from which an image's objects are drawn, so that an image has several objects of the same class."""
+"""Number of classes from which the objects of an image are drawn. It is small, so that classes occur several times."""
 CHECKED = 4
-"""Number of classes to check in each image. Classes that the image does not show become negative labels."""
+"""Number of random classes to verify in each image. Those that the image does not show become negative labels."""
 
 _LABEL_CELLS = encoded(LABELS)
 _FLAGS = encoded(["0", "1"])
@@ -22,7 +22,7 @@ _FLAGS = encoded(["0", "1"])
 
 @dataclass(frozen=True, slots=True)
 class DetectionScene:
-    """Images with their objects. Arrays of objects have shape (objects,) and are sorted by image.
+    """Generated images with their objects. Arrays of objects have shape (objects,) and are sorted by image.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class DetectionScene:
     negative: Ints
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the CSV lines of three files: the boxes, the verified labels and the images."""
+        """Return the CSV lines of three ground truth files: the boxes, the verified labels and the images."""
         boxes = csv_lines(
             self.ids[self.image],
             _LABEL_CELLS[self.label],
@@ -68,7 +68,10 @@ class DetectionScene:
         return strings, csv_lines(self.ids[image], *cells, x_min, x_max, y_min, y_max)
 
     def detections(self, stream: RandomStream, *, quality: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return image, label, box and confidence of all predictions, sorted by image, with copies for ancestors."""
+        """Return the images, labels, boxes and confidences of all predictions, sorted by image.
+
+        Each prediction is repeated for the ancestors of its class.
+        """
         error_rate = 1.0 - quality
         image, label, box, right = (
             np.concatenate(parts)
@@ -86,7 +89,7 @@ class DetectionScene:
         return image[row], copies, box[row], confidence[row]
 
     def _of_objects(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return predictions for ordinary objects. Some are missing, misplaced, duplicated, or of a different class."""
+        """Return predictions for ordinary objects. Some are missing, misplaced, duplicated or of another class."""
         ordinary = np.flatnonzero(~self.group)
         found = ordinary[~stream.bernoulli(0.06 + 0.55 * error_rate, len(ordinary))]
         twice = found[stream.bernoulli(0.05 + 0.2 * error_rate, len(found))]
@@ -99,14 +102,14 @@ class DetectionScene:
         return self.image[row], label, jittered(stream, self.box[row], by=0.04 + 0.17 * error_rate), right
 
     def _of_groups(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return up to three predictions inside each group-of box, like detections of individual group members."""
+        """Return up to three predictions inside each group-of box. They simulate detections of members of the group."""
         row = np.repeat(np.flatnonzero(self.group), 3)
         row = row[~stream.bernoulli(0.3 + 0.5 * error_rate, len(row))]
         box = jittered(stream, boxes_within(stream, self.box[row], share=0.4), by=0.1 * error_rate)
         return self.image[row], self.label[row], box, np.ones(len(row), dtype=np.int64)
 
     def _false(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return predictions at positions without an object."""
+        """Return false positives, which are predictions at random positions."""
         count = int(len(self.image) * (0.2 + 1.5 * error_rate))
         image = stream.integers(len(self.ids), count)
         label = self.candidates[image, stream.integers(TOPICS + CHECKED, count)]
@@ -114,7 +117,7 @@ class DetectionScene:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> DetectionScene:
-    """Generate images. Each has objects from a few classes, and at most twice the mean number of objects."""
+    """Generate images. Each image has objects of a few classes. The maximum number of objects is twice the mean."""
     counts = stream.counts(boxes_per_image, len(ids))
     image = np.repeat(np.arange(len(ids)), counts)
     topics = stream.weighted_indices(WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)
@@ -146,10 +149,10 @@ def _widened(box: Ints) -> Floats:
 
 
 def _verified(stream: RandomStream, *, image: Ints, label: Ints, checked: Ints) -> tuple[Ints, Ints]:
-    """Return the keys of the positive and the negative verified labels.
+    """Return the keys of the positive and of the negative verified labels.
 
-    Most classes of an image are verified as present. Checked classes are verified as absent if the image shows no class
-    that is an ancestor or a descendant of them.
+    Most classes of an image are verified as present. A checked class is verified as absent if the image shows neither
+    this class nor any ancestor or descendant of it.
     """
     present = np.zeros((len(checked), len(LABELS)), dtype=bool)
     present[image, label] = True

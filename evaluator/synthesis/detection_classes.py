@@ -1,4 +1,4 @@
-"""A selection of Open Images classes, with their ids, frequencies and hierarchy."""
+"""Defines a selection of Open Images classes, with their ids, frequencies and hierarchy."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ from evaluator.synthesis.random_stream import Ints
 
 ROOT = "/m/0bl9f"
 
-# Id, name, weight and subclasses of each class. One class, tomato, has two parents: fruit and vegetable.
+# The id, name, weight and subclasses of a class. One class, tomato, has two parents: fruit and vegetable.
 _Kind = tuple[str, str, int, tuple[Any, ...]]
 _TOMATO: _Kind = ("/m/07j87", "Tomato", 3, ())
 _TREE: tuple[_Kind, ...] = (

@@ -1,4 +1,4 @@
-"""Generates data for phrase grounding: objects with boxes, and sentences whose phrases describe the objects."""
+"""Generates data for phrase grounding. Images have objects with boxes, and sentences with phrases for the objects."""
 
 import json
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ GUESSES = 10
 
 @dataclass(frozen=True, slots=True)
 class PhraseScene:
-    """Images with their phrases. Arrays of phrases are sorted by image and sentence.
+    """Generated images with phrases. Arrays of phrases are sorted by image and sentence.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class PhraseScene:
     exists: Bools
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the lines for two files: the phrases and the images."""
+        """Return the lines of two ground truth files: the phrases and the images."""
         ids, rows, index, before = self.ids.tolist(), [], 0, (-1, -1)
         for row, image in enumerate(self.image.tolist()):
             sentence = int(self.sentence[row])
@@ -76,7 +76,10 @@ class PhraseScene:
         return {"phrases.jsonl": "".join(rows).encode(), "images.csv": csv_lines(self.ids)}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
-        """Return a list of random boxes for each phrase. Most lists have a nearly correct box at a random rank."""
+        """Return a list of boxes for each phrase. Most lists contain a nearly correct box at a random rank.
+
+        The other boxes are random. The higher the quality, the more often the nearly correct box is the first one.
+        """
         count, error_rate = len(self.image), 1.0 - quality
         near = _pixels(jittered(stream, _millionths(_around(self.boxes, self.exists)), by=0.02 + 0.12 * error_rate))
         first = stream.bernoulli(quality, count)
@@ -95,7 +98,7 @@ class PhraseScene:
 
 
 def _around(boxes: Ints, exists: Bools) -> Ints:
-    """Return, for each phrase, the smallest box that contains all of its boxes."""
+    """Return the smallest box that contains all boxes of a phrase, for each phrase."""
     counted = exists[:, :, None]
     low = np.where(counted, boxes, MILLION).min(axis=1)
     high = np.where(counted, boxes, -1).max(axis=1)
@@ -103,7 +106,7 @@ def _around(boxes: Ints, exists: Bools) -> Ints:
 
 
 def _pixels(boxes: Ints) -> Ints:
-    """Convert boxes in millionths (x1, x2, y1, y2) to pixels (x1, y1, x2, y2). Each box has an area above 0."""
+    """Convert boxes from millionths (x1, x2, y1, y2) to pixels (x1, y1, x2, y2). Each box has a positive area."""
     low = boxes[:, [0, 2]] * np.array([WIDTH - 1, HEIGHT - 1]) // MILLION
     high = boxes[:, [1, 3]] * np.array([WIDTH - 1, HEIGHT - 1]) // MILLION
     return np.concatenate([low, np.maximum(high, low + 1)], axis=1)
@@ -115,7 +118,7 @@ def _millionths(boxes: Ints) -> Ints:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> PhraseScene:
-    """Generate images with sentences. An image has at least one phrase, and about ``boxes_per_image`` on average."""
+    """Generate images with sentences. Each image has at least one phrase, and ``boxes_per_image`` is about the mean."""
     counts = np.maximum(stream.counts(boxes_per_image, len(ids)), 1)
     image = np.repeat(np.arange(len(ids)), counts)
     sentence = stream.integers(SENTENCES, len(image))

@@ -1,4 +1,4 @@
-"""Generates data for ObjectNet: each image has one object, a background, a rotation and a viewpoint."""
+"""Generates data for ObjectNet. Each image shows one object with a background, a rotation and a viewpoint."""
 
 import json
 from collections.abc import Mapping
@@ -39,14 +39,14 @@ _CONTROLS = {
     "viewpoint": ("bottom", "front", "side", "top"),
 }
 _EASE: Ints = np.array([90, 100, 80, 70])
-"""Percentage of images in which the object is easy to recognize, for each value of a control."""
+"""Percentage of images in which the object is easy to recognize, for each of the four values of a control."""
 GUESSES = 5
 _CELLS = encoded([str(number) for number in _IDS])
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectScene:
-    """Images with one object each.
+    """Generated images with one object each.
 
     Attributes
     ----------
@@ -67,11 +67,11 @@ class ObjectScene:
 
     @property
     def files(self) -> TextColumn:
-        """The names of the image files."""
+        """The file names of the images."""
         return np.char.add(self.ids, b".png")
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the content of three files: the answers, the controls and the list of image files."""
+        """Return the content of three ground truth files: the answers, the controls and the list of image files."""
         answers = {file.decode(): int(_IDS[answer]) for file, answer in zip(self.files, self.answer, strict=True)}
         cells = [encoded(values)[self.control[:, index]] for index, values in enumerate(_CONTROLS.values())]
         return {
@@ -85,7 +85,7 @@ class ObjectScene:
         count = len(self.ids)
         first = stream.bernoulli(quality, count) & ~(self.hard & stream.bernoulli(0.5, count))
         later = np.where(stream.bernoulli(0.3 + 0.4 * quality, count), 1 + stream.integers(GUESSES - 1, count), GUESSES)
-        rank = np.where(first, 0, later)  # The rank of the correct answer among the guesses.
+        rank = np.where(first, 0, later)  # The position of the correct answer among the guesses, from 0.
         cells: list[TextColumn] = []
         for guess in range(GUESSES):
             other = (self.answer + 1 + stream.integers(len(_IDS) - 1, count)) % len(_IDS)
@@ -95,7 +95,7 @@ class ObjectScene:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> ObjectScene:
-    """Generate images. Each shows one object, so ``boxes_per_image`` is not used."""
+    """Generate images. Each image shows one object, so ``boxes_per_image`` has no effect."""
     answer = stream.integers(len(_IDS), len(ids))
     control = stream.integers(4, 3 * len(ids)).reshape(-1, 3)
     ease = _EASE[control].prod(axis=1) / 100.0**3

@@ -1,4 +1,4 @@
-"""Generates answers for tracks with one answer per image. The quality is the probability of a correct answer."""
+"""Generates data for tracks with one answer per image. The quality is the probability of a correct answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ _LABELS = encoded([f"kind{number}" for number in range(LABELS)])
 
 @dataclass(frozen=True, slots=True)
 class AnswerScene:
-    """Images with their answers.
+    """Generated images with their correct answers.
 
     Attributes
     ----------
     ids : TextColumn
         Ids of the images.
     columns : tuple of Column
-        The columns of an answer.
+        The columns that contain an answer.
     answers : int64 array of shape (columns, images)
-        The answers: the index of a label, or a number in millionths.
+        The correct answers. An answer is the index of a label, or a number in millionths.
     file : str
-        Name of the truth file.
+        Name of the ground truth file that contains the answers.
     """
 
     ids: TextColumn
@@ -37,11 +37,11 @@ class AnswerScene:
     file: str
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the CSV lines of two files: the answers and the images."""
+        """Return the CSV lines of two ground truth files: the answers and the images."""
         return {self.file: self._lines(self.answers), "images.csv": csv_lines(self.ids)}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes]:
-        """Return the correct answers, with some of them replaced by random answers."""
+        """Return an answer for each image. Some of the correct answers are replaced by random answers."""
         right = stream.bernoulli(quality, self.answers.size).reshape(self.answers.shape)
         return (self._lines(np.where(right, self.answers, _random_answers(stream, self.columns, len(self.ids)))),)
 
@@ -64,6 +64,6 @@ def _scene(
 
 
 def synthesizer(track: Track) -> Synthesizer:
-    """Return a synthesizer for a track that does not declare its own."""
+    """Return a synthesizer for a track that does not declare one."""
     file = track.truth[0].name
     return Synthesizer(image_files=(file, "images.csv"), scene=partial(_scene, track.form.predicted, file))

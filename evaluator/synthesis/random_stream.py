@@ -1,4 +1,4 @@
-"""Generates random numbers that are the same on every machine, by exact arithmetic on the bits of PCG64."""
+"""Generates random numbers that are the same on every machine, using only exact arithmetic on the output of PCG64."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,15 +8,15 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 MILLION = 1_000_000
-"""Coordinates and confidences are stored as whole millionths, so they have exactly six decimals."""
+"""Coordinates and confidences are whole numbers of millionths, so they have exactly six decimals."""
 
 
 class RandomStream:
-    """A random number generator that is seeded by a key. Different keys give independent streams.
+    """A random number generator with a key as its seed. Generators with different keys are independent.
 
-    numpy guarantees the raw bits of PCG64, but not the output of its distributions. A normal distribution also needs
-    logarithms, which differ between processors. Therefore, all distributions are computed from the bits by sums and
-    products only.
+    numpy guarantees the output of PCG64, but not the output of its distributions. A normal distribution would also need
+    logarithms, which differ between processors. Therefore, all distributions are computed from the output of PCG64 by
+    sums and products only.
 
     >>> bool((RandomStream(7, 1).uniform(3) == RandomStream(7, 1).uniform(3)).all())
     True
@@ -39,16 +39,16 @@ class RandomStream:
         return (self.uniform(count) * limit).astype(np.int64)
 
     def bernoulli(self, probability: float, count: int) -> Bools:
-        """Return booleans, each of which is true with the given probability."""
+        """Return Booleans that are true with the given probability."""
         return self.uniform(count) < probability
 
     def weighted_indices(self, weights: Ints, count: int) -> Ints:
-        """Return indices into ``weights``, each with a probability proportional to its weight."""
+        """Return random indices of ``weights``. The probability of an index is proportional to its weight."""
         steps = np.cumsum(weights)
         return np.searchsorted(steps, self.integers(int(steps[-1]), count), side="right")
 
     def counts(self, mean: int, count: int) -> Ints:
-        """Return uniformly distributed integers from 0 to twice ``mean``."""
+        """Return uniformly distributed integers from 0 to twice the value of ``mean``."""
         return self.integers(2 * mean + 1, count)
 
     def identifiers(self, count: int) -> NDArray[np.bytes_]:

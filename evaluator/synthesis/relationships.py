@@ -51,7 +51,8 @@ _RELATIONS = {
 }
 _NAMES = _CLASSES | _ATTRIBUTES
 
-# Each triplet consists of a first class, a relation, a second class or an attribute, and a weight.
+# Triplets of a first class, a relation, and a second class or an attribute. The last value is the weight of the
+# triplet.
 _TRIPLETS = (
     ("Table", "is", "Wooden", 8),
     ("Chair", "is", "Wooden", 6),
@@ -85,9 +86,9 @@ _TRIPLETS = (
 )
 
 TOPICS = 3
-"""Number of triplets from which the pairs of an image are drawn."""
+"""Number of triplets from which the pairs of an image are drawn. It is small, so that triplets occur several times."""
 CHECKED = 4
-"""Number of classes to check in each image. Classes that occur in no pair become negative labels."""
+"""Number of random classes to verify in each image. Those that occur in no pair become negative labels."""
 
 _LABELS = tuple(_NAMES)
 _ID = {name: label for label, name in _NAMES.items()}
@@ -102,7 +103,7 @@ _RELATION_CELLS = encoded(list(_RELATIONS))
 
 @dataclass(frozen=True, slots=True)
 class RelationshipScene:
-    """Images with their pairs. Arrays of pairs have shape (pairs,) and are sorted by image.
+    """Generated images with their pairs of objects. Arrays of pairs have shape (pairs,) and are sorted by image.
 
     Attributes
     ----------
@@ -125,7 +126,7 @@ class RelationshipScene:
     verified: Ints
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the CSV lines of three files: the pairs, the verified labels and the images."""
+        """Return the CSV lines of three ground truth files: the pairs, the verified labels and the images."""
         pairs = csv_lines(
             self.ids[self.image],
             *_triplet_cells(self.triplet),
@@ -159,7 +160,7 @@ class RelationshipScene:
         return strings, csv_lines(self.ids[image], first, second, relation, score, *box[0], *box[1])
 
     def _of_pairs(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Return predictions for the pairs. Some are missing, misplaced, duplicated or replaced by a wrong triplet."""
+        """Return predictions for the pairs. Some are missing, misplaced, duplicated or of another triplet."""
         found = np.flatnonzero(~stream.bernoulli(0.06 + 0.6 * error_rate, len(self.image)))
         row = np.concatenate([found, found[stream.bernoulli(0.05 + 0.2 * error_rate, len(found))]])
         image = self.image[row]
@@ -171,7 +172,10 @@ class RelationshipScene:
         return image, triplet, one, np.where(_ONE_BOX[triplet][:, None], one, two), right
 
     def _false(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Return predictions at positions without a pair. Half of them have a triplet that may occur in the image."""
+        """Return false positives, which are predictions at random positions.
+
+        Half of them have a triplet that may occur in the image.
+        """
         count = int(len(self.image) * (0.2 + 1.5 * error_rate))
         image = stream.integers(len(self.ids), count)
         likely = self.topics[image, stream.integers(TOPICS, count)]
@@ -186,7 +190,7 @@ def _triplet_cells(triplet: Ints) -> tuple[TextColumn, TextColumn, TextColumn]:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> RelationshipScene:
-    """Generate images. Each has pairs with a few different triplets, and at most twice the mean number of pairs."""
+    """Generate images. Each image has pairs of a few triplets. The maximum number of pairs is twice the mean."""
     counts = stream.counts(boxes_per_image, len(ids))
     image = np.repeat(np.arange(len(ids)), counts)
     topics = stream.weighted_indices(_WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)

@@ -1,4 +1,4 @@
-"""Generates data for retrieval: images with five captions each, and rankings with correct answers near the top."""
+"""Generates data for retrieval. Each image has five captions, and correct answers rank near the top."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from evaluator.synthesis.text_columns import TextColumn, csv_lines
 CAPTIONS = 5
 LISTED = 10
 SPREAD = 40
-"""A correct answer that is not first gets a random rank up to this number. Only LISTED ranks are submitted."""
+"""A correct answer that does not rank first gets a random rank up to this number. Only LISTED ranks are submitted."""
 
 _WHO = ("A man", "Two women", "A child in red", "A brown dog", "Several people", "A cyclist", "A street musician")
 _DOES = ("waits", "runs", "looks up", "laughs", "carries a bag", "stands still", "jumps")
@@ -22,16 +22,16 @@ _WHERE = ("on the beach", "at a market", "in the snow", "by the road", "in a fie
 
 @dataclass(frozen=True, slots=True)
 class GalleryScene:
-    """Images and their captions.
+    """Generated images and their captions.
 
     Attributes
     ----------
     ids : TextColumn
         Ids of the images.
     captions : TextColumn of shape (images × CAPTIONS,)
-        Ids of the captions, which do not depend on the ids of the images.
+        Ids of the captions. They do not depend on the ids of the images.
     words : int64 array of shape (images, CAPTIONS, 3)
-        Indices of the subject, the verb and the place in each caption.
+        Indices of the subject, the verb and the location in each caption.
     """
 
     ids: TextColumn
@@ -39,7 +39,7 @@ class GalleryScene:
     words: Ints
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the content of two files: the gallery and the list of images."""
+        """Return the content of two ground truth files: the gallery and the list of images."""
         images, ids = _decoded(self.ids), _decoded(self.captions)
         own = [image for image in images for _ in range(CAPTIONS)]
         captions = [
@@ -69,10 +69,10 @@ def _decoded(ids: TextColumn) -> list[str]:
 
 
 def _lists(stream: RandomStream, answers: Sequence[str], right: Ints, block: int, *, quality: float) -> list[list[str]]:
-    """Return a ranking of answers for each element of ``right``, which is the index of a correct answer.
+    """Return a ranking of answers for each element of ``right``, which contains indices of correct answers.
 
-    The ranking contains this answer at a random rank or not at all. Its other answers belong to other images. ``block``
-    is the number of answers that belong to one image.
+    The correct answer has a random rank or is missing. All other answers belong to other images. ``block`` is the
+    number of answers that belong to one image.
     """
     first = stream.bernoulli(0.8 * quality, len(right))
     rank = np.where(first, 0, 1 + stream.integers(SPREAD, len(right)))
@@ -88,7 +88,7 @@ def _lists(stream: RandomStream, answers: Sequence[str], right: Ints, block: int
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> GalleryScene:
-    """Generate images. Each has five captions, so ``boxes_per_image`` is not used."""
+    """Generate images. Each image has five captions, so ``boxes_per_image`` has no effect."""
     words = stream.integers(len(_WHO), len(ids) * CAPTIONS * 3).reshape(-1, CAPTIONS, 3)
     return GalleryScene(ids, stream.identifiers(len(ids) * CAPTIONS), words)
 

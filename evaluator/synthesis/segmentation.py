@@ -16,7 +16,7 @@ from evaluator.synthesis.synthesizer import Synthesizer
 from evaluator.synthesis.text_columns import TextColumn, csv_lines, decimals, encoded, prediction_strings
 
 SMALLEST, VARIETY = 40, 40
-"""Smallest side length of an image, in pixels, and the number of different side lengths."""
+"""The smallest side length of an image in pixels, and the number of different side lengths."""
 
 _LABEL_CELLS = encoded(LABELS)
 _FLAGS = encoded(["0", "1"])
@@ -25,7 +25,7 @@ _SIDES = encoded([str(number) for number in range(SMALLEST + VARIETY)])
 
 @dataclass(frozen=True, slots=True)
 class MaskScene:
-    """Images as for the detection track, with their sizes, and with masks for some of the objects.
+    """Generated images for the detection track, with image sizes, and with masks for some of the objects.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class MaskScene:
     masked: Bools
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return the CSV lines of four files: the boxes, the masks, the verified labels and the images."""
+        """Return the CSV lines of four ground truth files: the boxes, the masks, the verified labels and the images."""
         scene, mine = self.detections, np.flatnonzero(self.masked)
         image = scene.image[mine]
         masks = csv_lines(
@@ -57,7 +57,7 @@ class MaskScene:
         return {**scene.truth(), "masks.csv": masks, "images.csv": csv_lines(scene.ids, *self._sizes(every))}
 
     def predictions(self, stream: RandomStream, *, quality: float) -> tuple[bytes, bytes]:
-        """Return the predictions of a simulated detector with the given quality, with ellipses in predicted boxes."""
+        """Return the predictions of a simulated detector with the given quality. Masks are ellipses in the boxes."""
         image, label, box, confidence = self.detections.detections(stream, quality=quality)
         cells = (_LABEL_CELLS[label], decimals(confidence), self._masks(image, box))
         every = np.arange(len(self.detections.ids))
@@ -70,7 +70,7 @@ class MaskScene:
         return _SIDES[self.sides[image, 0]], _SIDES[self.sides[image, 1]]
 
     def _masks(self, image: Ints, boxes: Ints) -> TextColumn:
-        """Return the masks as strings. Each mask is an ellipse in a box and covers at least one pixel."""
+        """Return masks as strings. Each mask is an ellipse inside a box, and covers at least one pixel."""
         texts = []
         for (width, height), (x_min, x_max, y_min, y_max) in zip(
             self.sides[image].tolist(), boxes.tolist(), strict=True
@@ -78,13 +78,13 @@ class MaskScene:
             across, down = _span(x_min, x_max, width), _span(y_min, y_max, height)
             pixels = (across[None, :] + down[:, None] <= 1.0).astype(np.uint8)
             compressed = coco.encode(np.asfortranarray(pixels))["counts"]
-            # Compression level 0 is used, because different versions of zlib compress differently.
+            # Compression level 0 is used, because the output of other levels depends on the version of zlib.
             texts.append(base64.b64encode(zlib.compress(compressed, 0)))
         return np.array(texts, dtype=np.bytes_)
 
 
 def _span(low: int, high: int, side: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """Return the squared distance of each pixel from the center of a box, scaled so that it is 1 at the box edge."""
+    """Return the squared distance of each pixel from the center of a box along one axis. It is 1 at the box edge."""
     first, last = low * side // MILLION, max(high * side // MILLION, low * side // MILLION + 1)
     offset = (2 * np.arange(side) + 1 - first - last) / (last - first)
     offset[(first + last) // 2 if last - first > 1 else first] = 0.0
@@ -92,7 +92,7 @@ def _span(low: int, high: int, side: int) -> "np.ndarray[tuple[int], np.dtype[np
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> MaskScene:
-    """Generate images. 70% of the objects have a mask; the other objects have only a box."""
+    """Generate images. 70% of the objects have a mask. The other objects have only a box."""
     detections = detection.scene(stream, ids, boxes_per_image)
     sides = SMALLEST + stream.integers(VARIETY, 2 * len(ids)).reshape(-1, 2)
     return MaskScene(detections, sides, stream.bernoulli(0.7, len(detections.image)))

@@ -1,4 +1,4 @@
-"""The interface of a synthesizer, which generates ground truths and predictions for a track."""
+"""Defines the interface of a synthesizer, which generates ground truths and submissions for a track."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,32 +9,33 @@ from evaluator.synthesis.text_columns import TextColumn
 
 
 class Scene(Protocol):
-    """Generated images with their ground truth."""
+    """The interface of a group of generated images with their ground truth."""
 
     def truth(self) -> Mapping[str, bytes]:
-        """Return, by file name, the content that these images add to each ground truth file."""
+        """Return the content that these images add to each ground truth file, by file name."""
 
     def predictions(self, stream: RandomStream, *, quality: float) -> Sequence[bytes]:
-        """Return the predictions for the images, once in each file layout that the track accepts."""
+        """Return predictions of the given quality for these images, once in each file layout that the track accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Synthesizer:
-    """Generates the images of one track.
+    """A generator of images for one track.
 
     Attributes
     ----------
     image_files : sequence of str
-        Names of the truth files to which every image adds content.
+        Names of the ground truth files to which every image adds content.
     scene : callable
         A function that takes a random stream, the image ids and the mean number of objects per image, and returns a
         scene.
     static_files : mapping of str to str
-        Content, by file name, of the truth files that do not depend on the images.
+        Content of the ground truth files that do not depend on the images, by file name.
     with_optional_columns : sequence of str
-        Names of the truth files that are written with their optional columns.
+        Names of the ground truth files that are written with their optional columns.
     single_scene : bool
-        Whether all images must be generated as one scene instead of in blocks. JSON files and rankings require this.
+        Whether all images must be generated as one scene instead of in blocks. This is necessary for JSON files and
+        rankings.
     """
 
     image_files: Sequence[str]

@@ -1,7 +1,7 @@
-"""Formats columns of numbers and strings as lines. Many rows are formatted at once.
+"""Formats columns of numbers and strings as lines of text, many rows at once.
 
-The cells of a column have a fixed width and are padded with NUL bytes, so a block of lines is one matrix of bytes. The
-padding is then removed in one pass. This is fifty times faster than formatting row by row.
+All cells of a column have the same width and are padded with NUL bytes, so a block of lines is a matrix of bytes. The
+padding is then removed in one pass. This is fifty times faster than formatting each row separately.
 """
 
 from collections.abc import Sequence
@@ -36,12 +36,12 @@ def decimals(millionths: Ints) -> TextColumn:
 
 
 def encoded(texts: Sequence[str]) -> TextColumn:
-    """Return an array of encoded strings, from which the cells of a column can be selected by index."""
+    """Return an array of encoded strings. The cells of a column can be selected from this array by index."""
     return np.array([text.encode() for text in texts])
 
 
 def joined(*cells: TextColumn | bytes) -> bytes:
-    """Return the concatenated rows. Each row consists of the constant strings and of one cell from each column.
+    """Return the concatenated rows of a table. A row consists of the constant strings and one cell of each column.
 
     >>> joined(encoded(["a", "long"]), b"=", decimals(np.array([1, 2])), b";")
     b'a=0.000001;long=0.000002;'
@@ -57,7 +57,7 @@ def joined(*cells: TextColumn | bytes) -> bytes:
 
 
 def csv_lines(*columns: TextColumn) -> bytes:
-    r"""Return comma-separated lines.
+    r"""Return lines of comma-separated values. Each argument is a column.
 
     >>> csv_lines(encoded(["a", "b"]), encoded(["1", "2"]))
     b'a,1\nb,2\n'
@@ -66,14 +66,14 @@ def csv_lines(*columns: TextColumn) -> bytes:
 
 
 def prediction_strings(ids: TextColumn, image: Ints, *columns: TextColumn) -> bytes:
-    """Return a line for each image: its id, a comma, and all its predictions, separated by spaces.
+    """Return a line for each image: its id, a comma, and its predictions, separated by spaces.
 
     Parameters
     ----------
     ids : TextColumn
-        Ids of the images. Images without predictions get a line too.
+        Ids of the images, including images without predictions.
     image : int64 array of shape (predictions,)
-        Index into ``ids`` of the image of each prediction, ascending.
+        Index of the image of each prediction in ``ids``, in ascending order.
     columns : TextColumn
         The tokens of a prediction, in order.
     """

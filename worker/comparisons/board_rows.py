@@ -1,4 +1,4 @@
-"""Reads the entries of a leaderboard, and the bootstrap replicates of some of them."""
+"""Reads the entries of a leaderboard, and the bootstrap replicates of selected entries."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ from server.leaderboards.models import Board, Entry
 from server.leaderboards.scored_entries import SPLITS
 from server.submissions.models import Replicates
 
-RULES = 2  # version of the comparison rules; if it is incremented, all stored comparisons are computed again
-NORMAL_WIDTH = 3.92  # width of the 95% interval of a normal distribution, in standard errors
+RULES = 2  # Version of the comparison rules. If it is incremented, all stored comparisons are computed again.
+NORMAL_WIDTH = 3.92  # Width of the 95% interval of a normal distribution, in standard errors.
 
-Draws = tuple[int, int]  # seed and number of bootstrap draws
+Draws = tuple[int, int]  # The seed and the number of the bootstrap draws of an evaluation.
 
 
 class Line(NamedTuple):
-    """A current entry on a leaderboard."""
+    """The current entry of a team or baseline on a leaderboard."""
 
     key: int
     evaluation: int | None
@@ -36,10 +36,10 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class BoardRows:
-    """The entries of a leaderboard in rank order. Baselines are not compared, so the arrays do not contain them.
+    """The entries of a leaderboard in rank order. The arrays omit baselines, because baselines are not compared.
 
-    `draws` maps each evaluation that has replicates to its bootstrap draws. `decimals` is the number of decimals that
-    the phase shows, or None if it shows every digit.
+    `draws` maps each evaluation that has replicates to the seed and number of its bootstrap draws. `decimals` is the
+    number of decimals of the scores shown in the phase, or None if all digits are shown.
     """
 
     split: str
@@ -61,9 +61,9 @@ class BoardRows:
 
     @cached_property
     def known(self) -> Flags:
-        """Whether each team is known.
+        """Whether each team is known: it has an interval, and replicates from the same draws as most teams.
 
-        A team is known if it has an interval, and replicates from the same draws as most teams.
+        Only known teams can be compared with each other.
         """
         usual = Counter(self.draws.values()).most_common(1)
         draws = [self.draws.get(line.evaluation or 0) for line in self.teams]
@@ -72,23 +72,23 @@ class BoardRows:
 
     @cached_property
     def errors(self) -> Numbers:
-        """The standard error of each score, derived from its interval. It is NaN for teams that are not known."""
+        """The standard error of each score, derived from its interval, or NaN for teams that cannot be compared."""
         widths = [(line.high or 0.0) - (line.low or 0.0) for line in self.teams]
         return np.where(self.known, np.array(widths) / NORMAL_WIDTH, np.nan)
 
     @property
     def margin(self) -> float:
-        """The margin up to which scores are never distinguished: one unit of the last digit shown."""
+        """The largest difference at which scores are never distinguished: one unit of the last digit shown."""
         return 0.0 if self.decimals is None else 10.0**-self.decimals
 
     @property
     def content(self) -> str:
-        """A hash of everything on which the comparison depends."""
+        """A hash of all data that the comparison depends on."""
         lines = [(line.key, self.draws.get(line.evaluation or 0)) for line in self.lines]
         return sha256(repr((RULES, self.decimals, lines)).encode()).hexdigest()
 
     def replicates(self, teams: Sequence[int]) -> Numbers:
-        """Return the replicates of the known teams with these indices, as an array of shape (teams, replicates)."""
+        """Return the bootstrap replicates of teams, given their indices, as an array of shape (teams, replicates)."""
         wanted = [self.teams[index].evaluation or 0 for index in teams]
         found = np.full((len(wanted), self.draws[wanted[0]][1] if wanted else 0), np.nan)
         row_of = {evaluation: row for row, evaluation in enumerate(wanted)}
@@ -100,7 +100,7 @@ class BoardRows:
 
 
 def read_rows(board: Board) -> BoardRows:
-    """Read the current entries of a leaderboard. Replicates are read later, for the teams that need them."""
+    """Read the current entries of a leaderboard. Bootstrap replicates are read later, and only if they are needed."""
     entries = Entry.objects.present().filter(board=board)
     columns = ("pk", "evaluation", "score", "low", "high", "is_baseline", "team")
     lines = [Line(*values) for values in entries.in_order().values_list(*columns)]

@@ -1,4 +1,4 @@
-"""Compares the entries of a leaderboard, and returns those whose stored comparison has to change."""
+"""Compares the entries of a leaderboard, and returns the entries whose stored comparison has to be updated."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -17,9 +17,10 @@ Kept = Mapping[int, ComparedEntry]
 
 
 def compared(comparison: Comparison) -> Found:
-    """Compare the current entries of a leaderboard.
+    """Compare the current entries of a leaderboard, and return the entries whose stored comparison has to be updated.
 
-    If the entries have not changed since the last comparison, only missing individual rank intervals are computed.
+    If the entries have not changed since the last comparison, only gains and missing individual rank intervals are
+    computed.
     """
     rows, now = read_rows(comparison.board), database_now()
     kept: Kept = ComparedEntry.objects.in_bulk([line.key for line in rows.lines])
@@ -48,7 +49,7 @@ def copy_of(kept: ComparedEntry | None, key: int) -> ComparedEntry:
 
 
 def values_of(one: ComparedEntry) -> tuple[object, ...]:
-    """Return the values of a compared entry, except the time at which they were computed."""
+    """Return the values of a stored comparison of an entry, except the time at which they were computed."""
     ranks = (one.rank_low, one.rank_high, one.is_individual)
     return (one.compared_with, one.tied, one.next_up, one.next_up_tied, *ranks, *gain_of(one))
 
@@ -78,7 +79,7 @@ def write_top(expected: Kept, rows: BoardRows, now: datetime) -> None:
 
 
 def write_interval(one: ComparedEntry, interval: RankInterval | None, now: datetime, *, is_individual: bool) -> None:
-    """Set the rank interval of a compared entry. The time changes only if the interval does."""
+    """Set the rank interval of an entry. The time of the computation is updated only if the interval changes."""
     low, high = interval or (None, None)
     if (low, high, is_individual) != (one.rank_low, one.rank_high, one.is_individual):
         one.ranked_at = now if interval else None
@@ -86,7 +87,7 @@ def write_interval(one: ComparedEntry, interval: RankInterval | None, now: datet
 
 
 def due_teams(expected: Kept, rows: BoardRows) -> list[int]:
-    """Return the teams that rank below the first `TOP` and need an individual rank interval.
+    """Return the teams below the first `TOP` ranks that need an individual rank interval.
 
     A team needs an interval if its entry is new, if it was among the first teams at the last comparison, or if its rank
     is no longer within its interval.

@@ -1,4 +1,4 @@
-"""Compares the current scores of teams with their scores a week ago."""
+"""Compares the current scores of teams with their scores one week ago."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,12 +9,12 @@ from server.leaderboards.earlier_ranks import evaluations_week_ago
 from server.leaderboards.models import Board
 from worker.comparisons.board_rows import BoardRows
 
-AT_ONCE = 500  # maximum number of differences that one comparison computes
+AT_ONCE = 500  # Maximum number of differences that are computed in one comparison of a leaderboard.
 READ_AT_ONCE = 100
 
 
 class Gain(NamedTuple):
-    """The evaluation on which a team's entry was based a week ago, and the 95% interval for the gain since then."""
+    """The evaluation that a team's entry was based on one week ago, and the 95% interval of the gain since then."""
 
     earlier: int | None = None
     low: float | None = None
@@ -22,7 +22,7 @@ class Gain(NamedTuple):
 
 
 class Gains(NamedTuple):
-    """Gains keyed by entry, and whether all of them have been computed."""
+    """The gains of teams, keyed by entry. `is_complete` is false if some gains have not been computed yet."""
 
     found: dict[int, Gain]
     is_complete: bool

@@ -1,4 +1,4 @@
-"""Tests whether the difference between each team and the nearest team with a higher rank could be due to chance."""
+"""Tests whether the difference between each team and the nearest team with a higher score could be due to chance."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,7 +10,7 @@ READ_AT_ONCE = 200
 
 
 class NextUp(NamedTuple):
-    """The nearest entry with a higher score, and whether it is tied with the team's entry (None if unknown)."""
+    """The nearest entry with a higher score, and whether the two entries are tied (None if unknown)."""
 
     entry: int | None = None
     tied: bool | None = None
@@ -19,13 +19,15 @@ class NextUp(NamedTuple):
 def next_up(rows: BoardRows, kept: Mapping[int, NextUp]) -> dict[int, NextUp]:
     """Return the nearest entry with a higher score for each team that has one, keyed by the team's entry.
 
-    `kept` contains the results of the last comparison. A pair that was already compared is not compared again, because
-    the scores of an entry never change.
+    `kept` contains the results of the last comparison. Pairs that have been compared before are not compared again,
+    because the scores of an entry never change.
     """
     found: dict[int, NextUp] = {}
-    left: list[tuple[int, int]] = []  # pairs of teams to compare, with the higher-ranked team first
+    # The pairs of teams that still have to be compared. The first team of a pair has the higher score.
+    left: list[tuple[int, int]] = []
     for team in range(len(rows.teams)):
-        # The lowest team among those that rank above this team and all teams with an equal score.
+        # This is the index of the last team with a higher score than `team`, because the rank is one more than the
+        # number of higher scores.
         above = rows.ranks[team] - 2 if rows.ranks[team] > 1 else None
         if above is None:
             continue
@@ -43,7 +45,7 @@ def next_up(rows: BoardRows, kept: Mapping[int, NextUp]) -> dict[int, NextUp]:
 
 
 def tied_pairs(rows: BoardRows, pairs: list[tuple[int, int]]) -> list[bool | None]:
-    """Return whether the two teams are tied, for each pair of known teams.
+    """Return whether the two teams of each pair are tied. All teams must have replicates.
 
     The replicates of all pairs are read at once.
     """

@@ -1,4 +1,4 @@
-"""Computes rank intervals. Replicates are read only for teams whose scores are close enough to affect the result."""
+"""Computes rank intervals. Bootstrap replicates are read only for teams whose scores may affect the result."""
 
 from collections.abc import Sequence
 
@@ -14,11 +14,11 @@ from evaluator.metrics.rank_intervals import (
 )
 from worker.comparisons.board_rows import BoardRows
 
-AT_ONCE = 100  # maximum number of individual intervals that one comparison computes
+AT_ONCE = 100  # Maximum number of individual rank intervals that are computed in one comparison of a leaderboard.
 
 
 def top_intervals(rows: BoardRows) -> list[RankInterval | None]:
-    """Return simultaneous rank intervals for the first teams on a leaderboard, or None where replicates are missing."""
+    """Return simultaneous rank intervals for the first teams on a leaderboard, or None for teams without replicates."""
     near, known = near_the_top(rows), np.flatnonzero(rows.known)
     try:
         found = top_rank_intervals(
@@ -32,7 +32,10 @@ def top_intervals(rows: BoardRows) -> list[RankInterval | None]:
 
 
 def near_the_top(rows: BoardRows) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
-    """Return the known teams except those that are far worse than every team that could be among the first `TOP`."""
+    """Return the indices of known teams that may affect the rank intervals of the first `TOP` teams.
+
+    Teams that are far worse than every team that could be among the first `TOP` are omitted.
+    """
     known = np.flatnonzero(rows.known)
     if len(known) <= TOP:
         return known
@@ -43,9 +46,9 @@ def near_the_top(rows: BoardRows) -> "np.ndarray[tuple[int], np.dtype[np.intp]]"
 
 
 def individual_intervals(rows: BoardRows, due: Sequence[int]) -> dict[int, RankInterval | None]:
-    """Return individual rank intervals, keyed by team, for up to AT_ONCE of the `due` teams.
+    """Return individual rank intervals for at most AT_ONCE of the `due` teams, keyed by team.
 
-    Only teams whose scores are close to that of the first due team are included.
+    Due teams whose scores are far from that of the first due team are left for a later comparison.
     """
     if not due:
         return {}
@@ -59,7 +62,7 @@ def individual_intervals(rows: BoardRows, due: Sequence[int]) -> dict[int, RankI
 
 
 def individual_among(rows: BoardRows, some: Sequence[int], chosen: Flags) -> dict[int, RankInterval | None]:
-    """Return individual rank intervals for some teams. `chosen` selects the known teams that are near any of them."""
+    """Return individual rank intervals for some teams. `chosen` selects all known teams that are near any of them."""
     indices = np.flatnonzero(chosen)
     wanted = np.searchsorted(indices, some).tolist()
     found = individual_rank_intervals(
@@ -77,7 +80,7 @@ def individual_among(rows: BoardRows, some: Sequence[int], chosen: Flags) -> dic
 
 
 def near(rows: BoardRows, team: int) -> Flags:
-    """Return which of the known teams are near the given team.
+    """Return a flag for each team, true if the team is known and its score is near that of the given team.
 
     Two teams are near each other if their scores differ by at most `FAR` times the sum of their standard errors, plus
     the margin.
@@ -88,9 +91,9 @@ def near(rows: BoardRows, team: int) -> Flags:
 
 
 def with_unknown(rows: BoardRows, interval: RankInterval | None, *, far_above: int = 0) -> RankInterval | None:
-    """Extend an interval to account for the teams that were left out.
+    """Return a rank interval, extended to account for the teams that were not compared.
 
-    `far_above` of them are better, and unknown teams may have any rank.
+    `far_above` is the number of teams that are clearly better. Teams without replicates may have any rank.
     """
     if interval is None:
         return None

@@ -13,9 +13,10 @@ READ_AT_ONCE = 200
 
 
 class Tie(NamedTuple):
-    """The entry with which an entry was compared, and whether the two are tied (None if unknown).
+    """The entry with which an entry was compared, and whether the two entries are tied (None if unknown).
 
-    It is compared with the first entry of its own tie group or, if it is in none, of the nearest group above it.
+    An entry is compared with the first entry of its tie group or, if it is not in a tie group, of the nearest group
+    above.
     """
 
     compared_with: int | None = None
@@ -23,7 +24,7 @@ class Tie(NamedTuple):
 
 
 class Vectors:
-    """Reads the replicates of known teams in leaderboard order, `ahead` teams at a time."""
+    """A reader for the bootstrap replicates of teams in leaderboard order. It reads `ahead` teams at a time."""
 
     def __init__(self, rows: BoardRows, ahead: int) -> None:
         self.rows, self.ahead = rows, ahead
@@ -38,10 +39,11 @@ class Vectors:
 
 
 def tie_groups(rows: BoardRows, kept: Mapping[int, Tie]) -> dict[int, Tie]:
-    """Return the tie of each entry, keyed by the entry.
+    """Return the tie of each entry, keyed by entry.
 
-    A group ends before the first team that is not tied with the first team of the group. `kept` contains the ties from
-    the last comparison, which are reused for the same pairs of entries, because the scores of an entry never change.
+    A tie group ends before the first team that is not tied with the first team of the group. `kept` contains the ties
+    from the last comparison. They are reused for the same pairs of entries, because the scores of an entry never
+    change.
     """
     firsts, others = Vectors(rows, 1), Vectors(rows, READ_AT_ONCE)
 
@@ -59,9 +61,9 @@ def tie_groups(rows: BoardRows, kept: Mapping[int, Tie]) -> dict[int, Tie]:
 
 
 def are_tied(rows: BoardRows, first: int, team: int, firsts: Vectors, others: Vectors) -> bool | None:
-    """Return whether the published 95% interval for the difference contains zero, or None if replicates are missing.
+    """Return whether two teams are tied, or None if replicates are missing.
 
-    Teams with equal scores are tied.
+    Teams are tied if their scores are equal, or if the published 95% interval of the difference contains zero.
     """
     if not (rows.known[first] and rows.known[team]):
         return None
@@ -69,7 +71,7 @@ def are_tied(rows: BoardRows, first: int, team: int, firsts: Vectors, others: Ve
 
 
 def may_be_equal(rows: BoardRows, first: int, team: int, differences: Numbers) -> bool | None:
-    """Return whether two known teams are tied, given the differences between their replicates."""
+    """Return whether two teams are tied, given the differences between their bootstrap replicates."""
     interval = paired_interval(differences)
     if interval is None:
         return None
@@ -78,10 +80,10 @@ def may_be_equal(rows: BoardRows, first: int, team: int, differences: Numbers) -
 
 
 def through_baselines(rows: BoardRows, found: dict[int, Tie]) -> dict[int, Tie]:
-    """Add ties for the baselines.
+    """Add ties for the baselines, and return all ties.
 
-    A baseline between two teams in a tie group is treated as part of it, so that the line that marks the group has no
-    gap.
+    A baseline between two teams of a tie group is treated as part of the group. Otherwise, the line that marks the
+    group on the leaderboard would have a gap.
     """
     below = Tie()
     for line in reversed(rows.lines):

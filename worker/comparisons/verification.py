@@ -1,4 +1,4 @@
-"""Checks stored comparisons against newly computed ones, for `manage.py verify_board`."""
+"""Compares stored comparisons of leaderboards with newly computed ones, for `manage.py verify_board`."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ def wrong_comparisons(phase: Phase) -> Iterator[str]:
     """Yield a sentence for each entry whose stored ties or simultaneous rank interval are wrong.
 
     Only leaderboards that have not changed since their comparison are verified. Individual rank intervals depend on an
-    earlier state of the leaderboard, so only their presence is verified.
+    earlier state of the leaderboard, so they are not computed again.
     """
     for comparison in Comparison.objects.current().filter(board__phase=phase).order_by("pk"):
         found = list(differences(comparison))
