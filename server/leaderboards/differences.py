@@ -12,7 +12,8 @@ from server.submissions.models import Replicates
 
 TAIL = 0.025  # fraction of the distribution beyond each end of a 95% interval
 
-Vector = tuple[int, Sequence[float]]  # seed of the bootstrap draws, and the headline metric for each draw
+# A vector consists of the seed of the bootstrap draws, and the value of the headline metric for each draw.
+Vector = tuple[int, Sequence[float]]
 
 
 def vectors_of(evaluations: Iterable[int], *, split: str) -> dict[int, Vector]:
@@ -39,7 +40,7 @@ def paired_interval(one: Sequence[float], other: Sequence[float]) -> Interval | 
     (0.25, 0.4875)
     """
     differences = list(map(sub, one, other))
-    if isnan(sum(differences)):  # some replicates are undefined, which is rare
+    if isnan(sum(differences)):  # In rare cases, some replicates are undefined (NaN).
         differences = [difference for difference in differences if not isnan(difference)]
     differences.sort()
     return (quantile(differences, TAIL), quantile(differences, 1 - TAIL)) if differences else None

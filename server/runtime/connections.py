@@ -50,14 +50,14 @@ class Connection:
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.inbox, self.sock = Inbox(incoming, (address,)), Outbox(outgoing, client_socket, (address,))
-        # `address` is the client address under which the connection is counted. `sender` is the client address
-        # according to the head of the request.
+        # `address` is the client address toward which the connection is counted. `sender` is the client address in the
+        # head of the request.
         self.address = self.sender = address
         self.upload = PendingUpload()
         self.next = NextStep.KEEP
         self.until = 0.0  # time at which the connection times out
         self.lingers_until = 0.0
-        self.moved_bytes, self.bytes_per_second = 0, 0.0  # bytes since the last measurement, and average speed
+        self.moved_bytes, self.bytes_per_second = 0, 0.0  # bytes moved since the last measurement, and average speed
 
     def extend_timeout(self, count: int) -> None:
         """Extend the timeout in proportion to the number of bytes that were received or sent."""

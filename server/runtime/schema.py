@@ -1,4 +1,4 @@
-"""The database tables: creates those of this version, and refuses a database that a newer version has migrated."""
+"""Creates the database tables of this version, and refuses a database that a newer version has migrated."""
 
 import time
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ LOCK = 7_306_141  # an arbitrary number that no other program uses for an adviso
 
 
 def refuse_newer(database: BaseDatabaseWrapper) -> None:
-    """Raise NotStarted if the database has migrations that this version does not know."""
+    """Raise NotStarted if the database has migrations that are not part of this version."""
     loader = MigrationExecutor(database).loader
     unknown = sorted(
         f"{app}.{name}"
@@ -31,7 +31,7 @@ def refuse_newer(database: BaseDatabaseWrapper) -> None:
 
 
 def missing(database: BaseDatabaseWrapper) -> int:
-    """Return the number of migrations of this version that the database lacks."""
+    """Return how many migrations of this version have not been applied to the database."""
     executor = MigrationExecutor(database)
     return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 

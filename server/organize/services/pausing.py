@@ -1,4 +1,4 @@
-"""Pauses and resumes the submissions to a phase. Files that were submitted before are scored in the meantime."""
+"""Pauses and resumes the submissions to a phase. During a pause, files that were submitted earlier are still scored."""
 
 from django.db import transaction
 
@@ -16,7 +16,10 @@ REASON_CHARACTERS = 300
 
 @transaction.atomic
 def pause(*, phase: Phase, by: User | None, reason: str) -> Phase:
-    """Refuse new submissions from now on. Participants can read the reason. A new reason replaces the previous one."""
+    """Refuse new submissions from now on.
+
+    Participants can read the reason, and a new reason replaces the previous one.
+    """
     locked = lock(phase, by)
     try:
         locked.pause_reason = one_line(reason, REASON_CHARACTERS)

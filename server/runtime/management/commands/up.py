@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 WRONG_USAGE = 64
 SERVICE_SECONDS = 60.0
-PART_SECONDS = 600.0  # a worker first has to compile its kernels if they were compiled for another kind of processor
+PART_SECONDS = 600.0  # A worker first has to compile its kernels if they were compiled for another kind of processor.
 SERVICES = ("DATABASE_URL", "REDIS_URL")
 
 
