@@ -28,7 +28,7 @@ from server.runtime.startup_checks import broker_error, unusable_database
 
 FREE_BYTES = 2 * 2**30
 CLOCK_SECONDS = 2.0
-# Without TLS, the deployment check repeats these warnings, which all follow from PODIUM_URL.
+# These warnings of Django's deployment check all follow from a PODIUM_URL without TLS.
 WITHOUT_TLS = {f"security.W{number:03}" for number in (4, 8, 12, 16)}
 PINNED = re.compile(r"^([\w-]+)==([\w.]+)")
 ERROR, ADVICE, OK = "error", "advice", "ok"

@@ -19,7 +19,7 @@ CELERY = (sys.executable, "-m", "celery")
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A process of a part, with its command, the message shown at its start, and the time that it may take to stop."""
+    """A process of one part of the service: its command, its description, and the time that it may take to stop."""
 
     command: list[str]
     description: str

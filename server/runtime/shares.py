@@ -97,7 +97,9 @@ class Shares(Generic[C]):
         return self.worst(newcomer) if self.count >= self.most else None
 
     def worst(self, newcomer: C | None = None) -> C | None:
-        """Return the connection to close first, or None if no connection waits for its client. It is never `newcomer`.
+        """Return the connection to close first, or None if no connection waits for its client.
+
+        The result is never `newcomer`.
 
         The address with the most unsteady (idle or slow) connections loses one if it has more than :data:`FEW` of them.
         Otherwise, the address with the most waiting connections of any kind loses one if it has more than :data:`FEW`.

@@ -1,4 +1,4 @@
-"""Simulates a person who uses pages with a mouse or only with the keyboard, and counts the clicks."""
+"""Simulates a person who uses pages with a mouse or only with a keyboard, and counts the clicks."""
 
 from pathlib import Path
 
