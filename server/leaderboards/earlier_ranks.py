@@ -45,7 +45,7 @@ class RankTable:
 def with_changes(board: ShownBoard, rows: Sequence[BoardRow]) -> list[BoardRow]:
     """Add the team's entry from a week ago to each row or, on a final private leaderboard, the team's public rank.
 
-    The rows remain unchanged if the leaderboard is one of an earlier time, if the phase has ladder feedback, and if no
+    The rows remain unchanged if the leaderboard is one of an earlier time, if the phase has ladder feedback, or if no
     team had an entry a week ago.
     """
     since, public = compared_since(board), public_counterpart(board)

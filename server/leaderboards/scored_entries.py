@@ -67,7 +67,7 @@ def read_scores(phase: Phase, *, signature: str, teams: Collection[int]) -> dict
     public = {evaluation: value for split, _, value, _, evaluation, *_ in rows if split == "public"}
     found: dict[tuple[str, int], list[Candidate]] = {}
     for received, (split, team, value, published, evaluation, *columns) in enumerate(rows):
-        visible = published == evaluation  # This can be false only under ladder feedback; see `is_visible`.
+        visible = published == evaluation  # `visible` can be false only under ladder feedback; see `is_visible`.
         candidate = Candidate(evaluation, value, received, public.get(evaluation), facts[team][0], visible, *columns)
         found.setdefault((split, team), []).append(candidate)
     return {

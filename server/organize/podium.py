@@ -95,7 +95,7 @@ def run_in(
         try:
             child.wait(seconds_for(words[0]))
         finally:
-            child.kill()  # This has no effect if the process has already ended.
+            child.kill()  # Killing a process that has already ended has no effect.
             reader.join()
         errors.seek(0)
         return subprocess.CompletedProcess(words, child.returncode, "".join(lines), errors.read())

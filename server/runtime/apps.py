@@ -11,7 +11,7 @@ class RuntimeConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("server.runtime.checks")
-        # This module and the next one connect receivers to the signal `swept`.
+        # The modules `kits` and `publishing` connect receivers to the signal `swept`.
         import_module("server.organize.services.kits")
         import_module("server.organize.services.publishing")
         # The settings module cannot check the email backend, because a backend may read the settings when it is

@@ -162,7 +162,8 @@ class BufferingWorker(ThreadWorker):
 
     def answer(self, connection: Connection, request: Any) -> NextStep:
         inbox, expects_continue = connection.inbox, request._expected_100_continue
-        # Otherwise gunicorn would send "100 Continue" before the application has seen the head.
+        # Without this change, gunicorn would send "100 Continue" before the application has seen the head of the
+        # request.
         request._expected_100_continue = False
         is_pending = bool(inbox.request_bytes) and not inbox.is_actionable
         try:

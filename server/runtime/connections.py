@@ -28,7 +28,7 @@ def address_before_head(client: Any) -> str:
 
 
 class NextStep(Enum):
-    """What to do with a connection after a thread has handled it."""
+    """The next step for a connection after a thread has handled it."""
 
     RECEIVE = "more of the request is needed"
     KEEP = "another request may follow"

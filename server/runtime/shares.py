@@ -5,8 +5,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import Generic, TypeVar
 
-FEW = 8  # This allows for a browser, which opens six connections, and a program that uploads files at the same time.
-# This stands for the addresses of clients behind a proxy until they are known. Their connections are not limited.
+FEW = 8  # FEW allows for a browser, which opens six connections, and a program that uploads files at the same time.
+# UNKNOWN replaces the addresses of clients behind a proxy until they are known. Their connections are not limited.
 UNKNOWN = ""
 
 C = TypeVar("C")

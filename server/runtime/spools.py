@@ -55,7 +55,7 @@ class DiskSpace:
 
     def __init__(self, size: int) -> None:
         self.left = size
-        # This is true if, since the last check, an owner was refused space although another owner used more.
+        # `was_short` is true if, since the last check, an owner was refused space although another owner used more.
         self.was_short = False
         self.held: Counter[str] = Counter()
         self.lock = Lock()
@@ -91,7 +91,7 @@ class DiskSpace:
 
 
 class Spool:
-    """Bytes in order of arrival. `position` is the offset of the next byte to read."""
+    """A sequence of bytes in order of arrival. `position` is the offset of the next byte to read."""
 
     def __init__(self, space: DiskSpace, owners: tuple[str, ...] = ()) -> None:
         self.space, self.owners = space, tuple(filter(None, owners))

@@ -63,7 +63,8 @@ class Service:
 
     def __exit__(self, *error: object) -> None:
         for number in self.handlers:
-            signal.signal(number, signal.SIG_IGN)  # Otherwise a second Ctrl-C could leave processes running.
+            # Signals are ignored, because a second Ctrl-C could leave processes running.
+            signal.signal(number, signal.SIG_IGN)
         try:
             self.stop()
         finally:

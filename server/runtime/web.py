@@ -31,7 +31,7 @@ preload_app = True  # The application is imported only once, before gunicorn for
 timeout = 60
 worker_connections = max_connections()
 sendfile = False  # With sendfile, a client that receives a file slowly would block a thread.
-graceful_timeout = 8  # This must be shorter than the time after which the supervisor kills the process.
+graceful_timeout = 8  # The graceful timeout must be shorter than the time after which the supervisor kills the process.
 control_socket_disable = True
 logconfig_dict = settings.LOGGING
 

@@ -8,7 +8,7 @@ TAB_PRESSES = 120
 
 
 class Person:
-    """Simulates a person who uses a browser. Activating a link, a button or a file field counts as one click."""
+    """A simulated person who uses a browser. Activating a link, a button or a file field counts as one click."""
 
     def __init__(self, page: Page, *, keyboard: bool = False) -> None:
         self.page, self.keyboard = page, keyboard

@@ -23,7 +23,7 @@ from server.submissions.services import leases
 log = logging.getLogger(__name__)
 
 COMPARE = "worker.compare"
-# This priority is higher than that of reruns, which may take hours after a rescoring.
+# Comparisons have a higher priority than reruns, which may take hours after a rescoring.
 QUEUES[Comparison] = Queue(COMPARE, 6)
 
 # Leaderboards under ladder feedback are not compared, because ladder feedback hides small differences.

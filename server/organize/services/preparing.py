@@ -130,7 +130,7 @@ def pack(phase: TruthSource, added: list[Path], target: Path) -> None:
     files |= {path.name: path for path in added}
     with ZipFile(target, "w", ZIP_DEFLATED) as archive:
         for name in sorted(files):
-            entry = ZipInfo(name)  # The entry has no date, so that equal files produce identical archives.
+            entry = ZipInfo(name)  # The archive contains no dates, so that equal files produce identical archives.
             entry.compress_type = ZIP_DEFLATED
             with files[name].open("rb") as source, archive.open(entry, "w", force_zip64=True) as copy:
                 shutil.copyfileobj(source, copy, 2**20)

@@ -18,7 +18,7 @@ MOST_LISTED = 10
 
 @dataclass(frozen=True, slots=True)
 class Requeued:
-    """How many of the matching submissions were queued again, and why others were refused."""
+    """The number of matching submissions that were queued again, and the reasons why others were refused."""
 
     queued: int
     matching: int

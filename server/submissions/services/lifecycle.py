@@ -120,7 +120,7 @@ def cancel(*, submission: Submission, by: User) -> Submission:
     row = Submission.objects.filter(pk=submission.pk)
     # While this lock is held, no worker and no sweeper changes the row.
     found = row.select_for_update(no_key=True).values_list("status", "started_at").first()
-    if found is None:  # This happens, for example, if an import has replaced a baseline.
+    if found is None:  # The submission no longer exists, for example, if an import has replaced a baseline.
         raise Refused("not_found", "This submission no longer exists.")
     status, started_at = found
     if status in FINISHED:
