@@ -13,10 +13,11 @@ from server.runtime.spools import DiskSpace, Inbox, Outbox
 from server.submissions.upload_slots import PendingUpload
 
 RECEIVE_BYTES = 2**16
-# A client that is slower than this on average is disconnected, because it occupies a connection that others need.
+# Clients whose average speed is lower than this limit are disconnected, because each of them occupies a connection that
+# others need.
 BYTES_PER_SECOND = 256
 STALL_SECONDS = 60.0
-# A connection that is faster than this, averaged over about ten measurements, is closed only when no slower one is
+# A connection with at least this speed, averaged over about ten measurements, is closed only when no slower one is
 # left.
 STEADY_BYTES_PER_SECOND = 768
 LOOKS = 10

@@ -33,8 +33,8 @@ log = logging.getLogger(__name__)
 FOLDER = "quarantine"
 UPLOADS = "submissions"
 DRAWS = ".draws"  # suffix of the folder that contains bootstrap draws next to a prepared ground truth
-# Files younger than this are not moved. Their age is measured by the file system's clock, which may differ from the
-# database's.
+# Files that are younger than these limits are not moved. Their age is measured by the file system's clock, which may
+# differ from the database's.
 UPLOAD_SECONDS = 3600.0  # An hour is enough, because the row of an upload is written soon after its file.
 TRUTH_SECONDS = 24 * 3600.0  # A ground truth gets more time, because preparing it may take long.
 CHUNK = 500  # maximum number of names in one query
