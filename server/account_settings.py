@@ -41,11 +41,13 @@ ACCOUNT_FORMS = {"login": "server.accounts.forms.LogInForm", "signup": "server.a
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if CONFIRM_EMAIL else "none"
-ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True  # django-allauth logs in only the browser that signed up
+# Confirming the address logs in only the browser in which the user signed up.
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 ACCOUNT_PREVENT_ENUMERATION = "strict"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Podium: "
 ACCOUNT_SESSION_REMEMBER = True
-# "ip" is an IPv4 address or an IPv6 network (/48); "key" is the username or email address that was entered
+# In a rate limit, "ip" stands for an IPv4 address or an IPv6 network (/48), and "key" for the username or email address
+# that was entered.
 ACCOUNT_RATE_LIMITS = {
     "login": "100/m/ip",
     "login_failed": f"{LOGIN_ATTEMPTS_PER_MINUTE}/m/key,{3 * LOGIN_ATTEMPTS_PER_MINUTE}/m/ip",
@@ -55,7 +57,7 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password_from_key": "20/m/ip",
     "change_password": f"{LOGIN_ATTEMPTS_PER_MINUTE}/m/user",
     "confirm_email": "1/3m/key",
-    "second_factor": "100/d/key",  # limits guesses per account, because a code has only six digits
+    "second_factor": "100/d/key",  # Codes have only six digits, so guesses are limited per account.
     "reauthenticate": f"{LOGIN_ATTEMPTS_PER_MINUTE}/m/user",
     "export": "10/h/user",
     "device_start": "10/m/ip,200/d/ip",
@@ -68,5 +70,5 @@ MFA_FORMS = {
     "reauthenticate": "server.accounts.two_factor.CodeAgainForm",
 }
 MFA_TOTP_ISSUER = "Podium"
-# With a tolerance, a code would be accepted for longer than django-allauth remembers that it was used.
+# With a tolerance, django-allauth would accept a code for longer than it keeps the record that the code was used.
 MFA_TOTP_TOLERANCE = 0

@@ -1,4 +1,4 @@
-"""The database's clock, which decides deadlines and quotas, and functions for times and dates."""
+"""The database's clock, which is used for deadlines and quotas, and functions for times and dates."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -32,8 +32,8 @@ class DatabaseNow(models.Func):
 def is_over(deadline: datetime | None, now: datetime) -> bool:
     """Return whether a deadline has passed.
 
-    A time in the same millisecond as the deadline is not late, because the resolution of SQLite's clock is one
-    millisecond.
+    A time in the same millisecond as the deadline does not count as late, because SQLite's clock has a resolution of
+    one millisecond.
     """
     return deadline is not None and whole_millisecond(now) > whole_millisecond(deadline)
 

@@ -1,7 +1,8 @@
 """Queries that are compiled to SQL only once.
 
-For Django, building and compiling a queryset takes about ten times as long as running it. With `compiled_query`, pages
-that are read often do so only once, while querysets still decide what a person may see.
+Django takes about ten times as long to build and compile a queryset as the database takes to run it. With
+`compiled_query`, a frequent query is built and compiled only once. It is still defined by a queryset, so the usual
+access rules apply.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,13 +24,13 @@ from django.db.models.utils import create_namedtuple_class
 Arguments = ParamSpec("Arguments")
 Row = TypeVar("Row")
 
-STATEMENTS_MAX = 500  # maximum number of statements compiled for one function
+STATEMENTS_MAX = 500  # maximum number of statements that are compiled for one function
 FIELDS: Mapping[type, type["models.Field[Any, Any]"]] = {
     int: models.BigIntegerField,
     float: models.FloatField,
     str: models.TextField,
     datetime: models.DateTimeField,
-    date: models.DateField,  # must follow datetime, which is a subclass of date
+    date: models.DateField,  # `date` must follow `datetime`, which is a subclass of `date`.
     UUID: models.UUIDField,
 }
 
@@ -38,10 +39,9 @@ def compiled_query(build: Callable[Arguments, QuerySet[Any, Row]]) -> Callable[A
     """Turn a function that returns a queryset into one that returns its rows and compiles the queryset only once.
 
     Arguments are passed by keyword. For numbers, strings, times, dates, and lists of integers or UUIDs, the function
-    receives placeholders, which it can only pass on to the queryset. It receives None, booleans and ranges unchanged,
-    and the queryset is compiled separately for each value of such an argument. The rows are models, with annotations
-    and `select_related`, or tuples, which may be named, if the queryset uses
-    `values_list`. Prefetching is not supported.
+    receives placeholders, which it can only pass on to the queryset. None, booleans and ranges are passed unchanged,
+    and the queryset is compiled separately for each of their values. The rows are model instances (with annotations and
+    `select_related`) or, if the queryset uses `values_list`, tuples or named tuples. Prefetching is not supported.
     """
     statements: dict[object, Statement[Row]] = {}
 
@@ -60,7 +60,7 @@ def compiled_query(build: Callable[Arguments, QuerySet[Any, Row]]) -> Callable[A
 
 
 def is_constant(value: object) -> bool:
-    """Return whether the SQL of a query depends on this argument."""
+    """Return whether the SQL of a query depends on the value of this argument."""
     return value is None or isinstance(value, bool | range)
 
 
@@ -74,7 +74,7 @@ def argument(name: str, value: object) -> Any:
 
 
 def kind_of(value: Any) -> tuple[bool, type]:
-    """Return whether a value is a list, and a type: that of the elements of a list, or that of any other value."""
+    """Return whether a value is a list, and the type of its elements or, if it is not a list, its own type."""
     return (True, type(value[0]) if value else int) if isinstance(value, list) else (False, type(value))
 
 
@@ -109,14 +109,14 @@ class ListPlaceholder(Placeholder):
 class Statement(Generic[Row]):
     """A compiled query.
 
-    Threads share it, so it does not keep the connection that was used to compile it.
+    Threads share its instances, so an instance does not keep the connection that was used to compile the query.
     """
 
     def __init__(self, queryset: QuerySet[Any, Row], connection: BaseDatabaseWrapper) -> None:
         compiler = queryset.query.get_compiler(connection=connection)
         try:
             sql, parameters = compiler.as_sql()
-        except EmptyResultSet:  # the conditions can never be met, so there is no SQL to run
+        except EmptyResultSet:  # No row can match the conditions, so there is no SQL to run.
             sql, parameters = "", ()
         self.placeholders = {one.name: one for one in parameters if isinstance(one, Placeholder)}
         self.sql, self.constants = with_names(sql, parameters, connection)
@@ -139,7 +139,7 @@ class Statement(Generic[Row]):
 
 
 def with_names(sql: str, parameters: Sequence[Any], connection: BaseDatabaseWrapper) -> tuple[str, dict[str, Any]]:
-    """Return SQL with named parameters, and the values of those that are constants.
+    """Return an SQL statement with named parameters, and a dict with the values of its constant parameters.
 
     For PostgreSQL, constants are written into the SQL, because psycopg would convert them again at each execution. For
     SQLite, Django searches the SQL for unnamed parameters at each execution, which takes as long as a small query.
@@ -159,7 +159,7 @@ def with_names(sql: str, parameters: Sequence[Any], connection: BaseDatabaseWrap
 
 
 def row_maker(queryset: QuerySet[Any, Any], compiler: Any) -> Callable[[Sequence[Any]], Any]:
-    """Return a function that turns the values of a row into what the queryset yields."""
+    """Return a function that converts a database row to the object that the queryset yields."""
     kind: object = queryset._iterable_class
     if not queryset._prefetch_related_lookups:  # type: ignore[attr-defined]
         if kind is ModelIterable:
@@ -175,7 +175,7 @@ def model_maker(info: dict[str, Any], compiler: Any) -> Callable[[Sequence[Any]]
     """Return a function that builds a model instance from a row, with its related instances.
 
     The result is the same as that of `ModelIterable`, but `Model.__init__` is not called: setting the fields one by one
-    takes as long as a small query. So `pre_init` and `post_init` are not sent.
+    takes as long as a small query. Therefore the signals `pre_init` and `post_init` are not sent.
     """
     model = info["model"]
     fields = [(compiler.select[index][0].target.attname, index) for index in info["select_fields"]]
@@ -186,7 +186,7 @@ def model_maker(info: dict[str, Any], compiler: Any) -> Callable[[Sequence[Any]]
     ]
 
     def made(values: Sequence[Any]) -> Any:
-        if values[key] is None:  # an outer join found no row
+        if values[key] is None:  # The outer join found no related row.
             return None
         one = model.__new__(model)
         one._state = ModelState()

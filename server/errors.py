@@ -1,4 +1,4 @@
-"""The exception for refused requests. Pages, the API and commands use it. Each reason has a stable code."""
+"""The exception for refused requests, which is used by pages, the API and commands. Each reason has a stable code."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from django.db import InterfaceError, OperationalError
 from server.clock import time_text
 
 STATUS_OF_CODE = {
-    "authorization_pending": 400,  # the next four codes are defined by RFC 8628
+    "authorization_pending": 400,  # RFC 8628 defines this code and the next three.
     "slow_down": 400,
     "access_denied": 400,
     "expired_token": 400,
@@ -115,7 +115,7 @@ def database_unavailable(error: BaseException | None) -> Refused | None:
     cause = error.__cause__
     sqlite = getattr(cause, "sqlite_errorcode", None)
     if sqlite is not None:
-        # the lower eight bits of SQLite's code identify the kind of error
+        # The lower eight bits of SQLite's error code identify the kind of error.
         unavailable = sqlite & 0xFF in SQLITE_UNAVAILABLE
     else:
         state = getattr(cause, "sqlstate", None)

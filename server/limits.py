@@ -8,17 +8,17 @@ MAX_BYTES = 2**50
 MAX_DAYS = 36_500
 MAX_SECONDS = 30 * 24 * 3600
 
-# Limits for submissions
+# Limits on requests and submitted files
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # maximum size of forms and requests without a file
 UPLOAD_MAX_BYTES = env.number("UPLOAD_MAX_BYTES", default=2 * 2**30, high=MAX_BYTES)
-# Maximum number of simultaneous uploads of more than 1 MiB
+# Maximum number of simultaneous uploads of more than 1 MiB by one account
 ACCOUNT_MAX_UPLOADS = env.number("ACCOUNT_MAX_UPLOADS", default=8, high=127)
 # Maximum number of connections from one address to a web process; it cannot exceed three fifths of all connections
 ADDRESS_MAX_CONNECTIONS = env.number("ADDRESS_MAX_CONNECTIONS", default=1200, high=1_000_000)
 DECOMPRESSED_MAX_BYTES = env.number("DECOMPRESSED_MAX_BYTES", default=8 * 2**30, high=MAX_BYTES)
 DECOMPRESSED_MAX_RATIO = env.number("DECOMPRESSED_MAX_RATIO", default=200, high=1_000_000)
 LINE_MAX_BYTES = env.number("LINE_MAX_BYTES", default=64 * 2**20, low=1024, high=MAX_BYTES)
-# JSON is loaded as a whole and needs ten times its size in memory
+# JSON files have a lower limit, because they are loaded as a whole and need ten times their size in memory
 JSON_MAX_BYTES = env.number("JSON_MAX_BYTES", default=256 * 2**20, low=1024, high=MAX_BYTES)
 NUMBER_MAX_CHARACTERS = env.number("NUMBER_MAX_CHARACTERS", default=64, low=8, high=4096)
 TEXT_MAX_CHARACTERS = env.number("TEXT_MAX_CHARACTERS", default=256, low=8, high=65536)
@@ -27,22 +27,22 @@ SUBMISSION_MAX_IMAGES = env.number("SUBMISSION_MAX_IMAGES", default=2_000_000, h
 
 # How long files are kept, and how much storage they may use
 
-# Limit for one team in one challenge
+# Maximum number of bytes that the files of one team in one challenge may use
 TEAM_STORAGE_BYTES = env.number("TEAM_STORAGE_BYTES", default=20 * 2**30, high=MAX_BYTES)
 # Days after which the files of rejected, failed and cancelled submissions are removed; their database rows are kept
 UNSCORED_FILE_DAYS = env.number("UNSCORED_FILE_DAYS", default=7, high=MAX_DAYS)
 # Days after which files without a database row are removed
 QUARANTINE_DAYS = env.number("QUARANTINE_DAYS", default=30, high=MAX_DAYS)
 
-# Scoring
+# Limits on scoring and on the processes of the service
 LEASE_SECONDS = env.number("LEASE_SECONDS", default=60, low=2, high=MAX_SECONDS)
 HEARTBEAT_SECONDS = env.number("HEARTBEAT_SECONDS", default=max(1, LEASE_SECONDS // 4), high=LEASE_SECONDS - 1)
 SWEEP_SECONDS = env.number("SWEEP_SECONDS", default=5, high=MAX_SECONDS)
 RESEND_SECONDS = env.number("RESEND_SECONDS", default=30, high=MAX_SECONDS)
 EVALUATION_ATTEMPTS = env.number("EVALUATION_ATTEMPTS", default=3, high=100)
-# Maximum CPU time; a submission that needs more fails, and counts against the quota
+# Maximum CPU time of a scoring; a submission that needs more fails, and counts against the quota
 EVALUATION_SECONDS = env.number("EVALUATION_SECONDS", default=1800, high=MAX_SECONDS)
-# Maximum elapsed time; a scoring that takes longer is treated as hung, which counts as a fault of the platform
+# Maximum elapsed time of a scoring; after this time, it is treated as hung, which counts as a fault of the platform
 EVALUATION_WALL_SECONDS = env.number(
     "EVALUATION_WALL_SECONDS", default=4 * EVALUATION_SECONDS, low=EVALUATION_SECONDS, high=4 * MAX_SECONDS
 )
@@ -53,9 +53,9 @@ GATE_WALL_SECONDS = env.number(
 # A file counts as small up to this decompressed size, unless scoring it has taken more than this CPU time
 SMALL_FILE_MAX_BYTES = env.number("SMALL_FILE_MAX_BYTES", default=2**20, low=0, high=MAX_BYTES)
 SMALL_FILE_CPU_SECONDS = env.number("SMALL_FILE_CPU_SECONDS", default=5, low=0, high=MAX_SECONDS)
-# Number of bootstrap replicates; with 0, no intervals are computed
+# Number of bootstrap replicates for each interval; with 0, no intervals are computed
 INTERVAL_REPLICATES = env.number("INTERVAL_REPLICATES", default=1000, low=0, high=100_000)
-# Maximum decompressed size of files that are explained; with 0, no file is explained
+# Maximum decompressed size of a file for which an explanation is computed; with 0, no explanations are computed
 EXPLANATION_MAX_BYTES = env.number("EXPLANATION_MAX_BYTES", default=256 * 2**20, low=0, high=MAX_BYTES)
 # Memory that one scoring may add to its process; the smallest submission needs 64 MiB
 WORKER_MEMORY_BYTES = env.number("WORKER_MEMORY_BYTES", default=6 * 2**30, low=64 * 2**20, high=MAX_BYTES)
@@ -73,10 +73,10 @@ STOP_SECONDS = env.number("STOP_SECONDS", default=20, low=0, high=MAX_SECONDS)
 WEB_PROCESSES = env.number("WEB_PROCESSES", default=2, high=1024)
 WEB_THREADS = env.number("WEB_THREADS", default=8, high=1024)
 
-# Invitations by username and requests to join that one person can send, and receive, within a day
+# Maximum number of invitations by username and requests to join that one person can send, and receive, within a day
 INVITATIONS_PER_DAY = env.number("INVITATIONS_PER_DAY", default=20, high=1_000_000)
 
-# The API
+# Limits on API requests and tokens
 API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", default=1200, high=1_000_000)
 API_ANONYMOUS_REQUESTS_PER_MINUTE = env.number("API_ANONYMOUS_REQUESTS_PER_MINUTE", default=600, high=1_000_000)
 API_TOKEN_DAYS = env.number("API_TOKEN_DAYS", default=365, high=MAX_DAYS)

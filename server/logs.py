@@ -28,13 +28,16 @@ def bound(**fields: Any) -> Iterator[None]:
 
 
 def fields_of(record: logging.LogRecord) -> dict[str, Any]:
-    """Return the fields bound by the block in which a line is logged, and those that were passed as `extra`."""
+    """Return the extra fields of a log record: those set by `bound`, and those that were passed as `extra`."""
     given = {name: value for name, value in vars(record).items() if name not in STANDARD}
     return {**bound_fields.get(), **given}
 
 
 class JsonFormatter(logging.Formatter):
-    """Formats a line as a JSON object with `at`, `level`, `logger`, `message`, other fields, and the traceback."""
+    """A formatter that writes a line as a JSON object.
+
+    The object contains `at`, `level`, `logger`, `message`, other fields, and the traceback.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -50,7 +53,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """Formats a line as text, followed by any further fields."""
+    """A formatter that writes a line as text, followed by any further fields."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
@@ -66,7 +69,10 @@ def formatter() -> logging.Formatter:
 
 
 class WithoutPath(logging.Filter):
-    """Replaces the path in messages about failed requests with the route, because a path may contain a secret."""
+    """A log filter that replaces the path in messages about failed requests with the route.
+
+    A path may contain a secret.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         match = getattr(getattr(record, "request", None), "resolver_match", None)

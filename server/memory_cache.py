@@ -12,7 +12,7 @@ lock = Lock()
 
 
 class MemoryCache(BaseCache):
-    """Keeps the most recently used objects, without a time limit.
+    """A cache that keeps the most recently used objects, without a time limit.
 
     The cache returns the stored object itself, so an object must not be changed after it was added. Django's own memory
     cache unpickles a new object each time. For the rows of a leaderboard, unpickling takes longer than all queries for

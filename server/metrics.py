@@ -1,7 +1,8 @@
 """The values that the processes of the service count and measure for Prometheus.
 
-The supervisor sets PROMETHEUS_MULTIPROC_DIR, so that the values of a part's processes are added up in files in one
-folder. `server/runtime/measurements.py` adds values that are read from the database and the broker.
+The supervisor sets PROMETHEUS_MULTIPROC_DIR to a folder in which processes store their values, so that the values of
+several processes can be added up. `server/runtime/measurements.py` adds values that are read from the database and the
+broker.
 """
 
 from prometheus_client import Counter, Histogram

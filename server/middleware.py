@@ -38,9 +38,10 @@ API = "/api/v1/"
 
 
 class RequestIdMiddleware:
-    """Gives every request an id, logs the request, and adds the headers X-Request-Id and Podium-Version.
+    """Middleware that gives every request an id, logs the request, and adds response headers.
 
-    An id that a proxy has assigned is kept if it is short and has no unusual characters.
+    The headers are X-Request-Id and Podium-Version. An id that a proxy has assigned is kept if it is short and has no
+    unusual characters.
     """
 
     def __init__(self, get_response: Handler) -> None:
@@ -60,7 +61,7 @@ class RequestIdMiddleware:
 
 
 def note_request(request: HttpRequest, response: HttpResponse, seconds: float) -> None:
-    """Log and measure a request. Its route is recorded instead of its path, because a path may contain a secret."""
+    """Log a request and measure its duration. The route is recorded instead of the path, which may contain a secret."""
     route = request.resolver_match.route if request.resolver_match else ""
     method = request.method if request.method in METHODS else "other"
     code = getattr(response, "refusal_code", "")
@@ -80,7 +81,7 @@ def note_request(request: HttpRequest, response: HttpResponse, seconds: float) -
 
 
 def known_user(request: HttpRequest) -> int | None:
-    """Return the id of the request's user if the response needed it. This makes no query."""
+    """Return the id of the request's user, or None if the user has not been loaded. No query is made."""
     user = getattr(request, "_cached_user", None)
     if user is None and not isinstance(vars(request).get("user"), SimpleLazyObject):
         user = vars(request).get("user")
@@ -88,7 +89,10 @@ def known_user(request: HttpRequest) -> int | None:
 
 
 class CompressionMiddleware(GZipMiddleware):
-    """Compresses pages. Downloads are not compressed, because many of them are compressed files already."""
+    """Middleware that compresses pages.
+
+    Downloads are not compressed, because many of them are compressed files already.
+    """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         is_page = response.get("Content-Type", "").startswith("text/html")
@@ -96,7 +100,7 @@ class CompressionMiddleware(GZipMiddleware):
 
 
 class ContentSecurityPolicyMiddleware:
-    """Adds a policy that allows no inline code and nothing from other sites."""
+    """Middleware that adds a content security policy, which allows no inline code and nothing from other sites."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -108,7 +112,7 @@ class ContentSecurityPolicyMiddleware:
 
 
 class BodySizeMiddleware:
-    """Refuses request bodies that exceed the limit for the requested URL.
+    """Middleware that refuses request bodies that exceed the limit for the requested URL.
 
     It runs before the CSRF check, because that check parses the form, which writes uploaded files to disk.
     """

@@ -14,9 +14,9 @@ PODIUM_HOME = env.folder("PODIUM_HOME", default=BASE_DIR / "var")
 PODIUM_PORT = env.port("PODIUM_PORT", default=8000)
 PODIUM_BIND = env.bind("PODIUM_BIND", default="127.0.0.1")
 PODIUM_URL = env.site("PODIUM_URL", default=f"http://localhost:{PODIUM_PORT}")
-# number of our own proxies in front of the service, whose X-Forwarded-For entries are trusted
+# Number of the operator's own proxies in front of the service, whose X-Forwarded-For entries are trusted
 PROXIES = env.number("PROXIES", default=0, low=0, high=100)
-# Who may read /metrics: clients with this token, and clients at these addresses; by default, nobody
+# Who may read /metrics: clients with this token, and clients at these addresses. By default, nobody may read it.
 METRICS_TOKEN = env.key("METRICS_TOKEN")
 METRICS_ADDRESSES = env.networks("METRICS_ADDRESSES")
 RUNTIME_FILE = PODIUM_HOME / "runtime.json"
@@ -27,10 +27,11 @@ try:
     FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
     (PODIUM_HOME / "logs").mkdir(mode=0o700, exist_ok=True)
     SECRET_KEY: str = env.key("SECRET_KEY") or key_in(PODIUM_HOME / "secret_key")
-    AUDIT_KEY: str = env.key("AUDIT_KEY") or key_in(  # must be the same on all machines
+    AUDIT_KEY: str = env.key("AUDIT_KEY") or key_in(  # The audit key must be the same on all machines.
         PODIUM_HOME / "audit_key", used_for=PODIUM_HOME / "audit_head"
     )
-    SIGNING_KEY: str = env.key("SIGNING_KEY") or key_in(PODIUM_HOME / "signing_key")  # must be the same on all machines
+    # The signing key must be the same on all machines.
+    SIGNING_KEY: str = env.key("SIGNING_KEY") or key_in(PODIUM_HOME / "signing_key")
     RUNNING = running(RUNTIME_FILE)
 except OSError as error:
     raise unusable_folder("PODIUM_HOME", PODIUM_HOME, error) from error
@@ -83,7 +84,7 @@ MIDDLEWARE = [
     "server.middleware.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "server.middleware.BodySizeMiddleware",  # must come before any middleware that reads the body
+    "server.middleware.BodySizeMiddleware",  # This middleware must come before any middleware that reads the body.
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -110,8 +111,7 @@ TEMPLATES = [
     }
 ]
 
-# Database
-# Connections stay open, because closing the last connection to SQLite takes as long as scoring a small file.
+# Database connections stay open, because closing the last connection to SQLite takes as long as scoring a small file.
 PERSISTENT = {
     "CONN_MAX_AGE": 60,
     "CONN_HEALTH_CHECKS": True,
@@ -131,7 +131,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-500;",
     }
 
-# Files
+# Folders and storages for files
 MEDIA_ROOT = PODIUM_HOME / "uploads"
 MEDIA_URL = "/no-upload-has-an-address/"
 TRUTH_ROOT = PODIUM_HOME / "truths"
@@ -157,7 +157,7 @@ USE_I18N = False  # There is only one language, and looking it up for each value
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-# API
+# Settings of Django REST framework, which provides the API
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "server.api.authentication.TokenAuthentication",
@@ -177,7 +177,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Submit predictions, follow their scoring, read leaderboards.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
-    "COMPONENT_SPLIT_REQUEST": True,  # needed because a file is bytes in a request but a URL in a response
+    "COMPONENT_SPLIT_REQUEST": True,  # A file is bytes in a request but a URL in a response.
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "server.api.schema.add_input_rules",
@@ -209,15 +209,15 @@ if REDIS_URL:
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     }
 
-# Celery only wakes the worker; the database holds the jobs. The intervals are short, so that the message for a killed
-# task is delivered again immediately instead of after 100 s.
+# Celery only wakes the worker, and the jobs are in the database. Because the two intervals below are short, the message
+# for a killed task is delivered again immediately instead of after 100 s.
 CELERY_BROKER_URL = celery_url(REDIS_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": EVALUATION_WALL_SECONDS + 600,
     "unacked_restore_interval": 1,
     "unacked_restore_throttle": 1,
-    # separator between the name of a queue and a priority; `submissions.queue` needs it to count messages
+    # The separator between the name of a queue and a priority. `submissions.queue` needs it to count messages.
     "sep": ":",
     "socket_timeout": 10,
     "socket_connect_timeout": 5,
@@ -243,7 +243,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},  # `verify_audit` reads this format
+        # `verify_audit` parses lines in this format.
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
         "console": {"()": "server.logs.formatter"},
     },
     "filters": {"without_path": {"()": "server.logs.WithoutPath"}},
@@ -259,7 +260,7 @@ LOGGING = {
     # The log file contains every audit entry, including those from commands, whose other output goes to a terminal.
     "loggers": {
         "server.audit.services": {"handlers": ["audit"], "level": "INFO"},
-        # Refused requests are not logged separately from the line for each request. Failed ones are logged with a
+        # Refused requests are not logged separately from the line for each request. Failed requests are logged with a
         # traceback.
         "django.request": {"level": "ERROR", "filters": ["without_path"]},
         "gunicorn.error": {"propagate": True},

@@ -7,13 +7,14 @@ from typing import Any, cast
 from django.db import connection
 from django.db.models import Model
 
-ROWS_AT_ONCE = 50  # because SQLite may limit a statement to 999 parameters
+ROWS_AT_ONCE = 50  # SQLite may limit a statement to 999 parameters.
 
 
 def select(statement: str, words: Collection[Any], keys: Collection[Any] = ()) -> list[tuple[Any, ...]]:
-    """Return the rows that an SQL statement selects. The `{}` in it is replaced with placeholders for `keys`.
+    """Return the rows that an SQL statement selects.
 
-    The parameters of the statement are `words`, followed by `keys`.
+    The `{}` in the statement is replaced with placeholders for `keys`. The parameters of the statement are `words`,
+    followed by `keys`.
     """
     with connection.cursor() as cursor:
         cursor.execute(statement.format(marks(keys)), [*words, *keys])
@@ -31,8 +32,8 @@ def insert(
 ) -> None:
     """Insert instances of one model as rows, and set their ids.
 
-    If a stored row has the same values in the fields `unique`, only the fields `renewed` of this row are updated. If
-    its field `held_by` is not null, the stored row keeps all of its values.
+    If a stored row has the same values in the fields `unique`, only the fields `renewed` of the stored row are updated.
+    If the field `held_by` of the stored row is not null, it keeps all of its values.
     """
     found = list(rows)
     for start in range(0, len(found), ROWS_AT_ONCE):
@@ -87,7 +88,7 @@ def row_lock() -> str:
 
 
 def in_utc(moment: datetime) -> datetime:
-    """Return a time from the database with a time zone, which SQLite does not store."""
+    """Return a time from the database with UTC as its time zone, because SQLite stores no time zone."""
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

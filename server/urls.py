@@ -14,11 +14,11 @@ urlpatterns = [
     path("metrics", metrics, name="metrics"),
     path("status", status, name="status"),
     path("status.json", status_json, name="status_json"),
-    # listed before the pages, so that API requests do not try the paths of all pages first
+    # The API is listed before the pages, so that API requests do not try the paths of all pages first.
     path("api/v1/", include("server.api.urls")),
     path("", include("server.pages.urls")),
     path("accounts/", include("server.accounts.urls")),
-    # These replace the admin's own pages, which neither count wrong passwords nor log password changes.
+    # These URLs replace the admin's own pages, which neither count wrong passwords nor log password changes.
     path("admin/login/", secure_admin_login(RedirectView.as_view(pattern_name="admin:index"))),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),
@@ -27,5 +27,5 @@ urlpatterns = [
 handler400 = "server.pages.views.errors.bad_request"
 handler403 = "server.pages.views.errors.forbidden"
 handler404 = "server.pages.views.errors.not_found"
-handler429 = "server.accounts.views.rate_limited"  # called by django-allauth when a limit is exceeded
+handler429 = "server.accounts.views.rate_limited"  # django-allauth calls this view when a rate limit is exceeded.
 handler500 = "server.pages.views.errors.server_error"

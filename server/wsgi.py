@@ -11,7 +11,7 @@ from django.utils.http import parse_header_parameters
 class Utf8Request(WSGIRequest):
     """A request that ignores the character set declared in its headers.
 
-    Django would fail if a client declared a Python codec that is not a text encoding, such as zlib.
+    Django would fail if the declared character set is the name of a Python codec for bytes, such as zlib.
     """
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
@@ -22,7 +22,7 @@ class Utf8Handler(WSGIHandler):
     request_class = Utf8Request
 
 
-os.umask(0o077)  # only the owner may read uploads and the database
+os.umask(0o077)  # Only the owner of this process may read uploads and the database.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "server.settings")
 django.setup(set_prefix=False)
 application = Utf8Handler()

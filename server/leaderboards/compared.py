@@ -10,7 +10,7 @@ from django.db.models import F
 from evaluator.digits import Interval
 from server.submissions.feedback import ScoreAccess
 
-COLUMNS = {  # annotations that add to each entry the result of comparing it with other entries
+COLUMNS = {  # annotations that add the stored result of a comparison to each entry
     name: F(f"compared__{name}")
     for name in (
         *("compared_with", "tied", "earlier", "gain_low", "gain_high"),
@@ -44,8 +44,8 @@ class RankInterval:
 def rank_interval(entry: Any, rank: int | None) -> RankInterval | None:
     """Return the stored rank interval of an entry.
 
-    Return None if no interval is stored, or if the entry's rank has left its interval because other entries have
-    changed.
+    Return None if no interval is stored, or if the entry's rank is no longer within its interval because other entries
+    have changed.
     """
     if rank is None or entry.rank_low is None or not entry.rank_low <= rank <= entry.rank_high:
         return None
@@ -68,7 +68,7 @@ def ties(entries: Iterable[Any]) -> list[bool | None]:
     different position.
     """
     found: list[bool | None] = []
-    group: int | None = None  # the first entry of the current tie group
+    group: int | None = None  # primary key of the first entry in the current tie group
     for entry in entries:
         is_current = group is None or entry.is_baseline or entry.compared_with == group
         found.append(entry.tied if is_current else None)

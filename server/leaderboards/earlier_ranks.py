@@ -30,10 +30,10 @@ class RankTable:
     """
 
     signature: str
-    teams: "array[int]"  # team ids in ascending order
+    teams: "array[int]"  # The team ids are in ascending order.
     ranks: "array[int]"
     scores: "array[float]"
-    evaluations: "array[int]"  # 0 if the evaluation has since been removed
+    evaluations: "array[int]"  # An evaluation id is 0 if the evaluation has since been removed.
 
     def of(self, team_id: int) -> Earlier:
         index = bisect_left(self.teams, team_id)
@@ -45,8 +45,8 @@ class RankTable:
 def with_changes(board: ShownBoard, rows: Sequence[BoardRow]) -> list[BoardRow]:
     """Add the team's entry from a week ago to each row or, on a final private leaderboard, the team's public rank.
 
-    The rows remain unchanged on a leaderboard for an earlier time, under ladder feedback, and if no team had an entry a
-    week ago.
+    The rows remain unchanged if the leaderboard is one of an earlier time, if the phase has ladder feedback, or if no
+    team had an entry a week ago.
     """
     since, public = compared_since(board), public_counterpart(board)
     if since is not None and (earlier := week_ago(board, since)).teams:
@@ -72,7 +72,7 @@ def compared_with(row: BoardRow, earlier: Earlier) -> BoardRow:
 def compared_since(board: ShownBoard) -> datetime | None:
     """Return the time of the ranks with which the current ranks are compared: midnight (UTC) a week ago.
 
-    Return None if this leaderboard shows no changes.
+    Return None if this leaderboard shows no changes of rank.
     """
     if board.past is not None or board.access.ladder or board.split != "public":
         return None
@@ -80,7 +80,7 @@ def compared_since(board: ShownBoard) -> datetime | None:
 
 
 def public_counterpart(board: ShownBoard) -> Board | None:
-    """Return the public leaderboard with which a private leaderboard is compared, or None until it is shown."""
+    """Return the public leaderboard that belongs to a private one whose scores are shown, otherwise None."""
     if board.past is not None or board.split != "private" or not board.phase.shows_private(board.now):
         return None
     return kept_board(board.phase, split="public", ladder=False, signature=board.signature)
@@ -126,7 +126,7 @@ def evaluations_week_ago(phase: Phase, *, now: datetime) -> dict[int, int]:
     """Return the evaluation that each team had on the public leaderboard a week ago.
 
     The result is empty if those scores cannot be compared with the current ones, because the phase has ladder feedback
-    or their signature is different.
+    or because they have a different signature.
     """
     access = ScoreAccess(frozenset({"public"}), phase.feedback_decimals, False, phase.has_ladder(now))
     board = board_seen(phase, split="public", access=access, now=now)

@@ -56,7 +56,7 @@ def with_keys(*, at: datetime | None, keys: list[int]) -> QuerySet[Any, Any]:
 
 @compiled_query
 def sizes(*, board: int, at: datetime | None) -> QuerySet[Any, Any]:
-    """Return two counts, all entries and those that are not baselines. Return no row if there are no entries."""
+    """Return two counts: all entries, and entries that are not baselines. Return no row if there are no entries."""
     counts = {"listed": Count("*"), "ranked": Count("pk", filter=Q(is_baseline=False))}
     return entries_of(board, at).order_by().values("board").annotate(**counts).values_list(*counts)
 
@@ -65,7 +65,7 @@ def sizes(*, board: int, at: datetime | None) -> QuerySet[Any, Any]:
 def numbers_above(
     *, board: int, at: datetime | None, score: float, submitted_at: datetime, team: int
 ) -> QuerySet[Any, Any]:
-    """Count the entries above a given entry: all of them, those of teams, and those of teams with a higher score.
+    """Count the entries above a given entry: all entries, those of teams, and those of teams with a higher score.
 
     Return no row if the given entry is the first one.
     """

@@ -1,6 +1,6 @@
 """Reads and writes leaderboard entries.
 
-It uses plain SQL for speed, because this happens whenever a score is recorded.
+Plain SQL is used for speed, because entries are read and written whenever a score is recorded.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,7 +11,7 @@ from server.challenges.models import Phase
 from server.leaderboards.models import Board
 from server.sql import execute, in_utc, marks, row_lock, select
 
-Key = tuple[str, int]  # kind of leaderboard and team id
+Key = tuple[str, int]  # A key consists of the kind of a leaderboard and a team id.
 
 
 class Line(NamedTuple):
@@ -35,13 +35,16 @@ class Kept(NamedTuple):
 
 
 def board_ids(phase: Phase, *, signature: str, lock: str = "") -> dict[str, int]:
-    """Return the ids of a signature's leaderboards, keyed by kind. The dict is empty before the first entry."""
+    """Return the ids of a phase's leaderboards for scores with this signature, keyed by kind.
+
+    The dict is empty before the first entry.
+    """
     statement = "SELECT kind, id FROM leaderboards_board WHERE phase_id = %s AND signature = %s ORDER BY id"
     return dict(select(f"{statement} {lock}", (phase.pk, signature)))
 
 
 def lock_boards(phase: Phase, *, signature: str) -> dict[str, int]:
-    """Lock the leaderboards of a signature and return their ids by kind.
+    """Lock a phase's leaderboards for scores with this signature, and return their ids by kind.
 
     Leaderboards that do not exist yet are created.
     """

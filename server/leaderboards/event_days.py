@@ -13,8 +13,8 @@ from server.leaderboards.periods import Period, periods
 from server.leaderboards.validators import fingerprint
 from server.submissions.feedback import ScoreAccess
 
-# Each step of the recursion uses an index to find the first change on a later day. The query therefore reads one row
-# for each day with a change instead of the whole history.
+# Each step of this recursive query uses an index to find the first change on a later day. The query therefore reads one
+# row for each day with a change instead of the whole history.
 CHANGES = """
 WITH RECURSIVE changes(board_id, moment) AS (
     SELECT id, (SELECT {column} FROM {entries} WHERE board_id = boards.id AND {column} IS NOT NULL
@@ -48,7 +48,7 @@ def event_days(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) 
 
 
 def days_of(shown: Sequence[Period]) -> list[date]:
-    """Return the days on which the shown leaderboard changed or was replaced by another one."""
+    """Return the days on which the displayed leaderboard changed or was replaced by another one."""
     changes = changes_of({period.board.pk for period in shown if period.board})
 
     def days_with_changes(period: Period) -> list[date]:
@@ -66,7 +66,7 @@ def days_of(shown: Sequence[Period]) -> list[date]:
 
 
 def changes_of(boards: Collection[int]) -> dict[int, list[date]]:
-    """Return the days on which the entries of each board changed, in order, keyed by the board's id."""
+    """Return the days on which the entries of each leaderboard changed, in order, keyed by the leaderboard's id."""
     found: dict[int, set[date]] = {}
     names = {"entries": Entry._meta.db_table, "boards": Board._meta.db_table, "next_day": NEXT_DAY[connection.vendor]}
     for column in ("valid_from", "valid_until") if boards else ():

@@ -26,8 +26,8 @@ SEARCH_ROWS = 1000  # the maximum number of search results, which limits the cos
 SEARCH_CHARACTERS = 80  # the maximum length of a search string, because no team name is longer
 BASELINES = ("only", "hide")
 
-# For each pair of numbers, counts the teams with a score above the first number but not above the second. The ranges do
-# not overlap, so each entry is read from the index at most once.
+# For each pair of numbers, this query counts the teams with a score above the first number but not above the second.
+# The ranges do not overlap, so each entry is read from the index at most once.
 COUNT_IN_RANGES = """
 WITH asked(above, up_to) AS (VALUES {pairs})
 SELECT (
@@ -61,7 +61,7 @@ class Selection:
     def may_be_cached(self) -> bool:
         """Whether the rows may be cached until the leaderboard changes.
 
-        Searches are not cached. A country filter also depends on profiles.
+        Searches are not cached. A list for one country is not cached either, because it also depends on user profiles.
         """
         return not (self.search or self.country)
 
@@ -115,11 +115,11 @@ class Listing:
     def page(self, start: int, stop: int) -> list[BoardRow]:
         """Return the rows from `start` up to, but not including, `stop`.
 
-        Ties are set only if all entries are listed in rank order.
+        The rows have tie groups only if all entries are listed in rank order.
         """
         if self.selection.is_everything:
             return self.board.page(start, stop)
-        entries = self._named(self._keys(max(start, 0), stop))  # a paginator passes -1 for an empty page
+        entries = self._named(self._keys(max(start, 0), stop))  # A paginator passes -1 for an empty page.
         ranks = ranks_of(self.board, {entry.score for entry in entries if not entry.is_baseline})
         known = [None if entry.is_baseline else ranks[entry.score] for entry in entries]
         return self.board.rows_of(entries, known, consecutive=False)
@@ -145,7 +145,7 @@ class Listing:
 
     @cached_property
     def _entries(self) -> EntryQuerySet:
-        """The entries that match the requested kind and country, before the search is applied."""
+        """The entries that match the baseline and country filters, before the search is applied."""
         entries = self.board.entries
         if self.selection.country:
             entries = entries.filter(team__in=self.teams)
@@ -157,7 +157,7 @@ class Listing:
         text = searchable(self.selection.search)
         teams = Team.objects.filter(challenge=self.board.phase.challenge_id, search_name__contains=text).order_by()
         entries = self._entries
-        if self.board.past is None:  # for current entries, a unique index finds the entry of each team
+        if self.board.past is None:  # For current entries, a unique index finds the entry of each team.
             present = entries.filter(team=OuterRef("pk")).values("pk")
             some = list(teams.annotate(entry=Subquery(present)).values_list("entry", flat=True)[: SEARCH_ROWS + 1])
             few = Entry.objects.filter(pk__in=[key for key in some if key is not None])
@@ -169,7 +169,7 @@ class Listing:
 
     @property
     def _values(self) -> QuerySet[MetricValue]:
-        """The values of the metric to sort by."""
+        """The selected entries' values of the metric by which the list is sorted."""
         values = MetricValue.objects.filter(board=self.board.kept, metric=self.selection.sort)
         if self.selection.country:
             values = values.filter(entry__team__in=self.teams)
@@ -195,7 +195,7 @@ def ranks_of(board: ShownBoard, scores: Collection[float]) -> dict[float, int]:
     """Return the rank for each of these scores, which need not be adjacent on the leaderboard."""
     if not scores:
         return {}
-    if board.past is not None:  # no index covers the scores at an earlier time
+    if board.past is not None:  # No index covers the scores of past leaderboards.
         teams = sorted(board.entries.filter(is_baseline=False).values_list("score", flat=True))
         return {score: len(teams) - bisect_right(teams, score) + 1 for score in scores}
     assert board.kept is not None

@@ -12,9 +12,10 @@ from server.submissions.models import Evaluation, Leased
 
 
 class Board(models.Model):
-    """The leaderboard of one phase, kind and signature.
+    """The leaderboard of one kind in a phase, for scores with one signature.
 
-    Its row is locked after the rows of teams, submissions and comparisons, and before the head of the audit log.
+    Transactions lock its row after the rows of teams, submissions and comparisons, and before the head of the audit
+    log.
     """
 
     class Kind(models.TextChoices):
@@ -121,7 +122,7 @@ class Entry(models.Model):
 class MetricValue(models.Model):
     """The value of a metric other than the headline metric for a current entry. Leaderboards can be sorted by it."""
 
-    UNDEFINED = -inf  # unlike null, every database sorts this value last
+    UNDEFINED = -inf  # Minus infinity is sorted last by every database, unlike null.
 
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="+", db_index=False)
     entry = models.ForeignKey(Entry, on_delete=models.CASCADE, related_name="values", db_index=False)
@@ -212,7 +213,7 @@ class ComparedEntry(models.Model):
 
 
 class BoardTerms(models.Model):
-    """The signature and feedback settings of a phase's leaderboards from a certain time on."""
+    """The signature and the feedback settings that apply to a phase's leaderboards from a certain time on."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="board_terms")
     since = models.DateTimeField()

@@ -114,11 +114,11 @@ def nearest_above(*, board: int, score: float, at: datetime | None) -> QuerySet[
     Baselines are ignored.
     """
     teams = entries_of(board, at).filter(is_baseline=False)
-    # The condition is a range that contains only this score. With an equality, SQLite would choose a different index
-    # and read all entries.
+    # The condition is a range that contains only this score. With an equality condition, SQLite would choose a
+    # different index and read all entries.
     same = teams.filter(score__gte=OuterRef("score"), score__lte=OuterRef("score")).order_by()
     counts = same.values("board").annotate(count=Count("pk")).values("count")
     above = teams.filter(score__gt=score).order_by("score", "-submitted_at", "-team_id")
-    # The subquery makes the database count for one entry only, instead of for all entries that are sorted.
+    # Because of this subquery, the database computes the count for only one entry, not for all entries that are sorted.
     nearest = Entry.objects.filter(pk__in=above.values("pk")[:1])
     return nearest.annotate(level=Subquery(counts)).values_list("pk", "score", "level")

@@ -1,4 +1,7 @@
-"""Counts the submissions of a team as of an earlier time. Later merges may have moved them to another team."""
+"""Counts the submissions that a team had at an earlier time.
+
+Later merges of teams may have moved them to another team.
+"""
 
 from collections import Counter
 from datetime import UTC, datetime
@@ -14,7 +17,7 @@ LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 def scored_until(phase: Phase, teams: list[int], moment: datetime) -> Counter[int]:
-    """Return how many submissions of each team had been scored by a given time. Later merges are ignored."""
+    """Return how many submissions of each team had been scored by a given time. Later merges of teams are ignored."""
     counts = Counter(dict(entry_queries.scored_until(phase=phase.pk, teams=teams, moment=moment)))
     merged = {team: (into, at) for team, into, at in merges(challenge=phase.challenge_id)}
     if not merged:
@@ -42,7 +45,10 @@ def team_at(team: int, moment: datetime, merged: dict[int, tuple[int, datetime]]
 
 @compiled_query
 def moved_submissions(*, phase: int, teams: list[int], moment: datetime) -> QuerySet[Submission, tuple[int, int, int]]:
-    """Return the current team, the team that submitted, and the number of submissions scored by a given time."""
+    """Return a row (current team, submitting team, count) for each pair of teams between which submissions were moved.
+
+    Merges of teams move submissions. Only submissions that had been scored by a given time are counted.
+    """
     scored = Submission.objects.filter(phase=phase, team__in=teams, status=Status.SCORED, finished_at__lte=moment)
     groups = scored.filter(submitted_by__isnull=False).order_by().values("team", "submitted_by")
     return groups.annotate(count=Count("pk")).values_list("team", "submitted_by", "count")

@@ -16,8 +16,8 @@ from server.submissions.feedback import ScoreAccess
 class Period:
     """A period in which a leaderboard showed the entries of one board, and the viewer's access to these entries.
 
-    `until` is None for the current period. `board` is None before the board's first entry. `frozen` is set if the
-    leaderboard showed the entries of that time during the whole period.
+    `until` is None for the current period. `board` is None before the board's first entry. If the leaderboard was
+    frozen during the period, `frozen` is the time whose entries it showed.
     """
 
     since: datetime
@@ -63,7 +63,10 @@ def periods(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) -> 
 
 
 def terms_in(terms: Sequence[BoardTerms], moment: datetime) -> BoardTerms:
-    """Return the terms in effect at a time. For a time before the first terms, return the first terms."""
+    """Return the leaderboard terms that were in effect at a time.
+
+    For a time before the first terms, return the first terms.
+    """
     return terms[max(0, bisect_right(terms, moment, key=lambda one: one.since) - 1)]
 
 
@@ -81,7 +84,7 @@ def turning_points(phase: Phase, terms: Sequence[BoardTerms], now: datetime) -> 
 
 
 def after(moment: datetime) -> datetime:
-    """Return the first time after a moment, with the resolution of a clock that counts milliseconds."""
+    """Return the first time after `moment` on a clock with a resolution of one millisecond."""
     return whole_millisecond(moment) + timedelta(milliseconds=1)
 
 

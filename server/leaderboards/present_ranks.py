@@ -17,7 +17,7 @@ from server.submissions.feedback import ScoreAccess
 def own_ranks(teams: Sequence[tuple[Phase, int]], *, now: datetime) -> dict[tuple[int, int], int]:
     """Return the ranks of some teams on the public leaderboards, keyed by phase and team.
 
-    This takes one query, and several more for each frozen leaderboard.
+    One query is made, and several more for each frozen leaderboard.
     """
     current = [(phase, team) for phase, team in teams if not phase.is_frozen(now)]
     ladders = [phase.pk for phase, _ in current if phase.has_ladder(now)]

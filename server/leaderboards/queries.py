@@ -1,6 +1,6 @@
 """Reads a leaderboard as one person may see it, now or at an earlier time.
 
-For a page, only the entries on it are read.
+Only the entries on the requested page are read.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +32,8 @@ ROWS_AT_ONCE = 500
 class BoardRow(NamedTuple):
     """The row of a team or baseline on a leaderboard. A baseline has no rank.
 
-    This is a named tuple, because creating the rows of a page as frozen dataclasses takes as long as reading them.
+    This is a named tuple, because creating the rows of a page as frozen dataclasses would take as long as reading them
+    from the database.
     """
 
     rank: int | None
@@ -44,7 +45,7 @@ class BoardRow(NamedTuple):
     entries: int
     submitted_at: datetime
     baseline: bool
-    evaluation_id: int | None  # None if the submission has been removed
+    evaluation_id: int | None  # None if the evaluation has been removed
     tied: bool | None = None  # whether the team is in the tie group of the team above; None if not compared
     # whether the page connects this row to the row above with a line, because both are in a tie group
     joined: bool = False
@@ -75,7 +76,7 @@ class ShownBoard:
 
     @property
     def entries(self) -> EntryQuerySet:
-        """The entries of this leaderboard at `at`."""
+        """The entries of this leaderboard at the time `at`."""
         entries = Entry.objects.filter(board=self.kept) if self.kept else Entry.objects.none()
         return entries.present() if self.past is None else entries.at(self.past)
 
@@ -98,7 +99,7 @@ class ShownBoard:
 
     def page(self, start: int, stop: int) -> list[BoardRow]:
         """Return the rows from `start` up to, but not including, `stop`."""
-        rows = range(max(start, 0), stop)  # a paginator passes -1 if the page is empty
+        rows = range(max(start, 0), stop)  # A paginator passes -1 if the page is empty.
         found = self._read(entry_queries.listed, rows=rows, with_baselines=True)
         return self._consecutive(found, at_top=rows.start == 0)
 
@@ -125,7 +126,7 @@ class ShownBoard:
         return row, index
 
     def chunks(self) -> Iterator[list[BoardRow]]:
-        """Yield all rows in chunks. All rows show the same moment, no matter how slowly they are consumed."""
+        """Yield all rows in chunks. All rows show the same moment, even if the chunks are consumed slowly."""
         lines = list(self.entries.in_order().values_list("pk", "score", "is_baseline"))
         ranks = ranking.ranks([(score, baseline) for _, score, baseline in lines])
         for start in range(0, len(lines), ROWS_AT_ONCE):
@@ -152,8 +153,8 @@ class ShownBoard:
     def _consecutive(self, entries: Sequence[Any], *, at_top: bool = False) -> list[BoardRow]:
         """Return the rows of consecutive entries.
 
-        The ranks follow from the number of entries above the first one. With `at_top`, there are no entries above it,
-        so nothing is counted.
+        The ranks follow from the number of entries above the first one. With `at_top`, the first entry has no entries
+        above it, so nothing is counted.
         """
         first = None if at_top else next((entry for entry in entries if not entry.is_baseline), None)
         _, before, better = self._numbers_above(first) if first else (0, 0, 0)
@@ -163,7 +164,7 @@ class ShownBoard:
     def rows_of(
         self, entries: Sequence[Any], ranks: Sequence[int | None], *, consecutive: bool = True
     ) -> list[BoardRow]:
-        """Return rows for entries that were read by `entry_queries`. Ties are set only for consecutive entries."""
+        """Return the rows of entries read by `entry_queries`. Only consecutive entries have tie groups."""
         metrics = _all_metrics([entry.evaluation_id for entry in entries if entry.evaluation_id], self.split)
         teams = [entry.team_id for entry in entries]
         counts: dict[int, int] = {}
@@ -225,7 +226,7 @@ def board_seen(
 
 
 def hides_changes(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) -> bool:
-    """Return whether the leaderboard is currently frozen, so that the viewer sees nothing after the freeze.
+    """Return whether the leaderboard is frozen and the viewer may not see changes made after the freeze.
 
     Organizers always see the current leaderboard.
     """
@@ -240,7 +241,7 @@ def frozen_then(phase: Phase, terms: BoardTerms, *, split: str, access: ScoreAcc
 
 def access_then(access: ScoreAccess, terms: BoardTerms, *, is_over: bool) -> ScoreAccess:
     """Return the access that participants had at an earlier time, limited to the viewer's current access."""
-    if access.exact_ends:  # the viewer is an organizer
+    if access.exact_ends:  # Only organizers see exact ends of intervals.
         return access
     decimals = [number for number in (access.decimals, terms.decimals) if number is not None]
     return replace(access, ladder=access.ladder or (terms.ladder and not is_over), decimals=min(decimals, default=None))
@@ -274,7 +275,7 @@ def kind_of(split: str, *, ladder: bool) -> str:
 
 
 def all_ranks(phase: Phase, *, split: str, signature: str) -> dict[int, tuple[str, int | None, float]]:
-    """Return (name, rank, score) for each current entry with a signature, in leaderboard order, keyed by team id."""
+    """Return (name, rank, score) for each current entry with this signature, in leaderboard order, keyed by team id."""
     entries = Entry.objects.present().filter(board__phase=phase, board__kind=split, board__signature=signature)
     lines = list(entries.in_order().values_list("team", "team__name", "score", "is_baseline"))
     ranks = ranking.ranks([(score, baseline) for _, _, score, baseline in lines])

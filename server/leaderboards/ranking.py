@@ -12,7 +12,7 @@ class Candidate(NamedTuple):
 
     evaluation_id: int
     score: float
-    received: Any  # sort key: orders a team's submissions by time
+    received: Any  # a sort key by which the submissions of a team are ordered in time
     public_score: float | None = None
     baseline: bool = False
     visible: bool = True  # whether participants see the score of this submission, and not only that of an earlier one
@@ -35,10 +35,10 @@ class Earlier:
 
 
 def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate | None:
-    """Return the candidate that becomes a team's entry on a leaderboard of this kind, or None if none counts.
+    """Return the candidate that becomes a team's entry on a leaderboard of this kind, or None if no candidate counts.
 
-    The entry is the candidate with the highest score among those that count, or the earliest of several with this
-    score.
+    The entry is the candidate with the highest score among those that count. If several have this score, it is the
+    earliest of them.
 
     >>> def one(number, score, **fields):
     ...     return Candidate(number, score, received=number, public_score=1 - score, **fields)

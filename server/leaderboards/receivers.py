@@ -1,4 +1,4 @@
-"""Updates leaderboards when scores, phases or teams change. These receivers run in the transaction of the change.
+"""Updates leaderboards when scores, phases or teams change. The receivers run in the transaction that makes the change.
 
 After each run of the sweeper, they also update entries if a phase's number of final submissions has changed, and wake a
 worker if the entries of a leaderboard have not been compared since its last change.

@@ -40,7 +40,7 @@ SCORES = """
 
 @dataclass(frozen=True)
 class TeamScores:
-    """The headline scores of a team that count for one kind of leaderboard. Undefined scores are left out."""
+    """A team's headline scores on the split that one kind of leaderboard shows. Undefined scores are left out."""
 
     kind: str
     finals: int
@@ -67,7 +67,7 @@ def read_scores(phase: Phase, *, signature: str, teams: Collection[int]) -> dict
     public = {evaluation: value for split, _, value, _, evaluation, *_ in rows if split == "public"}
     found: dict[tuple[str, int], list[Candidate]] = {}
     for received, (split, team, value, published, evaluation, *columns) in enumerate(rows):
-        visible = published == evaluation  # can be false only under ladder feedback; see `is_visible`
+        visible = published == evaluation  # `visible` can be false only under ladder feedback; see `is_visible`.
         candidate = Candidate(evaluation, value, received, public.get(evaluation), facts[team][0], visible, *columns)
         found.setdefault((split, team), []).append(candidate)
     return {

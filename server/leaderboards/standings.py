@@ -59,9 +59,9 @@ NEXT_UP = {name: F(f"compared__{name}") for name in ("next_up", "next_up_tied")}
 class Standing:
     """The rank of a submission on the leaderboard of `split`.
 
-    `why_not` is empty if the submission is on that leaderboard. `rank_interval` is the interval of ranks that the
-    submission could have, or None if it has not been computed. `entry` is the team's entry, which may be based on
-    another submission, or None if the team has no entry.
+    `why_not` is empty if the submission is on that leaderboard. `rank_interval` contains the ranks that the submission
+    could have, or is None if they have not been computed. `entry` is the team's entry, which may be based on another
+    submission, or None if the team has no entry.
     """
 
     split: str
@@ -80,7 +80,7 @@ def standing(submission: Submission, *, now: datetime) -> Standing:
 def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime) -> dict[UUID, Standing]:
     """Return the ranks of several submissions to one phase on the leaderboard that participants see.
 
-    The caller must have called `feedback.load_scores` for the submissions. Ranks are counted once per team.
+    The caller must have called `feedback.load_scores` for the submissions. The rank is computed only once per team.
     """
     asked = list(submissions)
     teams = {one.team_id for one in asked if one.status == Status.SCORED}
@@ -88,7 +88,7 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
     split = SPLITS[Board.Kind(kind)]
     at = phase.freeze_at if phase.is_frozen(now) else None
     entries = entries_at(phase, kind, [*teams], at) if teams else []
-    listed: dict[UUID, Standing] = {}  # by submission, without submissions that are not their team's entry
+    listed: dict[UUID, Standing] = {}  # keyed by submission; contains only submissions that are their team's entry
     of_team: dict[int, RankedEntry] = {}
     for entry in entries:
         rank = None if entry.is_baseline else entry.better + 1
@@ -112,7 +112,7 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
 
 
 def entries_at(phase: Phase, kind: str, teams: list[int], at: datetime | None) -> list[Any]:
-    """Return the entries of teams on the current leaderboard or, if it is frozen, on that leaderboard at `at`."""
+    """Return the entries of teams on the current leaderboard or, if `at` is given, on the leaderboard at that time."""
     if at is None:
         return listed_entries(phase=phase.pk, signature=phase.signature, kind=kind, teams=teams, at=None)
     terms = terms_at(phase, at)
@@ -125,7 +125,7 @@ def entries_at(phase: Phase, kind: str, teams: list[int], at: datetime | None) -
 def listed_entries(
     *, phase: int, signature: str, kind: str, teams: list[int], at: datetime | None
 ) -> QuerySet[Any, Any]:
-    """Return the entries of teams with their submissions, comparisons, and numbers of teams with a higher score.
+    """Return the entries of teams, with their submissions, comparisons, and number of teams with a higher score.
 
     Entries for an earlier time have no comparison.
     """
@@ -152,7 +152,7 @@ def why_not(submission: Submission, *, kind: str, scores: TeamScores | None, fro
     """Return a sentence that explains why a submission is not on a leaderboard.
 
     `scores` are the team's private scores, if they decide the ranking. `frozen` is the time at which the leaderboard
-    was frozen, if it is.
+    was frozen, or None if it is not frozen.
     """
     if submission.status != Status.SCORED:
         return NOT_SCORED[Status(submission.status)]

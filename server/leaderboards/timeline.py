@@ -13,7 +13,7 @@ from server.leaderboards.periods import Span, periods, spans
 from server.leaderboards.queries import ShownBoard
 from server.leaderboards.validators import content_key, fingerprint
 
-# the maximum number of points in time in a chart; with more, the points would be less than 6 pixels apart
+# Maximum number of points in time in a chart. With more, the points would be less than 6 pixels apart.
 MOMENTS = 200
 
 

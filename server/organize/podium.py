@@ -25,7 +25,7 @@ FAULTS = (0, SUBMISSION_AT_FAULT, TRUTH_AT_FAULT)
 
 
 class UnexpectedExit(RuntimeError):
-    """Raised if the program ends with an unexpected exit code, which is negative if a signal has ended it."""
+    """Raised if the program ends with an unexpected exit code. The code is negative if a signal ended the program."""
 
     def __init__(self, detail: str, code: int) -> None:
         super().__init__(detail)
@@ -33,7 +33,7 @@ class UnexpectedExit(RuntimeError):
 
 
 class Stopped(InvalidBundle):
-    """Raised if a check did not end as expected, which is not the fault of the bundle. The message says what to do."""
+    """Raised if a check ended unexpectedly for a reason other than a faulty bundle. The message explains what to do."""
 
     def __init__(self, command: str, reason: str) -> None:
         self.reason = reason
@@ -95,7 +95,7 @@ def run_in(
         try:
             child.wait(seconds_for(words[0]))
         finally:
-            child.kill()  # has no effect if the process has already ended
+            child.kill()  # Killing a process that has already ended has no effect.
             reader.join()
         errors.seek(0)
         return subprocess.CompletedProcess(words, child.returncode, "".join(lines), errors.read())
@@ -125,8 +125,8 @@ def _reporting_stops(command: str) -> Iterator[None]:
 def answer(*words: str) -> dict[str, Any]:
     """Run `podium … --json` and return its parsed output.
 
-    It lists `errors` if the ground truth or submission is faulty. Raises Stopped if the process fails, is killed or
-    takes too long.
+    The output lists `errors` if the ground truth or submission is faulty. Raises Stopped if the process fails, is
+    killed or takes too long.
     """
     with _reporting_stops(words[0]):
         output: dict[str, Any] = json.loads(run_podium(*words, "--json", expected=FAULTS).stdout)

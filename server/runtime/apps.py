@@ -11,8 +11,9 @@ class RuntimeConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("server.runtime.checks")
-        import_module("server.organize.services.kits")  # connects a receiver of the signal `swept`
-        import_module("server.organize.services.publishing")  # likewise
+        # The modules `kits` and `publishing` connect receivers to the signal `swept`.
+        import_module("server.organize.services.kits")
+        import_module("server.organize.services.publishing")
         # The settings module cannot check the email backend, because a backend may read the settings when it is
         # imported.
         refuse_unless_mail_backend("EMAIL_BACKEND", settings.EMAIL_BACKEND)

@@ -27,7 +27,7 @@ class Queue:
 
 
 def queues() -> list[Queue]:
-    """Return the queues for all kinds of jobs. They include jobs that are postponed."""
+    """Return the queues for all kinds of jobs. Postponed jobs are included."""
     now, reruns = database_now(), Rerun.objects.queued()
     waiting: dict[str, tuple[QuerySet[Any], str]] = {
         "submissions": (Submission.objects.queued(), "enqueued_at"),
@@ -49,10 +49,10 @@ def seconds_between(since: datetime | None, now: datetime) -> float:
 
 
 def waiting_since(now: datetime) -> datetime | None:
-    """Return the time since which a team has been waiting although its submissions could be scored.
+    """Return the earliest time since which a team has been waiting although its submissions could be scored.
 
-    A team waits only while none of its submissions is being scored. A queue that is long only because of one team's
-    files is not a delay for other teams.
+    A team counts as waiting only while none of its submissions is being scored. A queue that is long only because of
+    one team's files is not a delay for other teams.
     """
     ready = Submission.objects.queued().filter(Q(not_before=None) | Q(not_before__lte=now))
     busy = Submission.objects.running().order_by().values("team")

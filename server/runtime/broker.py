@@ -1,6 +1,7 @@
-"""Locates the Redis server to start if no Redis is configured: the one on the PATH, or the binary in a Python wheel.
+"""Locates the program `redis-server` and converts Redis URLs.
 
-Also converts the URL of a Redis to the form that Celery needs.
+If no Redis is configured, the service starts the program on the PATH or the one in a Python wheel. Celery expects URLs
+in a form of its own.
 """
 
 import os
@@ -26,10 +27,10 @@ def binary() -> str:
 
 
 def celery_url(url: str) -> str:
-    """Return the URL of a Redis as Celery expects it.
+    """Return the URL of a Redis server in the form that Celery expects.
 
-    Celery has its own name for Unix sockets. With `rediss://`, it would not check the certificate of the server unless
-    the URL asks for it.
+    Celery uses a different URL scheme for Unix sockets. With `rediss://`, Celery checks the certificate of the server
+    only if the URL requires this.
     """
     if url.startswith("rediss://") and "ssl_cert_reqs=" not in url:
         url += ("&" if "?" in url else "?") + "ssl_cert_reqs=required"

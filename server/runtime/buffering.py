@@ -32,14 +32,14 @@ from server.submissions.upload_slots import pending
 
 NO_DESCRIPTOR_LEFT = (EMFILE, ENFILE)
 ACCEPTED_AT_ONCE = 64
-# disk space in each direction for all clients of a process together, in multiples of the maximum upload size
+# Disk space for received and for sent bytes of all clients of a process, each in multiples of the maximum upload size
 SPACE_IN_UPLOADS = 4
 TIMEOUT_SECONDS = 20.0
 # After the last response, the client may still be sending. The bytes are read and discarded for a while, because the
 # client might not read the response if the connection were closed immediately.
 LINGER_SECONDS = 30.0
 SILENCE_SECONDS = 2.0
-# If disk space is short, a connection may be closed if, at its current speed, transferring its stored bytes would take
+# If disk space is short, a connection may be closed if transferring its stored bytes at its current speed would take
 # longer than this.
 MAX_TRANSFER_SECONDS = 4 * 3600.0
 
@@ -140,7 +140,7 @@ class BufferingWorker(ThreadWorker):
             self.enqueue_req(connection)
 
     def handle(self, connection: Connection) -> NextStep:
-        """Handle a request as far as it has arrived. This runs in a thread of the pool."""
+        """Handle the part of a request that has arrived so far. This runs in a thread of the pool."""
         request = None
         try:
             inbox = connection.inbox
@@ -162,7 +162,8 @@ class BufferingWorker(ThreadWorker):
 
     def answer(self, connection: Connection, request: Any) -> NextStep:
         inbox, expects_continue = connection.inbox, request._expected_100_continue
-        # Otherwise gunicorn would send "100 Continue" before the application has seen the head.
+        # Without this change, gunicorn would send "100 Continue" before the application has seen the head of the
+        # request.
         request._expected_100_continue = False
         is_pending = bool(inbox.request_bytes) and not inbox.is_actionable
         try:
@@ -171,7 +172,7 @@ class BufferingWorker(ThreadWorker):
             with pending(connection.upload) if is_pending else nullcontext():
                 keep = self.handle_request(request, connection)
         except BodyMissing:
-            # needed because the call was aborted before Django could close its database connections
+            # The call was aborted before Django could close its database connections.
             close_old_connections()
             connection.assign_to_sender()
             if expects_continue:
@@ -190,7 +191,7 @@ class BufferingWorker(ThreadWorker):
         self.proceed(connection)
 
     def count_for(self, connection: Connection, address: str) -> None:
-        """Count the connection under this address, which, behind a proxy, may differ from request to request."""
+        """Count the connection toward this address. Behind a proxy, the address may differ from request to request."""
         if address != connection.address:
             self.shares.leave(connection.address)
             self.shares.enter(address)

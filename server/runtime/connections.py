@@ -13,10 +13,11 @@ from server.runtime.spools import DiskSpace, Inbox, Outbox
 from server.submissions.upload_slots import PendingUpload
 
 RECEIVE_BYTES = 2**16
-# A client that is slower than this on average is disconnected, because it occupies a connection that others need.
+# Clients whose average speed is lower than this limit are disconnected, because each of them occupies a connection that
+# others need.
 BYTES_PER_SECOND = 256
 STALL_SECONDS = 60.0
-# A connection that is faster than this, averaged over about ten measurements, is closed only when no slower one is
+# A connection with at least this speed, averaged over about ten measurements, is closed only when no slower one is
 # left.
 STEADY_BYTES_PER_SECOND = 768
 LOOKS = 10
@@ -28,7 +29,7 @@ def address_before_head(client: Any) -> str:
 
 
 class NextStep(Enum):
-    """What to do with a connection after a thread has handled it."""
+    """The next step for a connection after a thread has handled it."""
 
     RECEIVE = "more of the request is needed"
     KEEP = "another request may follow"
@@ -50,14 +51,14 @@ class Connection:
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.inbox, self.sock = Inbox(incoming, (address,)), Outbox(outgoing, client_socket, (address,))
-        # `address` is the client address under which the connection is counted. `sender` is the client address
-        # according to the head of the request.
+        # `address` is the client address toward which the connection is counted. `sender` is the client address in the
+        # head of the request.
         self.address = self.sender = address
         self.upload = PendingUpload()
         self.next = NextStep.KEEP
         self.until = 0.0  # time at which the connection times out
         self.lingers_until = 0.0
-        self.moved_bytes, self.bytes_per_second = 0, 0.0  # bytes since the last measurement, and average speed
+        self.moved_bytes, self.bytes_per_second = 0, 0.0  # bytes moved since the last measurement, and average speed
 
     def extend_timeout(self, count: int) -> None:
         """Extend the timeout in proportion to the number of bytes that were received or sent."""

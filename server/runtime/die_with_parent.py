@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 
-PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>; the setting survives exec, but not fork
+PR_SET_PDEATHSIG = 1  # The value is from <linux/prctl.h>. The setting survives exec, but not fork.
 
 
 def die_with(parent: int) -> None:

@@ -27,7 +27,7 @@ from server.runtime.startup_checks import broker_error, unusable_database
 
 FREE_BYTES = 2 * 2**30
 CLOCK_SECONDS = 2.0
-# these settings all follow from the URL of the service
+# These warnings of Django's deployment check all follow from a PODIUM_URL without TLS.
 WITHOUT_TLS = {f"security.W{number:03}" for number in (4, 8, 12, 16)}
 PINNED = re.compile(r"^([\w-]+)==([\w.]+)")
 ERROR, ADVICE, OK = "error", "advice", "ok"
@@ -35,7 +35,7 @@ ERROR, ADVICE, OK = "error", "advice", "ok"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check: what was examined, how bad it is, and what to do."""
+    """The result of one check: what was examined, how severe the problem is, and what to do about it."""
 
     subject: str
     level: str

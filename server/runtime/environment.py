@@ -59,14 +59,14 @@ def refuse(var: str, value: object, allowed: str) -> NoReturn:
 
 def refuse_unless_mail_backend(var: str, path: str) -> None:
     """Raise ImproperlyConfigured unless this is the import path of a class that sends emails."""
-    with suppress(ImportError, ValueError, TypeError):  # a path such as .x raises ValueError or TypeError
+    with suppress(ImportError, ValueError, TypeError):  # An invalid path such as `.x` raises ValueError or TypeError.
         if hasattr(import_string(path), "send_messages"):
             return
     refuse(var, path, "the path of an email backend, such as django.core.mail.backends.smtp.EmailBackend")
 
 
 class Environment:
-    """Reads settings from environment variables.
+    """A reader of settings in environment variables.
 
     If a variable is empty or missing, its default is used without validation.
     """
@@ -182,4 +182,5 @@ def unusable_folder(var: str, path: Path, error: OSError) -> ImproperlyConfigure
 
 
 env = Environment()
-environ.Env.read_env(BASE_DIR / ".env")  # the file .env is for developers; environment variables take precedence
+# The file .env is meant for developers. Environment variables take precedence over it.
+environ.Env.read_env(BASE_DIR / ".env")

@@ -12,7 +12,7 @@ from redis import Redis, RedisError
 # because workers may run on other machines. A database row would have to be written every few seconds.
 WORKERS_KEY = "podium:workers"
 WORKER_SECONDS = 15
-FORGOTTEN_SECONDS = 24 * 3600.0  # workers that did not stop properly are listed for this long
+FORGOTTEN_SECONDS = 24 * 3600.0  # Workers that ended without cleaning up are listed for this long.
 TIMEOUT_SECONDS = 2
 
 OK = "ok"
@@ -73,7 +73,7 @@ def worker(name: str = "") -> str:
     return OK if min(ages, default=WORKER_SECONDS) < WORKER_SECONDS else f"no heartbeat for {WORKER_SECONDS} s"
 
 
-# The parts that the web process needs. Pages and uploads work even without the broker and the workers.
+# The checks of everything that the web process needs. Pages and uploads work even without the broker and the workers.
 WEB_NEEDS: dict[str, Callable[[], str]] = {"database": database, "storage": storage}
 
 

@@ -16,14 +16,14 @@ MEASUREMENTS = "metrics"
 
 
 class NotStarted(Exception):
-    """The service cannot be started. The message explains why and what to do."""
+    """Raised if the service cannot be started. The message explains why and what to do."""
 
     returncode = 64
 
 
 @contextmanager
 def lock_home(part: str = "") -> Iterator[None]:
-    """Lock the folder for the duration of the block, for the whole service or for one part of it.
+    """Lock the state folder for the duration of the block, for the whole service or for one part of it.
 
     Each part can run only once in a folder, and no part can run there together with the whole service. The kernel
     releases the locks when this process ends. Raises NotStarted if the service, or this part, is already running in the
@@ -72,11 +72,11 @@ def remove_note() -> None:
 
 
 def measurements_folder() -> Path:
-    """Return the folder in which the processes on this host store what they count.
+    """Return the folder in which the processes on this host store their measurements.
 
     Files of processes that have ended are removed.
 
-    Containers that share a state folder may use the same process ids, but have different host names.
+    Containers that share a state folder may use the same process ids, so there is one folder for each host name.
     """
     folder = subfolder(MEASUREMENTS) / gethostname()
     folder.mkdir(mode=0o700, exist_ok=True)

@@ -18,7 +18,10 @@ STATES = (WAITING, RUNNING, FAILED)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A worker's job: what it does, its state and since when, on which host it runs or last ran, and why."""
+    """A job of a worker: its kind and state, since when it is in this state, its host, and the reason for the state.
+
+    The host is the one on which the job runs or last ran.
+    """
 
     kind: str
     state: str
@@ -35,9 +38,9 @@ class Job:
 
 
 def jobs(state: str, *, limit: int) -> tuple[int, list[Job]]:
-    """Return the number of jobs in this state, and those that have been in it the longest.
+    """Return the number of jobs in this state, and the jobs that have been in it the longest.
 
-    For failures, return the newest.
+    For failed jobs, the most recent ones are returned.
     """
     now = database_now()
     found = [submissions(state), reruns(state), comparisons(state, now)]
@@ -63,7 +66,7 @@ def submissions(state: str) -> tuple[QuerySet[Submission], Any]:
 
 
 def postponed(job: Submission | Rerun) -> str:
-    """Return the reason why a job waits although it is its turn, or an empty string."""
+    """Return the reason why a job is postponed, or an empty string if it is not."""
     if not job.not_before:
         return ""
     until = f"not before {time_text(job.not_before)}, after {job.postponed} attempts"
@@ -99,6 +102,6 @@ def comparisons(state: str, now: datetime) -> tuple[QuerySet[Comparison], Any]:
 
 
 def every_job(*, limit: int) -> Iterator[tuple[str, int, list[Job]]]:
-    """Yield each state with the number of its jobs and the first of them."""
+    """Yield each state with the number of its jobs, and the first jobs in this state."""
     for state in STATES:
         yield (state, *jobs(state, limit=limit))

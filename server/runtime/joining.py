@@ -1,4 +1,4 @@
-"""Checks at start that the database, the storage and the broker of a part belong to the same installation.
+"""Checks at start that a part of the service uses a database, storage and broker of the same installation.
 
 The id of the installation is stored in a row of the database, in a file in each storage, and under a key in Redis.
 """
@@ -19,7 +19,7 @@ WRONG_CONFIGURATION = 78
 
 
 class WrongInstallation(NotStarted):
-    """Raised if a part would use the database of one installation with the storage or the broker of another."""
+    """Raised if the database belongs to one installation, and the storage or the broker to another."""
 
     returncode = WRONG_CONFIGURATION
 
@@ -27,8 +27,8 @@ class WrongInstallation(NotStarted):
 def check_storages(*, first: bool) -> None:
     """Raise WrongInstallation unless both storages have the id of this installation.
 
-    If `first` is true and no storage has been used yet, the id is written to them. A storage whose id is missing later
-    is probably not mounted.
+    If `first` is true and no storage has been used yet, the id is written to both of them. A storage whose id is
+    missing later is probably not mounted.
     """
     installation = Installation.objects.get()
     is_new = first and not installation.has_storage

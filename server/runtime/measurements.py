@@ -31,7 +31,7 @@ def text() -> bytes:
 
 
 class ProcessCollector(Collector):
-    """Adds up the counts of all processes that share this PODIUM_HOME."""
+    """A Prometheus collector that adds up the counts of all processes that share this PODIUM_HOME."""
 
     def describe(self) -> Iterable[Metric]:
         return []

@@ -12,14 +12,14 @@ from server.runtime import health, web_address
 
 # With one memory arena for each thread, as is usual with glibc, a web process keeps much memory that it no longer uses.
 FEW_ARENAS = {"MALLOC_ARENA_MAX": "2"}
-# these features exchange messages between workers, which do not need them
+# With these features, workers exchange messages that they do not need.
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 CELERY = (sys.executable, "-m", "celery")
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A process of a part, with its command, the message shown at its start, and the time that it may take to stop."""
+    """A process of one part of the service: its command, its description, and the time that it may take to stop."""
 
     command: list[str]
     description: str
@@ -41,10 +41,10 @@ def worker() -> dict[str, Program]:
 
 
 def sweeper() -> dict[str, Program]:
-    """Return the process that cleans up, and the process that sends emails.
+    """Return the process that cleans up (the sweeper), and the process that sends emails (the mailer).
 
-    The sweeper writes the notices that are sent. The mailer does not belong to the worker, because a worker needs no
-    network. The mailer takes no messages for the worker.
+    The sweeper writes the notices, and the mailer sends them. The mailer does not belong to the worker part, because a
+    worker needs no network. The mailer takes no messages that are meant for the worker.
     """
     mails = ("--include", "server.notices.tasks", "--queues", "mail", "--hostname", "mailer@%h", "--pool", "solo")
     mailer = [*CELERY, "--app", "server.celery", "worker", "--loglevel", "INFO", *mails, *QUIET]
@@ -58,9 +58,10 @@ PARTS = {"web": web, "worker": worker, "sweeper": sweeper}
 
 
 def missing_servers() -> str:
-    """Return a sentence about the servers that a part lacks for running alone, or an empty string.
+    """Return a sentence about the servers that must be configured before a part can run alone.
 
-    Only the whole service can use an SQLite file and the private Redis, because parts on other hosts cannot reach them.
+    It is empty if they are configured. Only the whole service can use an SQLite file and the private Redis, because
+    parts on other hosts cannot reach them.
     """
     names = {"DATABASE_URL": "PostgreSQL", "REDIS_URL": "Redis"}
     missing = [name for name in names if os.environ.get(name, "sqlite:").startswith("sqlite:")]

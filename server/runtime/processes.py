@@ -13,7 +13,7 @@ from time import monotonic
 from django.conf import settings
 
 DIE_WITH_PARENT = Path(__file__).with_name("die_with_parent.py")
-STABLE_SECONDS = 60.0  # a process that has run for this long is restarted as if it had not crashed before
+STABLE_SECONDS = 60.0  # A process that has run for this long is restarted as if it had not crashed before.
 DELAY_MAX_SECONDS = 30.0
 TAIL_BYTES = 2000
 
@@ -22,7 +22,7 @@ TAIL_BYTES = 2000
 class ServiceProcess:
     """A process with its command, its log file, and the time that it may take to stop.
 
-    Without a log file, the process writes to the standard output and error of this process.
+    Without a log file, the process writes to the standard output and error of its parent process.
     """
 
     name: str
@@ -41,7 +41,7 @@ class ServiceProcess:
         with ExitStack() as stack:
             log = None
             if self.log is not None:
-                self.log.parent.mkdir(mode=0o700, exist_ok=True)  # an operator may have moved the folder away
+                self.log.parent.mkdir(mode=0o700, exist_ok=True)  # An operator may have moved the folder away.
                 log = stack.enter_context(self.log.open("ab"))
             self.child = subprocess.Popen(
                 command,

@@ -47,7 +47,7 @@ def gibibytes(count: int) -> str:
 def available_bytes() -> int | None:
     """Return the installed memory, or the limit of this process's control groups if it is lower.
 
-    Return None if it is unknown.
+    Return None if the size is unknown.
     """
     return min([*installed_bytes(), *group_bytes()], default=None)
 
@@ -68,7 +68,10 @@ def group_bytes() -> Iterator[int]:
 
 
 def limits_above(root: Path, path: str, name: str) -> Iterator[int]:
-    """Yield the memory limits of a control group and its parents. Inside a container, the root may be its own group."""
+    """Yield the memory limits of a control group and its parents.
+
+    Inside a container, the root folder may be the control group of the container itself.
+    """
     group = root / path.lstrip("/")
     for folder in (group, *group.parents):
         limit = folder / name

@@ -5,20 +5,22 @@ from itertools import chain
 from operator import attrgetter
 from typing import Generic, TypeVar
 
-FEW = 8  # a browser opens six connections, and a program may upload files at the same time
-UNKNOWN = ""  # counts clients behind a proxy as long as their addresses are unknown; their number is not limited
+FEW = 8  # FEW allows for a browser, which opens six connections, and a program that uploads files at the same time.
+# UNKNOWN replaces the addresses of clients behind a proxy until they are known. Their connections are not limited.
+UNKNOWN = ""
 
 C = TypeVar("C")
 
 
 @dataclass
 class Share(Generic[C]):
-    """The connections of one address. The dicts are ordered by how long each connection has waited."""
+    """The connections of one client address. The dicts are ordered by how long each connection has waited."""
 
     count: int = 0
-    # connections with an incomplete request head, or between two requests
+    # Idle connections have an incomplete request head, or are between two requests.
     idle: "dict[C, None]" = field(default_factory=dict)
-    # connections that receive a body or send a response: slow or new ones, and those with a steady speed
+    # The other connections receive a body or send a response. Slow ones are new or slow, and steady ones have a steady
+    # speed.
     slow: "dict[C, None]" = field(default_factory=dict)
     steady: "dict[C, None]" = field(default_factory=dict)
 
@@ -36,16 +38,16 @@ class Share(Generic[C]):
 
 
 class Shares(Generic[C]):
-    """Connections grouped by address.
+    """Connections grouped by client address.
 
-    Only those that wait for their client can be closed, because threads use the others.
+    Only connections that wait for their client can be closed, because threads use the others.
     """
 
     def __init__(self, *, most: int, most_of_one: int) -> None:
         self.most, self.most_of_one = most, most_of_one
         self.count = 0
         self.of: dict[str, Share[C]] = {}
-        self.unsteady: dict[C, None] = {}  # idle and slow connections of all addresses, the longest waiting first
+        self.unsteady: dict[C, None] = {}  # the idle and slow connections of all addresses, longest waiting first
         self.steady: dict[C, None] = {}
 
     def enter(self, address: str) -> None:
@@ -95,7 +97,9 @@ class Shares(Generic[C]):
         return self.worst(newcomer) if self.count >= self.most else None
 
     def worst(self, newcomer: C | None = None) -> C | None:
-        """Return the connection to close first, or None if no connection waits for its client. It is never `newcomer`.
+        """Return the connection to close first, or None if no connection waits for its client.
+
+        The result is never `newcomer`.
 
         The address with the most unsteady (idle or slow) connections loses one if it has more than :data:`FEW` of them.
         Otherwise, the address with the most waiting connections of any kind loses one if it has more than :data:`FEW`.

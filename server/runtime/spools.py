@@ -16,7 +16,7 @@ from gunicorn.http.errors import LimitRequestHeaders
 from server.errors import FULL, Refused
 from server.submissions.upload_handler import upload_folder
 
-MEMORY_BYTES = 2**16  # must be large enough for the head of a request
+MEMORY_BYTES = 2**16  # The memory must be large enough for the head of a request.
 SEND_BYTES = 2**18
 END_OF_HEAD = b"\r\n\r\n"
 SHARE_EXHAUSTED = (
@@ -35,14 +35,14 @@ class BodyMissing(BaseException):
 
 
 class SpoolFailed(Exception):
-    """The body could not be stored. `__cause__` is the reason.
+    """Raised if the body could not be stored. `__cause__` is the reason.
 
     It does not derive from OSError, because Django would treat an OSError as a disconnected client.
     """
 
 
 class ShareExhausted(OSError):
-    """The owner (an address or an account) has used its share of the disk space."""
+    """Raised if the owner (an address or an account) has used its share of the disk space."""
 
 
 class DiskSpace:
@@ -55,7 +55,7 @@ class DiskSpace:
 
     def __init__(self, size: int) -> None:
         self.left = size
-        # whether, since the last check, an owner was refused space although another owner used more
+        # `was_short` is true if, since the last check, an owner was refused space although another owner used more.
         self.was_short = False
         self.held: Counter[str] = Counter()
         self.lock = Lock()
@@ -91,7 +91,7 @@ class DiskSpace:
 
 
 class Spool:
-    """Bytes in order of arrival. `position` is the offset of the next byte to read."""
+    """A sequence of bytes in order of arrival. `position` is the offset of the next byte to read."""
 
     def __init__(self, space: DiskSpace, owners: tuple[str, ...] = ()) -> None:
         self.space, self.owners = space, tuple(filter(None, owners))
@@ -189,7 +189,7 @@ class Inbox(Spool):
 
 
 class Outbox(Spool):
-    """Accepts everything that gunicorn writes, as a socket would.
+    """A substitute for a socket that accepts everything that gunicorn writes.
 
     Bytes that the client cannot receive yet are stored.
     """

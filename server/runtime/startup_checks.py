@@ -62,6 +62,6 @@ def broker_error(url: str) -> str:
             redis.ping()
     except RedisError as error:
         return " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    except ValueError:  # not the exception's message, which may contain a part of the password
+    except ValueError:  # The message of the exception is not shown, because it may contain a part of the password.
         return "expected an address like redis://HOST:PORT/NUMBER"
     return ""

@@ -6,7 +6,10 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage  # type: ign
 
 
 class StaticFiles(CompressedManifestStaticFilesStorage):
-    """Computes the URL of each file only once per process, because every page contains more than ten such URLs."""
+    """A storage that computes the URL of each file only once per process.
+
+    This saves time, because every page contains more than ten such URLs.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

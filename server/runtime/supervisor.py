@@ -22,7 +22,7 @@ from server.runtime.parts import PARTS, readiness
 from server.runtime.processes import ServiceProcess
 from server.runtime.setting_warnings import setting_warnings
 
-Report = Callable[[str, str], None]  # called with the name of a process and a message about it
+Report = Callable[[str, str], None]  # A function that is called with the name of a process and a message about it
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 POLL_SECONDS = 0.5
@@ -65,7 +65,8 @@ class Service:
 
     def __exit__(self, *error: object) -> None:
         for number in self.handlers:
-            signal.signal(number, signal.SIG_IGN)  # otherwise a second Ctrl-C could leave processes running
+            # Signals are ignored, because a second Ctrl-C could leave processes running.
+            signal.signal(number, signal.SIG_IGN)
         try:
             self.stop()
         finally:
@@ -113,9 +114,10 @@ class Service:
     def find_broker(self) -> str:
         """Return the URL of the configured Redis, or start Redis and return its URL.
 
-        From then on, this process uses that URL.
+        This process uses that URL from then on.
         """
-        url = os.environ.get("REDIS_URL", "")  # not settings.REDIS_URL, which may be the URL of an earlier run
+        # settings.REDIS_URL is not used, because it may be the URL of an earlier run.
+        url = os.environ.get("REDIS_URL", "")
         if url:
             startup_checks.check_broker(url)
             joining.check_broker(url)

@@ -9,7 +9,8 @@ from django.conf import settings
 from server.runtime.die_with_parent import die_with
 
 CONNECTIONS_MAX = 2000
-FILES_PER_CONNECTION = 3  # the socket, and a temporary file each for the request and the response
+# Each connection may use a socket, and a temporary file each for the request and the response.
+FILES_PER_CONNECTION = 3
 OTHER_FILES = 200
 
 
@@ -26,11 +27,11 @@ bind = f"{settings.PODIUM_BIND}:{settings.PODIUM_PORT}"
 worker_class = "server.runtime.buffering.BufferingWorker"
 workers = settings.WEB_PROCESSES
 threads = settings.WEB_THREADS
-preload_app = True  # import the application only once, before forking
+preload_app = True  # The application is imported only once, before gunicorn forks.
 timeout = 60
 worker_connections = max_connections()
-sendfile = False  # with sendfile, a client that receives a file slowly would block a thread
-graceful_timeout = 8  # must be shorter than the time after which the supervisor kills the process
+sendfile = False  # With sendfile, a client that receives a file slowly would block a thread.
+graceful_timeout = 8  # The graceful timeout must be shorter than the time after which the supervisor kills the process.
 control_socket_disable = True
 logconfig_dict = settings.LOGGING
 

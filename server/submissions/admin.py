@@ -22,7 +22,7 @@ class SubmissionAdmin(ReadOnlyMixin, admin.ModelAdmin):
     search_fields = ("id", "file_name", "team__name", "sha256")
     date_hierarchy = "received_at"
     inlines = (QuotaEntryInline,)
-    exclude = ("file",)  # left out because uploads have no URL and their storage names stay secret
+    exclude = ("file",)  # The file is left out, because uploads have no URL and their storage names stay secret.
 
 
 class ScoreInline(ReadOnlyMixin, admin.TabularInline):

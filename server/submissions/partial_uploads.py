@@ -23,7 +23,7 @@ from server.submissions.upload_handler import HashedFile, upload_folder
 
 PREFIX, ABOUT, CONTENT, DIGEST = "upload-", "about.json", "content", "sha256"
 VALID = timedelta(days=1)  # how long an upload is kept after its last byte arrived
-# uploads that have been idle for this long are removed if another upload needs their space
+# Uploads that have been idle for this long are removed if another upload needs their space.
 IDLE = timedelta(minutes=15)
 
 
@@ -37,7 +37,7 @@ class PartialUpload:
     length: int
     file_name: str
     note: str
-    key: str  # the submission's idempotency key
+    key: str  # the idempotency key of the submission
     force: bool = False  # whether to score the file even if no prediction in it can score
 
     @property
@@ -71,7 +71,7 @@ class PartialUpload:
         return self.changed_at + IDLE < datetime.now(UTC)
 
     def sha256(self) -> str:
-        """Return the sha256 of the complete file. It is stored, so that only one request has to compute it."""
+        """Return the sha256 of the complete file. The sha256 is stored, so that only one request has to compute it."""
         stored = self.folder / DIGEST
         if not stored.exists():
             with self.content.open("rb") as content:
@@ -90,7 +90,7 @@ class ReceivedFile(HashedFile):
 
     def __init__(self, path: Path, name: str, sha256: str) -> None:
         self.path, self.opened, self.sha256 = path, path.open("rb+"), sha256
-        # not the method of HashedFile, which would create another file
+        # `HashedFile.__init__` is not called, because it would create another file.
         UploadedFile.__init__(self, self.opened, name, "", path.stat().st_size)
 
     def temporary_file_path(self) -> str:

@@ -107,7 +107,7 @@ def explanation_state(submission: Submission, evaluation: Evaluation) -> Explana
         return ExplanationState.READY
     reruns = reruns_of(submission=submission.pk, truth=evaluation.truth_id)
     if settings.EXPLANATION_MAX_BYTES and any(not failure for _, failure in reruns):
-        # while the interval is pending, so is the explanation, because it is computed afterwards
+        # An explanation is computed after the interval, so it is pending as long as the interval is.
         return ExplanationState.PENDING
     given_up = any(purpose == Rerun.Purpose.EXPLANATION and failure for purpose, failure in reruns)
     return ExplanationState.GIVEN_UP if given_up else ExplanationState.NONE

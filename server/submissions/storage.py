@@ -11,7 +11,7 @@ from server.submissions.upload_handler import upload_folder
 
 
 class DurableStorage(FileSystemStorage):
-    """Writes a temporary file, flushes it to disk, then renames it.
+    """A storage that writes a temporary file, flushes it to disk, then renames it.
 
     After a power cut, a file is either complete or missing.
 
@@ -32,7 +32,7 @@ class DurableStorage(FileSystemStorage):
 
     def _move(self, name: str, content: TemporaryUploadedFile) -> str:
         content.flush()
-        # the age of the stored file is counted from now, not from the start of a slow upload
+        # The age of a stored file is counted from this moment, not from the start of a slow upload.
         os.utime(content.fileno())
         os.fsync(content.fileno())
         saved: str = super()._save(name, content)  # type: ignore[misc]

@@ -24,12 +24,12 @@ class HashedFile(TemporaryUploadedFile):
 
 
 class HashingUploadHandler(TemporaryFileUploadHandler):
-    """Writes and hashes an upload in chunks of 64 KiB, so that at most one chunk is in memory."""
+    """An upload handler that writes and hashes a file in chunks of 64 KiB, so that at most one chunk is in memory."""
 
     file: HashedFile
 
     def new_file(self, *about: Any, **more: Any) -> None:
-        # not the method of the base class, which would open an ordinary temporary file
+        # The method of the direct base class is not called, because it would open an ordinary temporary file.
         FileUploadHandler.new_file(self, *about, **more)
         upload_folder()
         self.file = HashedFile(self.file_name or "", self.content_type, 0, self.charset, self.content_type_extra)
@@ -40,7 +40,7 @@ class HashingUploadHandler(TemporaryFileUploadHandler):
         try:
             super().receive_data_chunk(raw_data, start)
         except OSError:
-            # Django does not close the file in this case, so it would take up disk space until the next garbage
+            # After this error, Django does not close the file, so it would take up disk space until the next garbage
             # collection.
             with suppress(OSError):
                 self.file.close()

@@ -16,7 +16,7 @@ from threading import Lock
 from django.conf import settings
 
 SLOT_BITS = 7
-# maximum number of slots per name; the byte after these slots is locked while they are counted
+# Maximum number of slots per name. The byte after these slots is locked while they are counted.
 SLOTS_MAX = 2**SLOT_BITS - 1
 NAME_BYTES = 6
 

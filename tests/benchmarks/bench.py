@@ -31,13 +31,13 @@ FOLDER = ROOT / "build" / "bench"
 GOLDEN = ROOT.parent / "shared" / "golden"
 DETECTION, RELATIONSHIPS = "openimages-detection", "openimages-relationships"
 REFERENCE_PREDICTIONS = 300_000
-# Number of rounds. In each round, the two times of a ratio are measured immediately one after the other, under the same
-# load.
+# Number of rounds of a measurement. In each round, the two times of a ratio are measured immediately one after the
+# other, under the same load.
 ROUNDS = 5
 # CPU seconds of `wc -l` for the file of 5M boxes, on the machine where the official code was measured.
 RECORDED_WC = 0.05
 OFFICIAL = {"det_e_open": (DETECTION, 344.0, 2_000, 5_000), "vrd_c_open": (RELATIONSHIPS, 110.0, 200, 1_000)}
-# The value of `Report.way` begins with one of these strings.
+# The field `way` of a report begins with one of these strings.
 FAST_PATH, REFERENCE = "fast path", "reference implementation"
 
 

@@ -21,7 +21,7 @@ NO_LONGER_INSTALLED = "drf_spectacular_sidecar"  # A Django app in the earlier v
 
 
 def multiples(folder: Path, rounds: int) -> dict[str, tuple[float, float]]:
-    """Return the relative cost and the milliseconds for each kind of score and each available database."""
+    """Return the relative cost and the milliseconds of recording each kind of score with each available database."""
     source = unpacked(folder / EARLIER)
     found = {}
     for vendor in ("SQLite", "PostgreSQL") if has_postgres() else ("SQLite",):

@@ -106,11 +106,10 @@ class Reader:
 @pytest.fixture
 def readers(addresses: list[str], member: User, client: Client, make: Make, settings: Settings) -> list[Reader]:
     """Return all pages, each with a user who can see it."""
-    settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 24 * 3600  # Opening all pages may take a long time.
+    # Opening all pages may take a long time, and some require a recent login.
+    settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 24 * 3600
     return [
-        Reader(
-            "member", client, [*addresses, ("/challenges/c/organizers")]
-        ),  # The member may not see the last of these pages.
+        Reader("member", client, [*addresses, ("/challenges/c/organizers")]),
         *by_links(make),
         organizer(make),
         *with_passwords(make),
@@ -183,7 +182,8 @@ def by_links(make: Make) -> Iterator[Reader]:
     yield Reader("nobody", nobody, [*WITHOUT_ACCOUNT, confirmation, new_password["Location"]])
     team = make.team(make.challenge(slug="inviting", title=LONG), captain, name=LONG)
     invited = Client()
-    invited.force_login(guest)  # A login of the other user would invalidate the link that sets a new password.
+    # A login of `user` would invalidate the link that sets a new password, so another user is invited.
+    invited.force_login(guest)
     invited.get(f"/invitations/{invitations.invite_by_link(team=team, by=captain)[1]}")
     yield Reader("invited", invited, ["/invitation"])
     offer = RoleOffer.objects.create(

@@ -1,4 +1,4 @@
-"""Simulates a person who uses pages with a mouse or only with the keyboard, and counts the clicks."""
+"""Simulates a person who uses pages with a mouse or only with a keyboard, and counts the clicks."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ TAB_PRESSES = 120
 
 
 class Person:
-    """Simulates a person who uses a browser. Activating a link, a button or a file field counts as one click."""
+    """A simulated person who uses a browser. Activating a link, a button or a file field counts as one click."""
 
     def __init__(self, page: Page, *, keyboard: bool = False) -> None:
         self.page, self.keyboard = page, keyboard

@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
 ]
 
-# The browser options, and whether only the keyboard is used.
+# Each case consists of browser options, and whether only the keyboard is used.
 WAYS = [({"width": 1440}, False), ({"width": 390, "color_scheme": "dark"}, True)]
 
 
@@ -58,7 +58,7 @@ def confirm(person: Person) -> None:
 
 
 def assert_shown_well(page: Page) -> None:
-    """Assert that the open page is not wider than the window, and follows the accessibility guidelines."""
+    """Assert that the open page is not wider than the window and meets the accessibility guidelines."""
     size = page.viewport_size
     assert size is not None
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]

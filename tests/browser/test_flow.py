@@ -26,7 +26,7 @@ phases:
 """
 SCORING_MS = 60_000
 MOST_CLICKS = 6
-# The username, the browser options, and whether only the keyboard is used.
+# Each case consists of a username, browser options, and whether only the keyboard is used.
 WAYS: list[tuple[str, dict[str, Any], bool]] = [
     ("ada", {}, False),
     ("grace", {"width": 390}, False),
@@ -128,7 +128,7 @@ def test_a_rejected_file_shows_its_defects_and_does_not_count_against_the_quota(
 
 
 HEADER = "ImageId,PredictionString\n"
-DEFECTS = 20  # The file has three kinds of defects, and this many of each.
+DEFECTS = 20  # number of defects of each of three kinds in the file
 
 
 def test_a_file_with_sixty_defects_lists_them_by_kind(service: Running, tmp_path: Path, window: Open) -> None:

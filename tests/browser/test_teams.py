@@ -22,7 +22,8 @@ pytestmark = [
     pytest.mark.enable_socket,
     pytest.mark.phase(challenge={"slug": "c", "title": "Cats", "rules": "Be kind.", "team_max_size": 3}),
 ]
-WAYS: list[tuple[dict[str, Any], bool]] = [  # The browser options, and whether only the keyboard is used.
+# Each case consists of browser options, and whether only the keyboard is used.
+WAYS: list[tuple[dict[str, Any], bool]] = [
     ({}, False),
     ({"width": 390}, True),
     ({"width": 390, "java_script_enabled": False}, True),

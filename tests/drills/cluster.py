@@ -21,8 +21,9 @@ INSTALLED = "/usr/lib/postgresql"
 
 
 def programs() -> Path | None:
-    """Return the folder with `initdb` and `postgres`: the one on the PATH or, if there is none, that of the newest
-    version.
+    """Return the folder with the programs `initdb` and `postgres`.
+
+    This is the folder on the PATH or, if there is none, that of the newest version.
     """
     on_path = shutil.which("initdb")
     found = sorted(Path(INSTALLED).glob("*/bin/initdb"), key=lambda path: int(path.parent.parent.name))

@@ -37,7 +37,7 @@ class Entry:
         return (self.at, self.team, self.id) < (other.at, other.team, other.id)
 
     def is_chosen_before(self, other: "Entry") -> bool:
-        """Return whether this entry is preferred to the other one if their team has selected no final submissions."""
+        """Return whether this entry is preferred to the other one when a team has selected no final submissions."""
         if self.public != other.public:
             return other.public is None or (self.public is not None and self.public > other.public)
         return (self.at, self.id) < (other.at, other.id)

@@ -22,7 +22,7 @@ def upload_head(token: str, kind: str, length: int) -> bytes:
 
 
 class SlowClients(threading.Thread):
-    """Sends each request slowly over a separate connection, and stores the first bytes of each response."""
+    """Clients that send each request slowly over a separate connection, and store the first bytes of each response."""
 
     def __init__(self, port: int, requests: list[bytes], *, bytes_per_second: int) -> None:
         super().__init__(daemon=True)

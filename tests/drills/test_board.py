@@ -79,8 +79,9 @@ class Crowd:
         return self.send(self.contents[-1])
 
     def upload_again(self) -> int:
-        """Upload an earlier file again: either one from the same team, which is a duplicate, or one from another team,
-        so that scores are tied.
+        """Upload an earlier file again.
+
+        A file of the same team is a duplicate, and a file of another team leads to a tie.
         """
         return self.send(self.random.choice(self.contents)) if self.contents else 0
 

@@ -98,7 +98,7 @@ def test_hostile_files_cost_quota_and_do_not_delay_other_teams(opened: Open, sma
     assert waits >= LONG_ENOUGH_SECONDS
     assert costly
     assert {row[1:] for row in costly} == {("out_of_time", "participant", 1)}
-    # There are two worker processes, and a team may use all but one of them.
+    # With two worker processes, a team may use all but one of them.
     assert all(count <= 1 for (count,) in at_once)
 
 

@@ -43,7 +43,7 @@ SENT = {
 
 
 class Greedy(threading.Thread):
-    """Opens `count` connections from the given addresses, sends slowly on each, and replaces those that are closed."""
+    """A thread that holds `count` slow connections from the given addresses, and replaces those that are closed."""
 
     def __init__(
         self, port: int, sent: list[bytes], count: int, *, addresses: Sequence[str] = (ATTACKER,), trickle: int = 1

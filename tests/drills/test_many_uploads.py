@@ -21,7 +21,7 @@ pytestmark = pytest.mark.processes
 UPLOADS, TEAMS, TWICE = 1000, 10, 40
 FILE_BYTES = 100_000
 SCORED_SECONDS = 300.0
-# These are the default values of settings that other drills change.
+# Default values of settings that other drills change
 DEFAULTS = {
     "WEB_PROCESSES": 2,
     "LEASE_SECONDS": 60,
@@ -48,7 +48,7 @@ def files(content: bytes) -> list[bytes]:
 
 
 class Burst:
-    """Sends all requests except for the last byte of each, and then sends all last bytes at the same moment."""
+    """A burst of requests: all are sent except for the last byte of each, then all last bytes at the same moment."""
 
     def __init__(self, port: int, requests: list[bytes]) -> None:
         self.port, self.requests = port, requests

@@ -154,10 +154,10 @@ def guarded_blocks() -> Iterator[None]:
 
 
 def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
-    """Score a file in the usual way and with the reference implementation.
+    """Score a file as usual and with the reference implementation.
 
-    Return the name of the implementation that is used in the usual way, and both results. For every third file, the
-    findings of `check` are compared as well; if they differ, they are returned as the first result.
+    Return the name of the implementation that is normally used, and both results. For every third file, the findings of
+    `check` are compared as well; if they differ, they are returned as the first result.
     """
     path = Path(folder().name) / "submission"
     path.write_bytes(case.content)

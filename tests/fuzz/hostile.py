@@ -106,7 +106,7 @@ def members(piece: bytes) -> Maker:
 
 
 def bomb(piece: bytes) -> Maker:
-    """Return a function that creates gzip files in which ``piece`` is repeated.
+    """Return a function that creates gzip files in which ``piece`` is repeated (gzip bombs).
 
     The compression ratio is just below the limit.
     """

@@ -71,7 +71,7 @@ def other_texts(chance: random.Random, data: bytes) -> bytes:
 
 
 def other_text(chance: random.Random, one: bytes, other: bytes) -> bytes:
-    """Return a replacement for ``one``: ``other``, an unexpected string, or one that is almost equal to ``one``."""
+    """Return ``other``, an unexpected string, or a string that is almost equal to ``one``."""
     at = chance.randint(0, len(one))
     near = one[:at] + chance.choice([b"", b"x", b"!", one]) + one[at + chance.randint(0, 1) :]
     return chance.choice([other, other, near, near, chance.choice(TEXTS).encode()])

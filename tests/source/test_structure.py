@@ -89,7 +89,7 @@ def test_each_lease_function_is_defined_once() -> None:
 
 
 def test_each_table_that_scrolls_is_reached_with_the_keyboard() -> None:
-    """Whether a table is wider than its page depends on its texts and on the fonts of the reader."""
+    """Any table may be wider than its page, depending on its texts and on the fonts of the reader."""
     regions = [tag for path in files("server/templates/*.html") for tag in SCROLLS.findall((ROOT / path).read_text())]
     assert regions
     assert [tag for tag in regions if 'tabindex="0" role="region" aria-label' not in tag] == []

@@ -23,11 +23,12 @@ from server.submissions.services import leases
 log = logging.getLogger(__name__)
 
 COMPARE = "worker.compare"
-QUEUES[Comparison] = Queue(COMPARE, 6)  # a higher priority than that of reruns, which may take hours after a rescoring
+# Comparisons have a higher priority than reruns, which may take hours after a rescoring.
+QUEUES[Comparison] = Queue(COMPARE, 6)
 
 # Leaderboards under ladder feedback are not compared, because ladder feedback hides small differences.
 KINDS = (Board.Kind.PUBLIC, Board.Kind.PRIVATE, Board.Kind.ALL)
-LATE = timedelta(minutes=1)  # after this time, a comparison gets the same priority as submissions
+LATE = timedelta(minutes=1)  # After this waiting time, a comparison gets the same priority as submissions.
 # After a comparison, the same leaderboard is not compared again for PAUSE, or for PAUSES times as long as the
 # comparison took, whichever is longer.
 PAUSE, PAUSES = timedelta(seconds=20), 9
@@ -79,13 +80,13 @@ def claim_next() -> Comparison | None:
     """Claim the next comparison for this process, or return None if none is due. Only one process can claim it."""
     now = database_now()
     for one in in_turn(now):
-        if one.attempts >= settings.EVALUATION_ATTEMPTS:  # a worker was killed in every attempt
+        if one.attempts >= settings.EVALUATION_ATTEMPTS:  # The worker was killed in every attempt.
             give_up(one, f"its worker stopped {one.attempts} times")
             continue
         lease, unclaimed = leases.new_lease(now), Comparison.objects.filter(pk=one.pk, lease_token=one.lease_token)
         if unclaimed.filter(attempts=one.attempts).update(**lease, attempts=one.attempts + 1):
-            # The phase must be read after the claim, because `forget` revokes the claim only if settings change after
-            # it.
+            # The phase must be read after the claim. If its settings change after the claim, `forget` revokes the
+            # claim. If they have changed before, the new settings are read.
             claimed = Comparison.objects.select_related("board__phase").filter(pk=one.pk)
             return claimed.filter(lease_token=lease["lease_token"]).first()
     return None
@@ -146,9 +147,10 @@ def release(comparison: Comparison) -> bool:
 
 @transaction.atomic
 def forget(phase: Phase) -> None:
-    """Delete the comparisons of a phase, so that they are computed again, for example after a change of decimals.
+    """Delete the results of a phase's comparisons, so that they are computed again.
 
-    A worker that has already begun a comparison loses its lease.
+    This is needed, for example, if the number of decimals changes. A worker that has already begun a comparison loses
+    its lease.
     """
     Comparison.objects.filter(board__phase=phase).update(version=0, content="", failure="", **leases.NO_LEASE)
     ComparedEntry.objects.filter(entry__board__phase=phase).delete()

@@ -43,7 +43,7 @@ class Difference:
 
 @transaction.atomic
 def refresh(phase: Phase, teams: Iterable[int], signature: str | None = None) -> None:
-    """Update the entries of the given teams to match their submissions, for one signature or for all.
+    """Update the entries of the given teams to match their submissions, for scores with one signature or with any.
 
     The teams are locked, so that two workers that record scores for the same team wait for each other.
     """
@@ -55,7 +55,7 @@ def refresh(phase: Phase, teams: Iterable[int], signature: str | None = None) ->
 def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None = None) -> None:
     """Update the entries of teams as `refresh` does. The caller must have locked the teams in its transaction."""
     if changes := list(changes_of(phase, teams, signature)):
-        # old entries stay valid until this time, which may be seconds after their scores were read
+        # Old entries stay valid until this time, which may be seconds after the scores were read.
         now = database_now()
         for boards, found in changes:
             write(phase, found, boards, now=now)
@@ -64,7 +64,7 @@ def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None =
 def changes_of(
     phase: Phase, teams: Collection[int], signature: str | None
 ) -> Iterator[tuple[Mapping[str, int], list[Difference]]]:
-    """Lock the leaderboards of teams, and yield the entries that differ for each batch of teams and each signature."""
+    """Lock the leaderboards of teams. For each batch of teams and each signature, yield the entries that differ."""
     for some in in_batches(teams):
         for one in [signature] if signature is not None else signatures_of(phase, some):
             boards = lock_boards(phase, signature=one)
@@ -130,7 +130,7 @@ def write(phase: Phase, found: Collection[Difference], boards: Mapping[str, int]
     """Write the entries that differ, and increment the versions of the locked leaderboards that show them."""
     if changed := [one for one in found if one.is_new_version]:
         closed = [one.kept for one in changed if one.kept]
-        # a new version must not begin before the previous one, even if the clock has been set back
+        # A new version must not begin before the previous one, even if the clock has been set back.
         at = max([now, *(entry.valid_from for entry in closed)])
         update(Entry, [entry.pk for entry in closed], valid_until=at)
         new = [opened(one, boards, at) for one in changed if one.expected]
@@ -146,7 +146,7 @@ def write(phase: Phase, found: Collection[Difference], boards: Mapping[str, int]
 
 
 def opened(one: Difference, boards: Mapping[str, int], now: datetime) -> Entry:
-    """Return a new version of an entry that is valid from now on."""
+    """Return a new version of an entry that is valid from the time `now` on."""
     assert one.expected is not None
     kind, team = one.key
     line = one.expected._asdict()

@@ -31,7 +31,7 @@ AND NOT EXISTS (SELECT 1 FROM leaderboards_metricvalue AS kept WHERE kept.entry_
 
 
 def metrics_of(phase: Phase) -> list[str]:
-    """Return the metrics whose values are stored: those that leaderboards show in addition to the headline."""
+    """Return the metrics whose values are stored: those that leaderboards show in addition to the headline metric."""
     return [metric.name for metric in phase.declared_track.board_metrics]
 
 

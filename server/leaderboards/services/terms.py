@@ -21,7 +21,7 @@ def follow_phase(key: int) -> None:
     If the number of decimals has changed, the entries of the phase are compared again. A changed number of final
     submissions is left to `apply_finals`.
     """
-    phase = Phase.objects.get(pk=key)  # read again, because the saved object may be outdated
+    phase = Phase.objects.get(pk=key)  # The phase is read again, because the saved object may be outdated.
     last = terms_at(phase, None)
     append(phase, last, finals=last.finals if last else phase.finals)
     if last is not None and last.decimals != phase.feedback_decimals:

@@ -1,4 +1,4 @@
-"""Defines the teams in the demo and the quality of their files.
+"""Defines the teams in the demo and the quality of their submission files.
 
 Random numbers are seeded, so that every demo is the same.
 """
@@ -31,14 +31,14 @@ class Story:
 
     @property
     def qualities(self) -> list[float]:
-        """The distinct qualities of all submission files that the demo needs, including the baseline."""
+        """The distinct quality values of all submission files that the demo needs, including that of the baseline."""
         return sorted({STARTER_QUALITY, *(quality for entrant in self.entrants for quality in entrant.qualities)})
 
 
 ORGANIZER = "organizer"
 PEOPLE = (ORGANIZER, "participant", "teammate")
 
-# For each role: the username, what to try, and the page on which to begin.
+# For each role in the demo: the username, what to try, and the page on which to begin.
 ROLES = (
     (ORGANIZER, "watch a challenge, edit it, or create another one:", "/organize/"),
     ("participant", "submit a file, and compare it with earlier ones:", "/challenges/demo-detection/submit"),

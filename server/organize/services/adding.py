@@ -66,8 +66,8 @@ def add_phase(
 ) -> Phase:
     """Add a phase with a ground truth (a zip file). `values` has the keys that challenge.yaml uses.
 
-    The truth is prepared and its gate is run. Raises InvalidBundle with every error, each with the key to which it
-    belongs. `warn` is called with each warning, for example if a check of the gate is red.
+    The truth is prepared, and its gate (a series of checks) is run. Raises InvalidBundle with every error, each with
+    the key to which it belongs. `warn` is called with each warning, for example if a gate check is red.
     """
     refuse_without(Right.EDIT, by=by, challenge=challenge)
     with TemporaryDirectory(prefix="phase-", dir=settings.FILE_UPLOAD_TEMP_DIR) as name:
@@ -103,7 +103,7 @@ def clone_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> Phase:
     refuse_without(Right.EDIT, by=by, challenge=phase.challenge)
     source = exported(phase)
     kept = {name: value for name, value in phase_values(source).items() if name not in NOT_CLONED}
-    assert phase.truth is not None  # `exported` refuses phases without a ground truth
+    assert phase.truth is not None  # `exported` has already refused phases without a ground truth.
     sample = Path(phase.sample_submission.path) if phase.sample_submission else None
     return add_phase(
         challenge=phase.challenge,
@@ -134,7 +134,7 @@ def write_bundle(
     if sample:
         shutil.copy(sample, home / f"sample_submission{sample.suffix}")
     slug = str(values.get("slug", ""))
-    if slug and slug == Path(slug).name:  # other slugs are reported as errors later
+    if slug and slug == Path(slug).name:  # A slug that cannot be a folder name is reported as an error later.
         home.rename(home.with_name(slug))
 
 

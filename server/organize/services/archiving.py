@@ -1,4 +1,4 @@
-"""Archives a challenge: everything in it can still be read, and nothing can be changed. It can be taken back."""
+"""Archives a challenge, so that everything in it can still be read but nothing can be changed. This can be undone."""
 
 from django.db import transaction
 

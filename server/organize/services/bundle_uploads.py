@@ -42,7 +42,10 @@ def may_import(user: Any) -> bool:
 
 @compiled_query
 def importers(*, user: int) -> QuerySet[User, tuple[int]]:
-    """Return the primary key of a person who may import bundles, as owner or editor of a challenge or by permission."""
+    """Return the user's primary key if the user may import bundles, otherwise no row.
+
+    The right comes from a role as owner or editor of a challenge, or from a permission.
+    """
     add = Permission.objects.filter(content_type__app_label="challenges", codename="add_challenge").order_by()
     granted = Exists(add.filter(user=user)) | Exists(add.filter(group__user=user)) | Q(is_superuser=True)
     organizes = Exists(Organizer.objects.filter(user=user, role__in=ROLES_WITH[Right.EDIT]))
@@ -82,5 +85,5 @@ def import_upload(*, path: Path, name: str, by: User, strict: bool = False, cons
 
 
 def named(problems: Iterable[Problem], path: Path, name: str) -> list[Problem]:
-    """Return the problems, with the name of the uploaded file in place of its temporary file."""
+    """Return the problems with the name of the uploaded file instead of the name of its temporary copy."""
     return [replace(each, file=name) if each.file == path.name else each for each in problems]

@@ -20,10 +20,10 @@ ALLOW = "If this is intended, import the bundle with --reveal"
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """Which changes an import may make.
+    """The changes that an import may make with the user's consent.
 
-    `reveal` allows it to end or remove phases and to show more scores. `force` allows it to undo edits made on the
-    server.
+    `reveal` allows the import to end or remove phases and to show more scores. `force` allows it to undo edits that
+    were made on the server.
     """
 
     reveal: bool = False

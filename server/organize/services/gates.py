@@ -1,4 +1,7 @@
-"""Runs the gates of ground truths in child processes, and stores each result with its version of the ground truth."""
+"""Runs the gates of ground truths in child processes, and stores the results.
+
+A gate is a series of checks that a ground truth has to pass. Its result belongs to one version of the ground truth.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -47,7 +50,7 @@ def sample_of(phase: Phase) -> Path | None:
 
 
 def is_settled(phase: Phase | None, sha256: str, tested_settings: Mapping[str, Any]) -> bool:
-    """Return whether the gate of a ground truth does not have to be run again.
+    """Return whether the gate of a ground truth need not be run again.
 
     This is the case if the gate is green and nothing that it tests has changed, or if the truth is exempt. Therefore an
     upgrade of the evaluator cannot close a running phase.

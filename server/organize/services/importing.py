@@ -91,7 +91,8 @@ def import_bundle(
         check_images(bundle.slug, prepared, consent, mistakes)
         with transaction.atomic(), NewFiles() as files:
             before = read_state(bundle.slug)
-            if own_only:  # checked again, because another import may have created the challenge in the meantime
+            if own_only:
+                # The check is repeated, because another import may have created the challenge in the meantime.
                 refuse_foreign(bundle.slug, by, consent)
             challenge, changes, notes = write(bundle, prepared, mistakes, files=files, by=by)
             check_consent(challenge, before, consent, mistakes)
@@ -100,7 +101,7 @@ def import_bundle(
         try:
             for sentence in baselines.submit_all(challenge, bundle):
                 changes.append(sentence)
-        finally:  # report changes even if a baseline is refused, because the challenge has already been imported
+        finally:  # Changes are reported even if a baseline is refused, because the challenge has already been imported.
             for sentence in (changes or ["nothing changed"]) + notes:
                 report(sentence)
     return challenge
@@ -168,7 +169,7 @@ def write_challenge(bundle: Bundle, mistakes: Mistakes) -> tuple[Challenge, list
         mistakes.add("archived", ARCHIVED, line=1, key="slug")
     fields = {name: getattr(bundle, name) for name in FIELDS}
     names = assign(challenge, {**fields, "opens_at": bundle.opens_at or challenge.opens_at})
-    report_opening(bundle, challenge.opens_at, mistakes)  # a challenge without opens_at opens immediately
+    report_opening(bundle, challenge.opens_at, mistakes)  # A challenge without `opens_at` opens immediately.
     mistakes.stop_if_any()
     if found is None or names:
         challenge.save()

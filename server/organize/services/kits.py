@@ -22,8 +22,8 @@ from server.submissions.signals import swept
 MAKE_KIT = "worker.make_kit"
 QUEUES[Truth] = Queue(MAKE_KIT, 3)
 NAME = "kit.json"
-# version of the kit format, incremented when the same ground truth and settings produce a different kit; version 2
-# sorts the labels
+# Version of the kit format. It is incremented when the same ground truth and settings produce a different kit. Since
+# version 2, the labels are sorted.
 REVISION = 2
 
 

@@ -31,7 +31,8 @@ def write_opaque_ids(folder: Path) -> list[str]:
     with nothing written, if the bundle is invalid.
     """
     with (
-        bundles.opened(folder) as copy,  # refuses symbolic links, so that no file outside the bundle can be overwritten
+        # `opened` refuses symbolic links, so that no file outside the bundle can be overwritten.
+        bundles.opened(folder) as copy,
         TemporaryDirectory(prefix="ids-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
         phases = retrieval_phases(copy)
@@ -55,7 +56,8 @@ def write(phase: BundlePhase) -> str:
         return f"phase {phase.slug}: the captions already have new ids"
     for caption in captions:
         caption["caption_id"] = new_ids.get(caption["caption_id"], caption["caption_id"])
-    captions.sort(key=lambda caption: caption["caption_id"])  # this order reveals nothing, because the ids are random
+    # The new order reveals nothing, because the ids are random.
+    captions.sort(key=lambda caption: caption["caption_id"])
     renamed = json.dumps({**gallery, "captions": captions}, indent=0, ensure_ascii=False)
     write_whole(
         {
@@ -78,7 +80,10 @@ def read_gallery(truth: Path) -> bytes:
 
 
 def as_object(entry: Any) -> dict[str, Any]:
-    """Return a caption as an object. The gallery may contain it as a string `image#n` that begins with the image id."""
+    """Return a caption as a JSON object.
+
+    The gallery may contain it as a string `image#n` that begins with the image id.
+    """
     if isinstance(entry, str):
         return {"caption_id": entry, "image_id": entry.rpartition("#")[0]}
     return {"image_id": entry["caption_id"].rpartition("#")[0], **entry}

@@ -13,7 +13,10 @@ from server.errors import Refused
 
 @transaction.atomic
 def pause(*, phase: Phase, by: User | None, reason: str) -> Phase:
-    """Refuse new submissions from now on. Participants can read the reason. A new reason replaces the previous one."""
+    """Refuse new submissions from now on.
+
+    Participants can read the reason, and a new reason replaces the previous one.
+    """
     locked = lock_organized_phase(phase, by=by, right=Right.EDIT)
     locked.pause_reason = reason_line(reason)
     if not locked.is_paused:

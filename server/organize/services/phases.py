@@ -156,7 +156,7 @@ def replace_downloads(phase: Phase, prepared: Prepared, files: NewFiles) -> list
     """
     names = replace_file(phase, "sample_submission", prepared.sample, files)
     digest = assign(phase, {"sample_sha256": sha256_of(prepared.sample)})
-    names = names or digest  # sets the sha256 of a sample that was stored before this field existed
+    names = names or digest  # A sample that was stored before this field existed gets its sha256 now.
     return names + (replace_file(phase, "candidates", prepared.candidates, files) if prepared.candidates else [])
 
 

@@ -50,7 +50,7 @@ class Prepared:
 
     @property
     def ceiling_text(self) -> str:
-        """A sentence with the best possible score on each split, and how many objects no prediction can match."""
+        """A sentence with the best possible score on each split, and the number of objects that cannot be matched."""
         parts = [
             f"{name} {'undefined' if one['score'] is None else format(one['score'], '.5f')}"
             + (f" ({counted(one['unreachable'], 'object')} cannot be matched)" if one["unreachable"] else "")
@@ -130,7 +130,7 @@ def pack(phase: TruthSource, added: list[Path], target: Path) -> None:
     files |= {path.name: path for path in added}
     with ZipFile(target, "w", ZIP_DEFLATED) as archive:
         for name in sorted(files):
-            entry = ZipInfo(name)  # the entry has no date, so that equal files produce identical archives
+            entry = ZipInfo(name)  # The archive contains no dates, so that equal files produce identical archives.
             entry.compress_type = ZIP_DEFLATED
             with files[name].open("rb") as source, archive.open(entry, "w", force_zip64=True) as copy:
                 shutil.copyfileobj(source, copy, 2**20)

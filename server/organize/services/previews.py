@@ -55,7 +55,7 @@ class Preview:
 
 
 def preview(rescoring: Rescoring, *, split: str) -> Preview:
-    """Return a leaderboard before and after a rescoring. Both are equal once the rescoring has been applied."""
+    """Return a leaderboard before and after a rescoring. Both sides are equal once the rescoring has been applied."""
     phase = rescoring.phase
     before, after = (all_ranks(phase, split=split, signature=one) for one in (phase.signature, rescoring.signature))
     changes = {}

@@ -1,4 +1,4 @@
-"""Publishes a draft now or later, takes it back, and deletes a challenge that nobody has joined."""
+"""Publishes a draft now or later, makes a challenge a draft again, and deletes a challenge that nobody has joined."""
 
 from datetime import datetime
 
@@ -35,7 +35,10 @@ def publish(*, challenge: Challenge, by: User | None, visibility: str) -> Challe
 
 
 def lock_draft(challenge: Challenge, by: User | None, visibility: str) -> Challenge:
-    """Lock a draft. Raises Refused if it is published, or if the visibility cannot be that of a published challenge."""
+    """Lock a draft.
+
+    Raises Refused if the challenge is published, or if a published challenge cannot have this visibility.
+    """
     locked = lock_organized(challenge.pk, by=by, right=Right.EDIT)
     if locked.visibility != Challenge.Visibility.DRAFT:
         raise Refused("invalid", "This challenge is already published.")
@@ -46,7 +49,7 @@ def lock_draft(challenge: Challenge, by: User | None, visibility: str) -> Challe
 
 @transaction.atomic
 def schedule(*, challenge: Challenge, by: User, visibility: str, at: datetime) -> Publication:
-    """Publish a draft at a later time, by the sweeper. A new time replaces the previous one."""
+    """Schedule the publication of a draft, which the sweeper will publish. A new time replaces the previous one."""
     locked = lock_draft(challenge, by, visibility)
     if at <= database_now():
         raise Refused("invalid", "Time: choose a time in the future, or publish the challenge now.")
@@ -67,7 +70,7 @@ def unschedule(*, challenge: Challenge, by: User) -> None:
 
 @receiver(swept)
 def publish_due(**signal: object) -> None:
-    """Publish the drafts whose time has come."""
+    """Publish the drafts whose scheduled time has passed."""
     due = Publication.objects.filter(at__lte=database_now(), failed_at=None)
     for one in due.select_related("challenge"):
         publish_scheduled(one.challenge)
@@ -75,10 +78,10 @@ def publish_due(**signal: object) -> None:
 
 @transaction.atomic
 def publish_scheduled(challenge: Challenge) -> None:
-    """Publish a draft by its schedule. If it is refused, store the reason, of which its owners are notified."""
+    """Publish a scheduled draft. If the publication is refused, store the reason, so that the owners are notified."""
     locked = lock_organized(challenge.pk, by=None, right=Right.READ)
     found = Publication.objects.filter(challenge=locked, failed_at=None).first()
-    if found is None:  # another sweeper was faster
+    if found is None:  # Another sweeper has published the draft, or the schedule was cancelled.
         return
     try:
         publish(challenge=locked, by=None, visibility=found.visibility)
@@ -109,7 +112,7 @@ def delete(*, challenge: Challenge, by: User, name: str) -> None:
     for phase in locked.phases.all():
         remove(phase)
     pk = locked.pk
-    locked.teams.all().delete()  # the only teams are baselines
+    locked.teams.all().delete()  # All remaining teams are baselines, because nobody has joined.
     locked.delete()
     audit.record(actor=by, action="challenge.deleted", subject=f"challenge {pk}", detail={"slug": challenge.slug})
 
@@ -121,7 +124,7 @@ def refuse_joined(challenge: Challenge) -> None:
 
 
 def change_visibility(challenge: Challenge, by: User | None, visibility: str) -> Challenge:
-    """Store the visibility. An import finds the change by its audit entry, like every edit."""
+    """Store the visibility. A later import detects the change from its audit entry."""
     detail = {"fields": ["visibility"], "values": {"visibility": [challenge.visibility, visibility]}}
     challenge.visibility = visibility
     challenge.save(update_fields=["visibility"])

@@ -11,13 +11,14 @@ from server.organize.services.submission_table import SubmissionFilter
 from server.submissions.models import Status, Submission
 from server.submissions.services import recovery
 
-MOST_AT_ONCE = 500  # limits the duration of a request, because each submission needs its own transaction
+# The number is limited because each submission needs its own transaction, and a request should not take long.
+MOST_AT_ONCE = 500
 MOST_LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Requeued:
-    """How many of the matching submissions were queued again, and why others were refused."""
+    """The number of matching submissions that were queued again, and the reasons why others were refused."""
 
     queued: int
     matching: int

@@ -124,7 +124,7 @@ def remove(begun: Rescoring, *, by: User | None) -> None:
     """
     if begun.signature != begun.phase.signature:
         teams = {*evaluations_of(begun).values_list("submission__team", flat=True)}
-        lock_teams(teams)  # lock teams before submissions and reruns, in the same order as workers do
+        lock_teams(teams)  # Teams are locked before submissions and reruns, in the same order as in workers.
         queued = Rerun.objects.filter(submission__phase=begun.phase_id, truth=begun.truth_id)
         requested = without_score(begun).exclude(stage=BOOTSTRAPPING)
         (queued.scoring().filter(submission__in=requested) if begun.truth.active else queued).delete()
@@ -174,7 +174,7 @@ def reload(rescoring: Rescoring) -> Rescoring:
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
     """Queue a rerun for every submission that has neither a new score nor a rerun."""
-    lock(rescoring)  # raises Refused if the rescoring was discarded, because reruns added to it would never be removed
+    lock(rescoring)  # Raises Refused if the rescoring was discarded, because new reruns would never be removed.
     queued = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.request(without_score(rescoring).exclude(Exists(queued)).order_by("received_at"), truth=rescoring.truth)
 
@@ -202,14 +202,14 @@ def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
 
 
 def unscorable(rescoring: Rescoring) -> RerunQuerySet:
-    """Return reruns that were given up or have unreadable files. If applied, leaderboards lose their submissions."""
+    """Return reruns that were given up or have unreadable files. Their submissions would leave the leaderboards."""
     blocked = Rerun.objects.scoring().blocked()
     blocked = blocked.filter(truth=rescoring.truth_id, submission__in=without_score(rescoring))
     return blocked.select_related("submission__team").order_by("submission__received_at")
 
 
 def retry_unscorable(rescoring: Rescoring) -> None:
-    """Requeue reruns that used up their attempts or have unreadable files. All others would fail again."""
+    """Requeue reruns that used up their attempts or have unreadable files. Other failed reruns would fail again."""
     retried = unscorable(rescoring).exclude(failure__gt="", attempts__lt=settings.EVALUATION_ATTEMPTS)
     reruns.try_now(retried)
 

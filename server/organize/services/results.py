@@ -34,7 +34,10 @@ PRELIMINARY = "To download them as they are now, use the link to preliminary res
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The results of a phase as one person may see them. `unfinished` says why they are not final; final if empty."""
+    """The results of a phase as one person may see them.
+
+    `unfinished` lists the reasons why the results are not final. It is empty if they are final.
+    """
 
     phase: Phase
     truth: Truth
@@ -48,7 +51,7 @@ class Export:
         return not self.unfinished
 
     def tag(self, *parts: object) -> str:
-        """Return the entity tag of a download. It does not change if only the time of the export is another one."""
+        """Return the entity tag of a download. It does not change if only the time of the export is different."""
         first, *others = self.boards
         described = self.document() | {"exported_at": "", "leaderboards": []}
         return entity_tag(first, [content_key(one) for one in others], described, signing_keys.public_key(), *parts)
@@ -56,13 +59,13 @@ class Export:
     def content(self, *, is_csv: bool, by: User | None) -> bytes:
         """Return the signed document, or its entries as CSV. The export of exact scores is recorded in the audit log.
 
-        Raises Refused if the key of this server was replaced.
+        Raises Refused for a signed document if the signing key of this server was replaced.
         """
         described = self.document()
         for one, board in zip(described["leaderboards"], self.boards, strict=True):
             one["entries"] = list(entries(board))
         written = as_csv(described).encode() if is_csv else signing.sign(described, signing_keys.trusted_key())
-        if self.access.exact_ends:  # only organizers and the operator have this access
+        if self.access.exact_ends:  # Only organizers and operators can see exact scores.
             detail = {"format": "csv" if is_csv else "json", "final": self.is_final}
             audit.record(actor=by, action="results.exported", subject=f"phase {self.phase}", detail=detail)
         return written
@@ -123,7 +126,10 @@ def unfinished_work(phase: Phase, now: datetime) -> Iterator[str]:
 def download(
     request: HttpRequest, phase: Phase, *, access: ScoreAccess, now: datetime, preliminary: bool, is_csv: bool
 ) -> HttpResponseBase:
-    """Return the response that downloads the results, or 304 if the client has them. Raises Refused as `export`."""
+    """Return the response that downloads the results, or 304 if the client has them.
+
+    Raises Refused in the same cases as `export`.
+    """
     ready = export(phase, access=access, now=now, preliminary=preliminary)
     tag = ready.tag(is_csv)
     return not_modified(request, tag) or tagged(file_response(ready, is_csv=is_csv, by=request.user), tag)

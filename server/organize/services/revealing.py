@@ -33,7 +33,7 @@ def reveal(*, phase: Phase, by: User | None, name: str) -> Phase:
 
 @transaction.atomic
 def take_back(*, phase: Phase, by: User | None) -> Phase:
-    """Withhold private scores that would be shown soon. An owner can reveal them later."""
+    """Withdraw the decision to show private scores that nobody can read yet. An owner can reveal them later."""
     locked = lock_organized_phase(phase, by=by, right=Right.OWN)
     now = database_now()
     if locked.shows_private(now):

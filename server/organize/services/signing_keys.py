@@ -28,18 +28,21 @@ def public_key() -> str:
 
 
 def earlier_keys() -> list[str]:
-    """Return the other public keys that have signed results of this service, the oldest one first."""
+    """Return the other public keys that have signed results of this service, oldest first."""
     return list(SigningKey.objects.exclude(public_key=public_key()).values_list("public_key", flat=True))
 
 
 def is_replaced() -> bool:
-    """Return whether another key than the current one was the last to sign results."""
+    """Return whether the results were last signed with a key other than the current one."""
     last = SigningKey.objects.last()
     return last is not None and last.public_key != public_key()
 
 
 def trusted_key() -> bytes:
-    """Return the private key, and record its use. Raises Refused if another key has signed the earlier results."""
+    """Return the private key, and record its use.
+
+    Raises Refused if earlier results were last signed with another key.
+    """
     if is_replaced():
         raise Refused("maintenance", REPLACED)
     if not SigningKey.objects.exists():
@@ -49,11 +52,15 @@ def trusted_key() -> bytes:
 
 @transaction.atomic
 def replace(*, by: User | None) -> bool:
-    """Make the key of this server the current key, and keep the earlier ones. Return whether it was another key."""
+    """Make the key of this server the current key, and keep the earlier keys.
+
+    Return False if it is the current key already.
+    """
     if not is_replaced():
         return False
     own = public_key()
-    SigningKey.objects.filter(public_key=own).delete()  # an earlier key that is used again becomes the last one
+    # If an earlier key is used again, it becomes the most recent one.
+    SigningKey.objects.filter(public_key=own).delete()
     SigningKey.objects.create(public_key=own, used_at=database_now())
     audit.record(actor=by, action="signing_key.replaced", subject=f"key {own}")
     return True

@@ -31,7 +31,9 @@ SORTS = {
 
 @dataclass(frozen=True, slots=True)
 class SubmissionFilter:
-    """Selects and orders submissions by the fields of a query string. An empty field selects all submissions.
+    """A selection of submissions and their order, given by the fields of a query string.
+
+    An empty field selects all submissions.
 
     `team` and `user` match parts of names. `q` matches a part of a file name, a submission id, or the beginning of a
     SHA-256. `since` and `until` are days (UTC), both included. `sort` is a key of SORTS, with "-" for descending order.

@@ -89,7 +89,7 @@ def add(
         prepared = prepare_and_test(source, Path(workspace), phase=phase, sample_sha256=phase.sample_sha256)
         for warning in prepared.warnings:
             warn(warning)
-        # If the ground truth is already stored, the check is made when it is used for a rescoring.
+        # If the ground truth is already stored, this check is made when a rescoring uses it.
         known = phase.truths.filter(sha256=prepared.sha256).exists()
         if not (known or reveal):
             refuse_newly_public(phase, prepared.compiled)
@@ -232,7 +232,8 @@ def prepare_again(truth: Truth) -> None:
     with TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace:
         folder = Path(workspace) / "source"
         try:
-            with ZipFile(truth.source.path) as archive:  # complete and includes the salt, because `pack` wrote it
+            with ZipFile(truth.source.path) as archive:
+                # The archive is complete and includes the salt, because `pack` wrote it.
                 archive.extractall(folder)
             prepared = prepare(TruthFolder.of(phase, folder), Path(workspace))
         except (OSError, EOFError, BadZipFile, zlib.error, InvalidBundle) as error:
@@ -257,4 +258,4 @@ def replace_file(target: Path, source: Path) -> None:
             os.fsync(file.fileno())
         partial.replace(target)
     finally:
-        partial.unlink(missing_ok=True)  # the partial file still exists if the disk was full
+        partial.unlink(missing_ok=True)  # The partial file still exists if the disk was full.

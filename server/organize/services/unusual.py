@@ -54,14 +54,14 @@ class Improvement:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """An improvement, and its size in standard errors of the paired difference."""
+    """An improvement together with its size in standard errors of the paired difference."""
 
     improvement: Improvement
     standard_errors: float
 
     @property
     def is_extreme(self) -> bool:
-        """Whether the replicates hardly differ, so that the number has no meaning."""
+        """Whether the replicates differ so little that the number of standard errors has no meaning."""
         return self.standard_errors > 1000
 
 

@@ -1,4 +1,4 @@
-"""The files in a backup: all files that file fields in the database name, and the records of the audit log."""
+"""The files in a backup: all files that are named in file fields of the database, and the records of the audit log."""
 
 import hashlib
 import os
@@ -70,7 +70,7 @@ def existing_file_fields() -> Iterator[tuple[type[Model], FileField]]:
 
 
 def is_still_named(one: Wanted) -> bool:
-    """Return whether the database still names the file, because some files are removed after the snapshot."""
+    """Return whether the database still names a file. Some files are removed after the snapshot was made."""
     return bool(one.field.model._default_manager.filter(**{one.field.name: one.name}).exists())
 
 
@@ -89,9 +89,11 @@ def copied(one: Wanted, folder: Path) -> Stored:
 
 
 def copy_audit_records(folder: Path) -> Iterator[str]:
-    """Copy those records of the audit log that are outside the database. Yield the paths of the copies in the backup.
+    """Copy the records of the audit log that are kept outside the database.
 
-    They must be copied before the database, so that the database contains every entry that they name and a restored log
+    Yield the paths of the copies in the backup.
+
+    They must be copied before the database. Then the database contains every entry that they name, and a restored log
     is complete. A line that is still being written is left out.
     """
     home = Path(settings.PODIUM_HOME)
@@ -106,10 +108,10 @@ def copy_audit_records(folder: Path) -> Iterator[str]:
 
 
 def put_back(path: str, expected: Stored, backup: Path) -> bool:
-    """Store a file from a backup again. Return False if the storage already has it with the same content.
+    """Put a file from a backup back into its storage. Return False if the storage already has an identical file.
 
-    Another file with the same name is replaced. Records of the audit log are never replaced, because newer ones show
-    which entries are missing since the backup.
+    A different file with the same name is replaced. Records of the audit log are never replaced, because newer ones
+    show which entries are missing since the backup.
     """
     folder, _, name = path.partition("/")
     if folder == RECORDS:

@@ -15,7 +15,7 @@ KEYS = ("SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY")
 
 
 class Unusable(Exception):
-    """A backup cannot be written or restored. The message explains why and what to do."""
+    """Raised if a backup cannot be written or restored. The message explains why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class Evaluation(models.Model):
 
     class Meta:
         constraints = (
-            # A signature includes the ground truth and the version of the evaluator.
+            # The signature of scores includes the ground truth and the version of the evaluator.
             models.UniqueConstraint(fields=("submission", "signature"), name="one_evaluation_per_signature"),
         )
         indexes = (models.Index(fields=("signature", "submission"), name="evaluation_on_board"),)
@@ -58,12 +58,15 @@ class ScoreQuerySet(models.QuerySet["Score"]):
         return self.filter(is_visible(ladders))
 
     def with_visible(self, *, ladders: list[int]) -> "ScoreQuerySet":
-        """Annotate each score with `visible`, which tells whether participants may see it; see `is_visible`."""
+        """Annotate each score with `visible`, which is true if participants may see the score; see `is_visible`."""
         return self.annotate(visible=is_visible(ladders))
 
 
 class Score(models.Model):
-    """The value of one metric on one split. Leaderboards are sorted by this column instead of a key in JSON."""
+    """The value of one metric on one split.
+
+    Leaderboards are sorted by the column `value`, which is faster than a key in JSON.
+    """
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="scores")
     split = models.CharField(max_length=10)

@@ -4,7 +4,10 @@ from django.db import models
 
 
 class Leased(models.Model):
-    """A job that at most one worker holds at a time. Both fields are empty while no worker holds it."""
+    """A job that at most one worker holds at a time.
+
+    The fields `lease_token` and `lease_until` are empty while no worker holds the job.
+    """
 
     lease_token = models.UUIDField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)

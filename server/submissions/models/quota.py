@@ -32,7 +32,10 @@ class QuotaEntry(models.Model):
 
 
 class QuotaGrant(models.Model):
-    """Additional submissions for one team, on one day or, if `day` is empty, in total. Both raise the total limit."""
+    """Additional submissions for one team, on one day or, if `day` is empty, in total.
+
+    Both kinds of grants raise the total limit.
+    """
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="quota_grants")
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="quota_grants")

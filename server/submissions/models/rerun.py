@@ -22,7 +22,7 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
         return self.exclude(failure="")
 
     def blocked(self) -> "RerunQuerySet":
-        """Return reruns that were given up, and reruns that were postponed because a stored file could not be read."""
+        """Return reruns that were given up, or postponed because a stored file could not be read."""
         return self.exclude(failure="", waiting_for="")
 
     def queued(self) -> "RerunQuerySet":

@@ -26,7 +26,7 @@ class Fault(models.TextChoices):
 
 
 class Failure(models.TextChoices):
-    """The reasons why a file without defects may have no score. API clients match on these codes."""
+    """The reasons why a file without defects may have no score. API clients depend on these codes."""
 
     UNUSABLE_TRUTH = "unusable_truth", "the truth or the settings cannot be used"
     OUT_OF_MEMORY = "out_of_memory", "more memory than a worker has"

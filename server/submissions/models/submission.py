@@ -15,7 +15,7 @@ from server.submissions.models.states import FINISHED, Failure, Fault, Status
 
 
 def upload_key(submission: "Submission", name: str) -> str:
-    """Return a random storage name. The participant's file name is kept in a column."""
+    """Return a random name under which an uploaded file is stored. The participant's file name is kept in a column."""
     return f"submissions/{uuid.uuid4().hex}"
 
 

@@ -131,7 +131,7 @@ def take_upload_slots(*, user: User, team: Team, phase: Phase, now: datetime) ->
 
 
 def take_account_slot(user: User) -> None:
-    """Take one of the account's upload slots, which limit the number of its simultaneous uploads of any kind."""
+    """Take one of the account's upload slots, which limit how many files it can upload at the same time."""
     most = settings.ACCOUNT_MAX_UPLOADS
     if not upload_slots.take(f"user {user.pk}", most):
         raise too_many_uploads(f"Your account is uploading {most} files, which is the limit.")

@@ -1,4 +1,4 @@
-"""Changes that a team can make to its submissions: the note, and which of them are final."""
+"""Changes that a team can make to its submissions: editing the note, and choosing which submissions are final."""
 
 import unicodedata
 

@@ -10,11 +10,11 @@ from server.sql import insert
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Submission
 
 FLOAT64_BYTES = 8
-SEED = 0  # the same for all submissions, so that the replicates of any two submissions can be paired
+SEED = 0  # The seed is the same for all submissions, so that the replicates of any two submissions can be paired.
 
 
 class NotReproducible(Exception):
-    """A second scoring of a file against the same ground truth produced different scores."""
+    """Raised if a second scoring of a file against the same ground truth produced different scores."""
 
 
 def write(

@@ -141,10 +141,10 @@ def admit(submission: Submission, *, charge: bool) -> None:
     running import, because an import may not change anything that affects scores after the first submission.
     """
     phases = Phase.objects.select_for_update(no_key=True, of=("self",)).select_related("challenge")
-    # phase and team are read again, because the upload may have taken a long time
+    # The phase and the team are read again, because the upload may have taken a long time.
     phase = phases.get(pk=submission.phase_id)
     team = Team.objects.select_for_update(no_key=True).filter(pk=submission.team_id).first()
-    if team is None:  # a team is deleted if its only member joins another team before it has submitted
+    if team is None:  # A team is deleted if its only member joins another team before it has submitted.
         raise Refused("not_a_member", "Your team no longer exists. Submit again for your current team.")
     now = database_now()
     if earlier := submitted_before(team=team, phase=phase, key=submission.idempotency_key):

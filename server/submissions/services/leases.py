@@ -28,7 +28,7 @@ Held = TypeVar("Held", bound=Leased)
 
 LONGEST_PAUSE = timedelta(hours=1)
 HOST_CHARACTERS = 64
-MOST_DOUBLINGS = 12  # with more doublings, a timedelta would eventually overflow
+MOST_DOUBLINGS = 12  # With more doublings, a timedelta would eventually overflow.
 
 NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_until": None}
 
@@ -68,7 +68,7 @@ def claimed_values(job: Submission | Rerun, now: datetime) -> dict[str, Any]:
 
 
 def new_lease(now: datetime) -> dict[str, Any]:
-    """Return the values of the columns of a lease that begins now and is held by this host."""
+    """Return column values for a lease that begins now and is held by a process on this host."""
     return {"lease_token": uuid4(), "lease_until": end_of_lease(now), "host": gethostname()[:HOST_CHARACTERS]}
 
 

@@ -23,7 +23,8 @@ from server.submissions.signals import announce
 
 log = logging.getLogger(__name__)
 
-LOSSES_UNTIL_CHARGED = 2  # number of workers that may die while scoring a submission before it counts against the quota
+# number of workers that may die while they score a submission before it counts against the quota
+LOSSES_UNTIL_CHARGED = 2
 
 
 def report_progress(submission: Submission, *, stage: str, progress: float) -> bool:
@@ -71,7 +72,7 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
 
 @compiled_query
 def other_active_truths(*, phase: int, truth: int) -> QuerySet[Any, Truth]:
-    """Return the active ground truth of a phase, unless it is the given one."""
+    """Return the active ground truth of a phase, or nothing if it is the given one."""
     return Truth.objects.filter(phase=phase, active=True).exclude(pk=truth).order_by()
 
 
@@ -111,15 +112,15 @@ def fail(submission: Submission, *, code: Failure, sentence: str, final: bool, f
 def cancel(*, submission: Submission, by: User) -> Submission:
     """Cancel a submission. A worker that is scoring it loses its lease and writes nothing.
 
-    The quota is given back only if scoring has never begun. After that, the team may have seen stages and defects, so
-    cancelling would allow it to try out files for free.
+    The quota is given back only if scoring has never begun. Otherwise the team may have seen stages and defects, so it
+    could test files without using quota.
     """
     if not Membership.objects.filter(team=submission.team_id, user=by).exists():
         refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
     row = Submission.objects.filter(pk=submission.pk)
     # While this lock is held, no worker and no sweeper changes the row.
     found = row.select_for_update(no_key=True).values_list("status", "started_at").first()
-    if found is None:  # for example if an import has replaced this baseline
+    if found is None:  # The submission no longer exists, for example, if an import has replaced a baseline.
         raise Refused("not_found", "This submission no longer exists.")
     status, started_at = found
     if status in FINISHED:

@@ -33,10 +33,10 @@ log = logging.getLogger(__name__)
 FOLDER = "quarantine"
 UPLOADS = "submissions"
 DRAWS = ".draws"  # suffix of the folder that contains bootstrap draws next to a prepared ground truth
-# Files younger than this are not moved. Their age is measured by the file system's clock, which may differ from the
-# database's.
-UPLOAD_SECONDS = 3600.0  # the row of an upload is written soon after its file
-TRUTH_SECONDS = 24 * 3600.0  # preparing a ground truth may take a long time
+# Files that are younger than these limits are not moved. Their age is measured by the file system's clock, which may
+# differ from the database's.
+UPLOAD_SECONDS = 3600.0  # An hour is enough, because the row of an upload is written soon after its file.
+TRUTH_SECONDS = 24 * 3600.0  # A ground truth gets more time, because preparing it may take long.
 CHUNK = 500  # maximum number of names in one query
 
 
@@ -45,11 +45,11 @@ class StoredFolder:
     """A folder with stored files to which database rows refer."""
 
     root: Path
-    folder: str  # the path inside the root; "" is the root itself
+    folder: str  # path of the folder inside `root`; "" is `root` itself
     age_seconds: float
 
     def known(self, names: list[str]) -> set[str]:
-        """Return those of the names to which a database row refers."""
+        """Return the names to which a database row refers."""
         if self.folder == UPLOADS:
             full = [f"{UPLOADS}/{name}" for name in names]
             return {Path(name).name for name in Submission.objects.filter(file__in=full).values_list("file", flat=True)}
@@ -75,7 +75,7 @@ class QuarantinedFile:
     folder: StoredFolder
     name: str
     bytes: int
-    since: date  # the day (UTC) on which the file was moved
+    since: date  # day (UTC) on which the file was moved to quarantine
     known: bool  # whether a database row refers to the file
 
     @property
@@ -171,7 +171,7 @@ def moved(source: Path, target: Path) -> bool:
         source.rename(target)
     except FileNotFoundError:
         return False
-    except OSError as error:  # log the error, because the sweeper must continue with the other files
+    except OSError as error:  # The error is only logged, because the sweeper must continue with the other files.
         log.error("alarm: %s cannot be moved to %s: %s", source, target, error.strerror)
         return False
     return True
@@ -249,5 +249,5 @@ def removed(path: Path) -> bool:
 def remove_empty_days() -> None:
     for folder in stored_folders():
         for day in days(folder):
-            with suppress(OSError):  # the folder is not empty
+            with suppress(OSError):  # Folders that are not empty are kept.
                 (folder.quarantine / day.isoformat()).rmdir()

@@ -85,8 +85,8 @@ def state(*, team: Team, phase: Phase, now: datetime) -> Quota:
 def sums_of(*, team: int, phase: int, day: date) -> QuerySet[Any, Any]:
     """Return the quota that a team has used, the number of its attempts, and the submissions that it was granted.
 
-    The result contains the total quota used, the quota used and the attempts on the given day, and the submissions
-    granted in total and for that day.
+    The values are: the total quota used, the quota used and the attempts on the given day, and the submissions granted
+    in total and for that day.
     """
     today, of_team = Q(day=day), Q(team=team, phase=phase)
     ledger = QuotaEntry.objects.filter(of_team).order_by().values("team")
@@ -114,7 +114,7 @@ def left_after_merge(team: Team, phase: Phase, used: int, now: datetime) -> int:
     """Return how many submissions a team has left today, as limited by a merge of teams on the same day (UTC).
 
     On the day of a merge, the two teams together may not use more than one team could have used since the phase opened.
-    On any other day, the result is the daily quota, which is enough to keep the team within this limit.
+    On any other day, the result is the daily quota, because the usual limits are enough.
     """
     if team.last_merge_at is None or team.last_merge_at < midnight(now):
         return phase.quota_per_day
@@ -137,7 +137,7 @@ def midnight_after(now: datetime) -> datetime:
 
 
 def reason_for_good(total: int | None, total_left: int | None) -> str:
-    """Return the reason why a team can never submit again before the phase closes, or an empty string."""
+    """Return the reason why a team can never submit again in this phase, or an empty string."""
     return f"Your team has used all {total} submissions of this phase." if total_left == 0 else ""
 
 

@@ -26,9 +26,9 @@ from server.submissions.services import admission, intake
 from server.submissions.services.choices import checked_note
 from server.submissions.upload_handler import upload_folder
 
-ROOM_IN_UPLOADS = 4  # disk space for all partial uploads on a machine together, in multiples of the maximum upload size
+ROOM_IN_UPLOADS = 4  # disk space for all partial uploads on a machine, in multiples of the maximum upload size
 CHUNK_BYTES = 2**16
-# refusals with these statuses are temporary; after any other one, the partial upload is useless
+# Refusals with these statuses are temporary. After any other refusal, the partial upload is useless.
 MAY_BE_REPEATED = (429, 503, 507)
 BUSY = "Another request is writing to this upload. Repeat your request in a second."
 
@@ -176,7 +176,7 @@ def useless_if_refused(upload: PartialUpload) -> Iterator[None]:
 def writing(upload: PartialUpload) -> Iterator[None]:
     try:
         with partial_uploads.locked(upload.folder, wait=False):
-            # This happens if the upload is removed after its folder was opened but before it was locked.
+            # The upload may have been removed after its folder was opened but before it was locked.
             if not upload.folder.exists():
                 raise FileNotFoundError
             yield

@@ -57,13 +57,13 @@ def removal_after(finished: datetime) -> datetime:
 
 
 def expired() -> QuerySet[Submission]:
-    """Return submissions whose files are due for removal."""
+    """Return the submissions whose files should be removed now."""
     before = database_now() - timedelta(days=settings.UNSCORED_FILE_DAYS)
     return Submission.objects.stored().filter(status__in=UNSCORED, finished_at__lt=before)
 
 
 def remove_expired() -> int:
-    """Remove the files that are due for removal, and return their number.
+    """Remove the files that have been kept for long enough, and return their number.
 
     Rows are updated first, so that no row ever refers to a missing file.
     """

@@ -13,7 +13,7 @@ RECENT = 20
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The estimated number of files ahead of a queued submission, and the time until it is scored, if known."""
+    """The estimated number of files ahead of a queued submission, and the time until it is scored (None if unknown)."""
 
     ahead: int
     time: timedelta | None

@@ -1,6 +1,6 @@
 """Runs `manage.py up` with a faulty worker or web process: `python -m tests.drills.bent.altered worker=MODULE`.
 
-The service itself has no options that cause faults, so the modules in this folder define the faulty processes.
+The service itself has no options that cause faults. The faulty processes are defined by the modules in this folder.
 """
 
 import dataclasses

@@ -1,6 +1,6 @@
 """A naive worker without claims and leases: it takes any unfinished submission and records every result.
 
-If the service runs this worker, a drill must detect lost or repeated scorings. This proves that the drill can fail.
+A drill must detect lost or repeated scorings if the service runs this worker. This shows that the drill can fail.
 """
 
 from datetime import UTC, datetime, timedelta

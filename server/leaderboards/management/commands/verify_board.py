@@ -17,7 +17,8 @@ from server.leaderboards.services.entries import rebuild, recount
 from server.leaderboards.services.verification import verify
 
 SHOWN = 20
-# This function belongs to the worker, because it loads numpy. Only this command imports it, so web processes do not.
+# `wrong_comparisons` is part of the worker, because it loads numpy. Web processes do not load it, because only this
+# command imports it.
 WRONG_COMPARISONS = "worker.comparisons.verification.wrong_comparisons"
 
 

@@ -19,7 +19,7 @@ from server.organize.services import previews, rescoring, truths
 from server.submissions.feedback import SPLITS
 
 POLL_SECONDS = 0.5
-MAX_IDLE_SECONDS = 60  # the command stops waiting after this many seconds without a new score
+MAX_IDLE_SECONDS = 60  # The command stops waiting if there is no new score for this many seconds.
 
 
 class Command(AuditedCommand):

@@ -49,7 +49,10 @@ class Command(AuditedCommand):
 
 
 def complete(out: Path, partial: Path) -> tuple[Manifest, list[str]]:
-    """Write a backup into the folder `partial`, and rename it when it is complete. It is removed after an error."""
+    """Write a backup into the folder `partial`, and rename it when it is complete.
+
+    The folder is removed after an error.
+    """
     for folder in (out, partial):
         if folder.exists():
             raise Unusable(f"{folder} exists already. Choose another name, or remove it.")

@@ -47,7 +47,7 @@ class Command(BaseCommand):
     def handle(self, *, once: bool, **options: Any) -> None:
         # The processes of the service inherit this setting, so that anyone can sign up in the demo.
         os.environ.setdefault("CONFIRM_EMAIL", "false")
-        # keeps audit entries out of the output, because they are also written to logs/audit.log
+        # Audit entries are not printed, because they are also written to logs/audit.log.
         logging.getLogger("server.audit.services").propagate = False
         try:
             with Service(self.report) as service:

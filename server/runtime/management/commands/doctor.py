@@ -1,4 +1,4 @@
-"""`manage.py doctor`: examine this installation, and report what to do about each finding."""
+"""`manage.py doctor`: examine this installation, and print what to do about each problem."""
 
 from typing import Any
 

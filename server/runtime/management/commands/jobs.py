@@ -11,11 +11,11 @@ from server.clock import database_now
 from server.pages.formatting.units import time_span
 from server.runtime.jobs import Job, every_job
 
-LIMIT_MAX = 100_000  # jobs of each state that one call can list
+LIMIT_MAX = 100_000  # maximum number of jobs that are listed for each state
 
 
 def limit_argument(argument: str) -> int:
-    """Return a number of jobs. Raises ArgumentTypeError if it is no whole number from 0 to `LIMIT_MAX`."""
+    """Return the number of jobs to list. Raises ArgumentTypeError unless it is a whole number from 0 to `LIMIT_MAX`."""
     if (
         not argument.isascii()
         or not argument.isdigit()

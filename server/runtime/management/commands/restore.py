@@ -1,4 +1,4 @@
-"""`manage.py restore IN`: put the database and the files of a backup back in place."""
+"""`manage.py restore IN`: restore the database and the files of a backup."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -70,7 +70,10 @@ class Command(BaseCommand):
         mark_storages()
 
     def record_missing_entries(self, username: str | None) -> None:
-        """Record in the audit log which entries made since the backup are missing, if this machine knows them."""
+        """Record in the audit log which entries were made after the backup and are now missing.
+
+        They are known only if this machine has records of the audit log that are newer than the backup.
+        """
         if not (missing := Comparison(own_logs()).lost):
             return
         person = User.objects.filter(username__iexact=username, is_active=True).first() if username else None
