@@ -34,7 +34,7 @@ PASSWORD = "correct horse battery"
 
 
 class Make:
-    """Creates database rows with sensible defaults. Names are unique, and arguments override any field."""
+    """A factory for database rows with sensible defaults and unique names. Arguments override any field."""
 
     password = PASSWORD
 

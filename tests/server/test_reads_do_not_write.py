@@ -18,7 +18,7 @@ READS = ("SELECT", "PRAGMA", "WITH")
 
 
 class Written:
-    """Collects all SQL statements that write or begin a transaction."""
+    """A collector of all SQL statements that write or begin a transaction."""
 
     def __init__(self) -> None:
         self.statements: list[str] = []

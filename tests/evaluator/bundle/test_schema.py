@@ -27,7 +27,7 @@ phases:
 
 
 class Loader(yaml.SafeLoader):
-    """Loads dates as strings, as editors do."""
+    """A YAML loader that loads dates as strings, as text editors with schema support do."""
 
 
 Loader.yaml_implicit_resolvers = {

@@ -36,7 +36,7 @@ Shown = list[tuple[int, int | None, float, Any]]  # Each element has the team, i
 
 
 class History:
-    """Changes a phase at random: `happen()` carries out an event, and `shown()` returns what the leaderboards show."""
+    """A phase that random events change: `happen()` carries out an event, and `shown()` returns the leaderboards."""
 
     def __init__(self, seed: int, **fields: Any) -> None:
         self.seed, self.random = seed, Random(seed)

@@ -29,7 +29,7 @@ def written_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Order:
-    """Records, in order, the tables whose rows are locked or deleted."""
+    """A recorder of the tables whose rows are locked or deleted, in order."""
 
     def __init__(self) -> None:
         self.tables: list[str] = []
