@@ -84,7 +84,7 @@ class Make:
         return truth
 
     def team(self, challenge: Challenge, *users: User, **fields: Any) -> Team:
-        """Create a team of the given users or, if none are given, of a new user. All have accepted the rules."""
+        """Create a team of the given users, or of a new user. All members have accepted the rules."""
         people = users or (() if fields.get("is_baseline") else (self.user(),))
         team = Team.objects.create(**{"challenge": challenge, "name": f"Team {next(self.numbers)}", **fields})
         for place, user in enumerate(people):

@@ -1,4 +1,4 @@
-"""Tests comparisons of two submissions: score difference, interval, and the classes in which each one is better."""
+"""Tests comparisons of two submissions: score difference, interval, and the classes in which each is better."""
 
 import json
 from pathlib import Path

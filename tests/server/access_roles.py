@@ -51,7 +51,7 @@ def door(staff: int, superuser: int | None = None) -> Methods:
 
 
 def model(name: str, *, add: int = 403, change: int = 403) -> dict[str, Methods]:
-    """Return the expected statuses of a model's admin pages: superusers may read, other staff are refused."""
+    """Return the expected HTTP statuses of a model's admin pages, which superusers may read and other staff may not."""
     read = door(403, 200)
     return {
         f"admin/{name}/": read,

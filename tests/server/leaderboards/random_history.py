@@ -142,7 +142,7 @@ class History:
         return {"signature": self.signature(truth), "splits": splits}
 
     def rerun(self) -> None:
-        """Record one of the queued reruns, for intervals or for a rescoring."""
+        """Record the result of a queued rerun, which adds intervals or belongs to a rescoring."""
         queued = list(Rerun.objects.queued().scoring().filter(submission__phase=self.phase).order_by("pk"))
         if not queued:
             return

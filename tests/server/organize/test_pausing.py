@@ -1,4 +1,7 @@
-"""While the submissions of a phase are paused, no file is accepted, submitted files are scored, and pages say so."""
+"""While submissions to a phase are paused, no new file is accepted, but files that are already queued are scored.
+
+Pages show that submissions are paused.
+"""
 
 from typing import Any
 

@@ -134,7 +134,7 @@ def test_a_confusion_matrix_has_a_row_and_a_column_for_the_background(
 
 
 class TestTabs:
-    """The tabs of the report, each of which has its own URL."""
+    """Tests the tabs of the report, each of which has its own URL."""
 
     def test_the_page_shows_scores_and_links_to_the_tabs_but_loads_none_of_them(
         self, explained: Submission, visit: Callable[..., Page]
