@@ -34,7 +34,7 @@ PASSWORD = "correct horse battery"
 
 
 class Make:
-    """Creates database rows with sensible defaults. Names are unique, and arguments override any field."""
+    """A factory for database rows with sensible defaults and unique names. Arguments override any field."""
 
     password = PASSWORD
 
@@ -61,10 +61,7 @@ class Make:
         return phase
 
     def truth(self, phase: Phase, *, content: bytes = b"", **fields: Any) -> Truth:
-        """Create the next ground truth version of a phase and make it active.
-
-        The signature of the phase then contains this version.
-        """
+        """Create the next ground truth version of a phase, make it active, and update the signature of the phase."""
         phase.truths.update(active=False)
         version = phase.truths.count() + 1
         digest = sha256(f"{phase.pk} {version}".encode()).hexdigest()
@@ -87,7 +84,7 @@ class Make:
         return truth
 
     def team(self, challenge: Challenge, *users: User, **fields: Any) -> Team:
-        """Create a team of the given users or, if none are given, of a new user. All have accepted the rules."""
+        """Create a team of the given users, or of a new user. All members have accepted the rules."""
         people = users or (() if fields.get("is_baseline") else (self.user(),))
         team = Team.objects.create(**{"challenge": challenge, "name": f"Team {next(self.numbers)}", **fields})
         for place, user in enumerate(people):
@@ -123,12 +120,12 @@ class Make:
 
 
 def green_gate(phase: Phase) -> dict[str, Any]:
-    """Return the result of a green gate for the current settings of a phase, without running any check."""
+    """Return the stored result of a gate (the checks before a phase opens) in which every check has passed."""
     return {"settings": current_settings(phase), "evaluator": __version__, "green": True, "checks": []}
 
 
 def compare_boards() -> None:
-    """Compare the entries on every leaderboard that has changed, as a worker does, but without pauses."""
+    """Compute ties and rank intervals for every changed leaderboard, as a worker does, but without pauses."""
     comparisons.add_missing()
     while True:
         Comparison.objects.update(not_before=None)
@@ -139,7 +136,10 @@ def compare_boards() -> None:
 
 
 class InlineHeartbeat:
-    """Renews the lease in the caller's thread, because a second thread would wait for the test's transaction."""
+    """A heartbeat that renews the lease in the caller's thread.
+
+    A second thread would wait for the transaction of the test.
+    """
 
     def __init__(self, name: str, prolong: Any) -> None:
         self.prolong = prolong
@@ -156,7 +156,7 @@ class InlineHeartbeat:
 
 
 class InlineQueue:
-    """Replaces the broker: collects messages and, on request, does the work of the worker."""
+    """A replacement for the broker that collects messages and, on request, does the work of the worker."""
 
     def __init__(self) -> None:
         self.sent: list[UUID] = []
@@ -168,7 +168,7 @@ class InlineQueue:
         lists.get(kind, self.sent_for_boards).append(key)
 
     def work(self) -> None:
-        """Score all queued submissions, even if no message was sent, as the sweeper and the worker would."""
+        """Score all queued submissions, even those for which no message was sent."""
         for submission in Submission.objects.filter(status="queued").order_by("received_at"):
             tasks.evaluate(str(submission.pk))
 

@@ -26,7 +26,7 @@ def migrated() -> Path:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> Iterator[None]:
-    """Copy the kept database into the test database, which lives in memory, before Django migrates it."""
+    """Copy the saved database into the in-memory test database, before Django migrates the test database."""
     if connection.vendor != "sqlite" or not (kept := migrated()).exists():
         yield
         return
@@ -38,7 +38,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """Keep the migrated database, unless it is kept already."""
+    """Save a copy of the migrated database for later test runs, unless a copy already exists."""
     if connection.vendor != "sqlite" or (kept := migrated()).exists():
         return
     FOLDER.mkdir(parents=True, exist_ok=True)

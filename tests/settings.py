@@ -6,10 +6,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
-os.environ["PODIUM_HOME"] = tempfile.mkdtemp(prefix="podium-tests-")  # Each test process has its own folder.
+os.environ["PODIUM_HOME"] = tempfile.mkdtemp(prefix="podium-tests-")  # Each test process uses a separate folder.
 atexit.register(shutil.rmtree, os.environ["PODIUM_HOME"], ignore_errors=True)
 os.environ.setdefault("LOG_LEVEL", "WARNING")
-# With three worker processes on every machine, two submissions of a team can be scored at once.
+# The default depends on the machine. Some tests need three worker processes, so that two submissions of a team can be
+# scored at the same time.
 os.environ.setdefault("WORKER_PROCESSES", "3")
 
 from server.settings import *  # noqa: E402, F403
@@ -19,7 +20,7 @@ STORAGES = {
     "default": {"BACKEND": "server.submissions.storage.DurableStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-# The folder is empty. Otherwise, every test client would search all collected files.
+# The folder for collected static files is empty, so that test clients do not have to search it.
 STATIC_ROOT = Path(os.environ["PODIUM_HOME"]) / "static"
 STATIC_ROOT.mkdir()
 CELERY_BROKER_URL = "memory://"

@@ -70,7 +70,7 @@ def tiny(tmp_path: Path) -> Tiny:
 
 
 def strings() -> dict[str, str]:
-    """Return the line for each image in a submission with the ``kaggle`` layout."""
+    """Return the lines of a submission with the ``kaggle`` layout, keyed by image."""
     lines: dict[str, str] = {}
     for row in LONG.splitlines()[1:]:
         image, label, score, x_min, x_max, y_min, y_max = row.split(",")

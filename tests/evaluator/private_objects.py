@@ -47,7 +47,7 @@ PAIRS = (
 
 
 class Case(NamedTuple):
-    """Two truths that differ only in the class of the private object, and a submission to score against both.
+    """Two truths that differ only in the class of their private object, and a submission to score against both truths.
 
     ``tables`` is a function that takes the class of the private object and returns the tables of a truth. ``file``
     contains the header of the submission and a template for its rows.
@@ -83,4 +83,4 @@ CASES = {
     "masks": Case("openimages-segmentation", segmentation, MASKS, {}),
     "pairs": Case("openimages-relationships", relationships, PAIRS, {}),
 }
-"""Cases that are scored by the reference implementation."""
+"""Test cases, keyed by name. All of them are scored by the reference implementation."""

@@ -116,7 +116,7 @@ def spaced_teams(number: int, *, gap: float, teams: int, replicates: int) -> Boa
 def simulation(
     rng: np.random.Generator, truths: Numbers, variation: Numbers, in_common: Numbers, weights: Numbers
 ) -> Board:
-    """Simulate a test set and the results of all teams on it.
+    """Simulate a test set and the scores of all teams on this test set.
 
     The bootstrap weights have the shape (replicates, images).
     """

@@ -106,8 +106,8 @@ VALUES = [
     ("inf", "not_finite"),
     ("-Infinity", "not_finite"),
     ("1e999", "not_finite"),
-    ("\u0661", "not_a_number"),  # The Arabic-Indic digit one, which Python's float() accepts.
-    ("\uff11", "not_a_number"),  # The full-width digit one, which float() accepts too.
+    ("\u0661", "not_a_number"),  # Python's float() accepts the Arabic-Indic digit one.
+    ("\uff11", "not_a_number"),  # Python's float() accepts the full-width digit one.
     ("1_0", "not_a_number"),
     ("0x10", "not_a_number"),
     ("NA", "not_a_number"),
@@ -117,7 +117,7 @@ VALUES = [
     ("1e", "not_a_number"),
     ("--1", "not_a_number"),
     (".", "not_a_number"),
-    ("\u22120.5", "not_a_number"),  # The minus sign is U+2212 instead of a hyphen.
+    ("\u22120.5", "not_a_number"),  # The minus sign is U+2212 instead of the ASCII hyphen.
     ("1" * 400, "field_too_long"),
 ]
 

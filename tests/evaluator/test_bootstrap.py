@@ -44,7 +44,7 @@ def copied(path: Path, counts: dict[str, int], to: Path) -> None:
 
 
 def scored(tiny: Tiny, replicates: int, *, file: Path | None = None, seed: int = 0, **fields: Any) -> Report:
-    """Score a submission to the tiny challenge, and return a report with bootstrap intervals."""
+    """Score a submission against the truth of the fixture ``tiny``, and return a report with bootstrap intervals."""
     report = with_intervals(replicates, seed, fields.pop("draws", None))
     return score(ScoringRequest(tiny.track, tiny.truth, file or tiny.long, report=report, **fields))
 
@@ -85,7 +85,7 @@ def assert_replicates_are_copies(folder: Path, truth: Truth, report: Report, fil
 def test_a_replicate_equals_the_score_of_copied_images(track: str, seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     parameters = {"group_of_weight": chance.choice([0.0, 0.3, 1.0])} if track == DETECTION else {}
-    while True:  # Try other random files until one has no defects.
+    while True:  # Some random submissions have defects, so generate files until one can be scored.
         truth = cases.TRUTHS[track](chance, Path(mkdtemp(dir=tmp_path)) / "truth")
         submission, long = tmp_path / "submission.csv", tmp_path / "long.csv"
         submission.write_bytes(cases.FILES[track](chance))
@@ -103,7 +103,7 @@ def test_a_replicate_equals_the_score_of_copied_images(track: str, seed: int, tm
 
 
 def test_all_submissions_have_the_same_draws(tiny: Tiny, tmp_path: Path) -> None:
-    """If one submission is at least as good as another on every image, the same holds in every replicate."""
+    """Because of equal draws, a submission that is no worse on any image is no worse in any replicate."""
     worse = tmp_path / "worse.csv"
     worse.write_text("\n".join(line for line in tiny.long.read_text().splitlines() if "garden" not in line))
     kept = tmp_path / "draws"
@@ -175,13 +175,13 @@ def test_progress_is_reported_until_the_end(tiny: Tiny) -> None:
     fractions = [fraction for stage, fraction in told if stage == "bootstrapping"]
     assert told[-1] == ("bootstrapping", 1.0)
     assert fractions == sorted(fractions)
-    assert len(set(fractions)) == 3 * 4 + 1  # Three splits with four blocks each.
+    assert len(set(fractions)) == 3 * 4 + 1  # There are three splits with four blocks each.
 
 
 def test_an_exception_in_the_progress_callback_ends_the_scoring_run(
     tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The progress callback of the worker raises an exception if the worker has lost its lease."""
+    """The progress callback of a worker raises an exception if the worker has lost its lease."""
     numbers: list[int] = []
     drawn = Draws.block
 
@@ -206,7 +206,7 @@ def test_numbers_that_are_too_small_are_refused(wanted: dict[str, int]) -> None:
         Bootstrap(**wanted)
 
 
-# Edge cases: there are no images or objects to draw, or scores are undefined.
+# The following tests are about edge cases: no images or objects to draw, and undefined scores.
 
 
 def test_an_empty_submission_has_an_interval_of_width_zero(tiny: Tiny) -> None:
@@ -246,7 +246,10 @@ def test_a_truth_without_objects_has_no_interval(tiny: Tiny) -> None:
 
 
 def test_a_replicate_that_draws_no_object_is_left_out(tiny: Tiny) -> None:
-    """Only one of three images has an object, so about 8 of 27 replicates are undefined. The interval ignores them."""
+    """Only one of three images has an object, so a replicate has no object with a probability of 8/27.
+
+    The score of this replicate is undefined, and the interval ignores it.
+    """
     rows = (tiny.truth / "boxes.csv").read_text().splitlines()
     (tiny.truth / "boxes.csv").write_text("\n".join([rows[0], rows[-1]]))
     split = scored(tiny, 1_000).splits["all"]

@@ -57,7 +57,7 @@ def detected(rng: np.random.Generator, objects: Counts) -> Results:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Proportions of test sets in which an interval contains the mean score, or a paired interval contains zero.
+    """Proportions of test sets whose intervals contain the mean score, or whose paired interval contains zero.
 
     Intervals of scores are computed in two ways: as recentred intervals and as plain percentile intervals.
     """
@@ -75,7 +75,7 @@ def coverage() -> Coverage:
         objects = rng.poisson(OBJECTS / IMAGES, (IMAGES, len(OBJECTS)))
         draws = Draws(f"{number:064x}", 0, 0, IMAGES, REPLICATES)
         blocks = [draws.block(block) for block in range(draws.blocks)]
-        for place in range(2):  # Both detectors are equally good.
+        for place in range(2):  # The two simulated detectors are equally good.
             results = detected(rng, objects)
             observed[number, place] = results.scores(np.ones((IMAGES, LANES), np.uint8))[0]
             drawn[number, place] = np.concatenate([results.scores(block) for block in blocks])

@@ -23,7 +23,7 @@ DETECTION = "openimages-detection"
         ["score", DETECTION, "--truth", "truth"],
         ["score", DETECTION, "--truth", "absent", "--submission", "long.csv"],
         ["score", DETECTION, "--truth", "truth", "--submission", "absent.csv"],
-        # The submission is a folder.
+        # This command fails because the submission is a folder.
         ["score", DETECTION, "--truth", "truth", "--submission", "truth"],
         ["score", DETECTION, "--truth", "truth", "--submission", "-"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "no_such=1"],
@@ -31,13 +31,13 @@ DETECTION = "openimages-detection"
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "iou_threshold=2"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "protocol=coco"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--split", "1.5"],
-        # There is a seed, but no option that uses it.
+        # This command fails because no other option uses the seed.
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--seed", "1"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--bootstrap", "0"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--usage", "u.csv", "--split", "0.5"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--json", "absent/report.json"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--threads", "0"],
-        # An option is abbreviated, which is not allowed.
+        # This command fails because options cannot be abbreviated.
         ["score", DETECTION, "--tru", "truth", "--submission", "long.csv"],
         ["check", DETECTION, "--submission", "-"],
         ["prepare", DETECTION, "--truth", "long.csv", "--out", "t.podium"],
@@ -45,7 +45,7 @@ DETECTION = "openimages-detection"
         ["prepare", DETECTION, "--truth", "truth", "--out", "t.podium", "--seed", "1"],
         ["convert", DETECTION, "--to", "pickle", "long.csv"],
         ["convert", DETECTION, "--to", "kaggle", "long.csv", "out.csv.gz"],
-        # The output folder contains files that were not synthesized.
+        # This command fails because the output folder contains files that `synthesize` did not write.
         ["synthesize", DETECTION, "--out", "truth"],
         ["synthesize", DETECTION, "--out", "long.csv"],
         ["synthesize", DETECTION, "--out", "new", "--images", "0"],

@@ -1,4 +1,4 @@
-"""Tests comparisons of two submissions: score difference, interval, and the classes in which each one is better."""
+"""Tests comparisons of two submissions: score difference, interval, and the classes in which each is better."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ NONE: dict[str, float | None] = {}
 def test_the_interval_of_paired_differences_determines_the_verdict(
     shifts: list[float], interval: tuple[float, float], verdict: str
 ) -> None:
-    """Both submissions have the same draws, so only the variation of the difference affects the interval."""
+    """Both submissions use the same bootstrap draws, so only the variation of their difference affects the interval."""
     drawn = [0.1, 0.5, 0.6]
     a = report(0.4, drawn, NONE)
     b = report(0.45, [one + shift for one, shift in zip(drawn, shifts, strict=True)], NONE)

@@ -181,12 +181,12 @@ def test_the_mean_leaves_out_classes_without_objects(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "prediction", "false_positives"),
     [
-        (["j,cat,1"], "animal", 1),  # If cats are present, all of their ancestors are present.
-        (["j,cat,1"], "pet", 1),  # Pets are another parent class of cats.
-        (["j,cat,1"], "dog", 0),  # The siblings of cats remain unverified.
-        (["j,animal,0"], "dog", 1),  # If animals are absent, all of their descendants are absent.
-        (["j,animal,0"], "pet", 0),  # Pets are not descendants of animals.
-        (["j,animal,0.7"], "cat", 1),  # Any value other than 1 means that the class is absent.
+        (["j,cat,1"], "animal", 1),  # A label that verifies cats as present also verifies their ancestors.
+        (["j,cat,1"], "pet", 1),  # The class "pet" is another parent of "cat".
+        (["j,cat,1"], "dog", 0),  # A label for cats does not verify sibling classes.
+        (["j,animal,0"], "dog", 1),  # A label that verifies animals as absent also verifies their descendants.
+        (["j,animal,0"], "pet", 0),  # The class "pet" is not a descendant of "animal".
+        (["j,animal,0.7"], "cat", 1),  # Any confidence other than 1 means that the class is absent.
     ],
 )
 def test_labels_also_verify_ancestors_or_descendants(

@@ -32,7 +32,7 @@ def test_a_published_interval_contains_the_exact_one_and_is_at_most_a_tenth_wide
 
 @given(intervals)
 def test_a_published_interval_has_two_digits_of_the_half_width(exact: Interval) -> None:
-    """Intervals that differ only in unpublished digits are equal after rounding."""
+    """Published ends are multiples of the decimal unit of the half-width's second significant digit."""
     half = (Decimal(repr(exact[1])) - Decimal(repr(exact[0]))) / 2
     if half:
         for end in published(exact):
@@ -49,7 +49,7 @@ def test_ends_have_no_more_decimals_than_rounded_scores(exact: Interval, decimal
 @pytest.mark.parametrize(
     ("exact", "shown"),
     [
-        # The binary values of 0.1 and 0.3 are not exact, but these ends are not rounded further.
+        # Although 0.1 and 0.3 are not exact as binary numbers, these ends are not rounded outward again.
         ((0.1, 0.3), (0.1, 0.3)),
         ((0.600124, 0.606131), (0.6001, 0.6062)),
         ((0.98765, 1.0), (0.9876, 1.0)),
@@ -69,7 +69,7 @@ def test_numpy_floats_are_published_like_python_floats() -> None:
 @pytest.mark.parametrize(("half", "decimals"), [(0.4, 0), (0.05, 1), (0.0499, 1), (0.003, 2), (0.0005, 3), (6e-5, 3)])
 def test_the_number_of_decimals_depends_on_the_width(half: float, decimals: int) -> None:
     assert supported_decimals((0.5 - half, 0.5 + half)) == decimals
-    # The formula cannot be compared at exact powers of ten, because logarithms are rounded.
+    # If the width is a power of ten, the formula can be off by one, because logarithms are rounded.
     assert half in (0.05, 0.0005) or decimals == floor(-log10(2 * half))
 
 

@@ -45,7 +45,7 @@ def test_a_truth_without_annotations_leaves_every_metric_undefined(
     synthesize(track, tmp_path / "world", images=3, qualities=[0.5])
     emptied(tmp_path / "world" / "truth", lists_images=lists_images)
     for submission in sorted((tmp_path / "world" / "submissions").iterdir()):
-        # In these cases, every prediction is for an unknown image or query, which is a defect.
+        # In the cases of CLOSED, every prediction is for an unknown image or query, which is a defect.
         if (track, lists_images) in CLOSED:
             with pytest.raises(InvalidSubmission):
                 score(ScoringRequest(track, tmp_path / "world" / "truth", submission))
@@ -82,7 +82,7 @@ def test_the_ceiling_of_an_empty_truth_is_undefined_or_the_truth_is_at_fault(
 def test_a_truth_that_is_rejected_as_its_own_prediction_has_no_ceiling_and_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The truth contains a label of 300 characters, which is longer than submissions allow."""
+    """The truth contains a label of 300 characters, which is too long for a submission."""
     (tmp_path / "image_labels.csv").write_text(f"ImageID,LabelName,Confidence\na,{'x' * 300},1\nb,cat,0\n")
     files = ["--truth", str(tmp_path), "--out", str(tmp_path / "truth.podium")]
     assert main(["prepare", "openimages-classification", *files, "--ceiling", "--json"]) == Exit.DONE

@@ -49,11 +49,11 @@ def class_row(report: Report, label: str) -> dict[str, Any]:
     return next(row for row in report.splits["all"].classes if row["label"] == label)
 
 
-# There is one error of each kind. There are four cats, one hit and four false positives, so AP is 1/4. There is one dog
-# and no hit, so AP is 0. The predictions, in this order, are a hit; a duplicate; a class error, because the object is a
-# dog; a localization error (IoU 0.3); an error in both class and localization; a group-of error, because only two
-# sevenths of the box are inside the group; a background error (IoU 0.01); and a prediction that is ignored, because the
-# truth has no birds.
+# This example has one error of each kind. One of four cats is found, with four false positives, so the AP of cats is
+# 1/4. The only dog is not found, so the AP of dogs is 0. The predictions, in this order, are a hit; a duplicate; a
+# class error, because the object is a dog; a localization error (IoU 0.3); an error in both class and localization; a
+# group-of error, because only two sevenths of the box are inside the group; a background error (IoU 0.01); and a
+# prediction that is ignored, because the truth has no birds.
 BOXES = [f"i,cat,{LEFT},0", f"i,dog,{RIGHT},0", f"j,cat,{WHOLE},0", f"k,cat,{TOP},1", f"l,cat,{WHOLE},0"]
 LABELS = [f"{image},{label},1" for image in "ijkl" for label in ("cat", "dog")]
 PREDICTIONS = [
@@ -67,12 +67,12 @@ PREDICTIONS = [
     f"l,bird,0.99,{WHOLE}",
 ]
 GAINS = {
-    "class": 1 / 2,  # The AP of dogs rises from 0 to 1.
-    "localization": (1 / 4 * 2 / 4) / 2,  # The fourth prediction of cats becomes their second hit.
+    "class": 1 / 2,  # Fixing the class error raises the AP of dogs from 0 to 1.
+    "localization": (1 / 4 * 2 / 4) / 2,  # The fourth prediction of a cat becomes the second hit.
     "both": 0.0,
     "duplicate": 0.0,
     "background": 0.0,
-    "group_of": (1 / 3 - 1 / 4) / 2,  # With three cats instead of four, AP is 1/3.
+    "group_of": (1 / 3 - 1 / 4) / 2,  # With three cats instead of four, the AP of cats is 1/3.
     "missed": (1 / 3 - 1 / 4) / 2,
 }
 
@@ -157,15 +157,16 @@ def test_a_duplicate_on_a_copy_for_an_ancestor_is_not_a_class_error(tmp_path: Pa
 
 
 def test_two_errors_for_one_object_count_as_one_miss(tmp_path: Path) -> None:
-    """If errors were fixed, the more confident of two erroneous detections would match the object.
+    """Two erroneous detections are on the same object.
 
-    The other one would only be removed.
+    If errors were fixed, the more confident detection would match the object, and the other one would be removed.
     """
     predictions = [f"i,dog,0.9,{WHOLE}", "i,cat,0.8,0,1,0,0.4"]
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"j,dog,{WHOLE},0"], ["i,dog,1"], predictions))
     found = table(report, "errors", "kind")
     assert {kind: row["misses"] for kind, row in found.items() if row["misses"]} == {"class": 1, "missed": 1}
-    assert found["class"]["delta_mAP"] == pytest.approx(1 / 2)  # The AP of cats rises from 0 to 1.
+    # Fixing the class error raises the AP of cats from 0 to 1.
+    assert found["class"]["delta_mAP"] == pytest.approx(1 / 2)
     assert found["localization"]["delta_mAP"] == 0.0
 
 
@@ -214,13 +215,13 @@ def test_a_copy_of_a_box_has_the_attributes_of_its_row(tmp_path: Path) -> None:
     assert (row["truths"], row["found"]) == (2, 1)
 
 
-# The mAP for each combination of settings: whether labels are non-exhaustive, whether the hierarchy is used, and the
-# group-of weight. The ordinary cat is found, but the group of cats is not. The only dog is found. None of the three
-# animals is found.
+# Maps settings to the expected mAP. The settings are whether labels are non-exhaustive, whether the hierarchy is used,
+# and the group-of weight. The ordinary cat is found, but the group of cats is not. The only dog is found. None of the
+# three animals is found.
 ABLATION = {
     (True, True, 1): (1 / 2 + 1 + 0) / 3,
     (True, True, 0): (1 + 1 + 0) / 3,
-    (False, True, 1): (1 / 2 + 1 / 2 + 0) / 3,  # Dogs are not verified, so the dog is a false positive.
+    (False, True, 1): (1 / 2 + 1 / 2 + 0) / 3,  # A dog without a verified label is a false positive.
     (False, True, 0): (1 + 1 / 2 + 0) / 3,
     (True, False, 1): (1 / 2 + 1) / 2,
     (True, False, 0): (1 + 1) / 2,
@@ -251,7 +252,10 @@ def test_the_ablation_has_every_combination_of_three_rules(tmp_path: Path) -> No
 
 
 def test_without_hierarchy_a_label_verifies_only_its_own_class(tmp_path: Path) -> None:
-    """Cats are verified in image j, so an animal predicted there is a false positive only if the hierarchy is used."""
+    """Image j has a verified label only for cats.
+
+    A prediction of an animal in this image is a false positive only if the hierarchy is used.
+    """
     predictions = [f"j,animal,0.9,{WHOLE}", f"i,animal,0.8,{WHOLE}"]
     files = written(tmp_path, [f"i,animal,{WHOLE},0"], ["j,cat,1"], predictions, hierarchy=TREE)
     found = ablation(explained(files))

@@ -15,8 +15,8 @@ from evaluator.signature import compose
 from tests.evaluator.test_golden import CASES, SHARED, assert_equal, found
 
 WHOLE, LEFT, RIGHT, TOP = "0,1,0,1", "0,0.5,0,1", "0.5,1,0,1", "0,1,0,0.5"
-# Each case describes image a. In every case, image b has a cat that is detected with confidence 0.5, and image c has no
-# cat but a false positive with confidence 0.6.
+# Each test case defines only image a. In every case, image b has a cat that is detected with confidence 0.5, and image
+# c has no cat but a false positive with confidence 0.6.
 BOXES = [f"b,cat,{WHOLE},0"]
 LABELS = ["b,cat,1", "c,cat,0"]
 PREDICTIONS = [f"b,cat,0.5,{WHOLE}", f"c,cat,0.6,{WHOLE}"]
@@ -41,8 +41,8 @@ def row_of(report: SplitReport, label: str) -> dict[str, Any]:
     return next(row for row in report.classes if row["label"] == label)
 
 
-# Each average precision is written as a sum over the hits. The comments list the outcomes of the predictions in order
-# of descending confidence, and the number of objects that are counted.
+# The expected average precision is written as a sum over the hits. The comments list the outcomes of the predictions in
+# order of descending confidence, and the number of objects that are counted.
 RULES = [
     pytest.param(
         [f"a,cat,{LEFT},0", f"a,cat,{LEFT},0"],
@@ -135,9 +135,9 @@ CLASSES = [
     [f"a,cat,{LEFT},0", f"a,dog,{RIGHT},0", f"b,dog,{WHOLE},0", f"c,cat,{WHOLE},1"],
     [f"{image},{label},1" for image in "abc" for label in ("cat", "dog")],
     [
-        f"a,dog,0.9,{LEFT}",  # The object is a cat.
+        f"a,dog,0.9,{LEFT}",  # The object at this position is a cat.
         f"a,dog,0.8,{RIGHT}",
-        # The image has no cat, and this box does not overlap the dog.
+        # Image b has no cat, and the IoU of this box with the dog is too low.
         "b,cat,0.7,0,0.1,0,0.1",
         f"c,dog,0.6,{LEFT}",  # A group matches only predictions of the same class.
         f"c,cat,0.5,{RIGHT}",
@@ -163,10 +163,9 @@ def test_with_matches_across_classes_the_confusion_matrix_has_all_objects_and_pr
 def test_a_match_across_classes_is_a_false_positive_of_the_objects_class(tmp_path: Path) -> None:
     report = scored(tmp_path, *CLASSES, protocol="fiftyone", classwise=False)
     cat, dog = row_of(report, "cat"), row_of(report, "dog")
-    # Of two objects, only the group is found, with confidence 0.5. There are false positives with confidences 0.9 and
-    # 0.7.
+    # Of the two cats, only the group is found, with confidence 0.5. False positives have confidences of 0.9 and 0.7.
     assert cat["ap"] == pytest.approx(1 / 2 * 1 / 3)
-    # One of two objects is found, with confidence 0.8. There is a false positive with confidence 0.6.
+    # One of the two dogs is found, with confidence 0.8. A false positive has a confidence of 0.6.
     assert dog["ap"] == pytest.approx(1 / 2)
     assert [dog["precision"], dog["recall"]] == pytest.approx([1 / 3, 1 / 2])
 

@@ -1,4 +1,7 @@
-"""The gate passes for a valid truth of every track, and a faulty truth or evaluator fails the corresponding check."""
+"""Tests the gate: checks that a truth and the evaluator must pass before a phase accepts submissions.
+
+A valid truth of every track passes. A faulty truth or evaluator fails the corresponding check.
+"""
 
 from collections.abc import Callable
 from itertools import count
@@ -23,7 +26,7 @@ TrialOf = Callable[..., Trial]
 
 @pytest.fixture
 def trial_of(tmp_path: Path) -> TrialOf:
-    """Return a function that lets `change` modify the truth folder of a track and then prepares a gate trial."""
+    """Return a function that prepares a truth for the gate, after `change` has modified the truth folder."""
 
     def make(track: str = DETECTION, change: Callable[[Path], None] = lambda truth: None, **fields: Any) -> Trial:
         synthesize(track, tmp_path / "made", images=12, seed=5, qualities=(0.6,))

@@ -46,7 +46,7 @@ REAL = [
 
 
 def test_the_golden_folder_is_complete() -> None:
-    """This test is skipped with a message if the folder is missing, so that someone notices the missing comparison."""
+    """If the folder is missing, the test is skipped with a message, so that the missing comparison is noticed."""
     if not CASES:
         pytest.skip(f"NOT RUN: {SHARED / 'golden'} is missing; the numbers of the official tools were not compared")
     cases = [json.loads((SHARED / "golden" / case / "expected.json").read_text()) for case in CASES]
@@ -135,7 +135,7 @@ def test_scores_of_masks_agree_if_groups_have_no_weight() -> None:
     report = score(
         ScoringRequest("openimages-segmentation", folder / "truth", folder / "predictions.csv", parameters=parameters)
     )
-    # The official tool computed this score with a group-of weight of 0.
+    # This is the score that the official tool computes with a group-of weight of 0.
     official = 0.47581293166627486
     assert report.splits["all"].metrics["mAP"] == pytest.approx(official, abs=TOLERANCE)
 

@@ -68,7 +68,7 @@ def test_an_overlap_of_one_half_is_enough(tmp_path: Path, rule: str, box: list[i
 
 
 def test_with_the_rule_merged_the_box_around_all_boxes_is_compared(tmp_path: Path) -> None:
-    # The IoU is 200 / 320 with the box around both boxes, and 100 / 320 with each single box.
+    # The IoU of the prediction is 200 / 320 with the box around both boxes, and 100 / 320 with each single box.
     wide = [0, 0, 20, 16]
     assert scored(tmp_path, [wide], [], [], box_rule="merged").metrics["recall@1"] == 1 / 3
 
@@ -188,7 +188,7 @@ def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
         (PHRASES[0] | {"boxes": []}, "truth_bad_value"),
         (PHRASES[0] | {"boxes": [[1, 2, 3]]}, "truth_bad_value"),
         (PHRASES[0] | {"boxes": [[5, 0, 1, 1]]}, "truth_inverted_box"),
-        (PHRASES[1], "truth_bad_value"),  # The added line repeats a phrase.
+        (PHRASES[1], "truth_bad_value"),  # A phrase may not be repeated.
     ],
 )
 def test_a_faulty_phrase_is_reported_with_its_line(tmp_path: Path, wrong: Any, code: str) -> None:
@@ -229,13 +229,13 @@ def test_a_missing_published_file_is_a_fault(tmp_path: Path, missing: str) -> No
     (folder / missing).unlink()
     with pytest.raises(InvalidTruth) as caught:
         prepare(TRACK, folder, tmp_path / "t.podium")
-    # Without the image list or without any sentence, a folder has neither of the two formats.
+    # A folder without the image list or without any sentence is in neither of the two truth formats.
     assert caught.value.problems[0].code == "truth_missing_file"
 
 
 @pytest.mark.parametrize("box_rule", ["any", "merged"])
 def test_long_and_short_lists_give_the_same_result(box_rule: str, tmp_path: Path) -> None:
-    """A list of more than ``CROWD`` boxes is scored by different code."""
+    """Lists of more than ``CROWD`` predicted boxes are scored by different code than shorter lists."""
     found = [ALL if box_rule == "merged" else RIGHT]
     long = scored(tmp_path, [[90, 90, 99, 99]] * CROWD + found, [], [], box_rule=box_rule)
     short = scored(tmp_path, found, [], [], box_rule=box_rule)

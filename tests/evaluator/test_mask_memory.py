@@ -1,4 +1,4 @@
-"""Masks that need more memory than is available cause a MemoryError, but never crash the process."""
+"""Masks that need more memory than is available cause a MemoryError, but do not crash the process."""
 
 import base64
 import os

@@ -90,7 +90,7 @@ def test_missing_captions_are_listed_by_their_ids(tmp_path: Path) -> None:
 
 
 def test_a_truth_prepared_in_file_order_gives_the_same_output_and_scores(tmp_path: Path) -> None:
-    """Earlier versions of the evaluator kept the order of rows when they prepared a truth."""
+    """Earlier versions of the evaluator did not sort the rows when they prepared a truth."""
     synthesize(RETRIEVAL, tmp_path / "made", images=12, seed=3, qualities=(0.5,))
     prepare(RETRIEVAL, tmp_path / "made" / "truth", tmp_path / "now.podium")
     now = Truth.load(tmp_path / "now.podium")

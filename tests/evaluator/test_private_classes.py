@@ -34,7 +34,7 @@ def phrase(image: str, kind: str) -> str:
 
 
 def gallery(*images: str) -> str:
-    """Return a gallery with one caption for each of the given images, which may be repeated."""
+    """Return a retrieval gallery as JSON, with one caption for each of the given images, which may be repeated."""
     entries = [{"caption_id": caption, "image_id": image} for caption, image in zip("kqzab", images, strict=True)]
     return json.dumps({"images": ["one", "two", "six"], "captions": entries})
 
@@ -59,7 +59,7 @@ def files(track: str, private: str) -> dict[str, str]:
 
 
 def answer(track: str, truth: Path, to: Path) -> Path:
-    """Write a submission with the correct answers, and with predictions of both private classes in the public image."""
+    """Write a submission with the correct answers and, in the public image, predictions of both private classes."""
     ceiling(track, truth, to / "submission")
     extra = {
         "openimages-detection": f"one,dog,0.5,{BOX}\none,cow,0.5,{BOX}\n",
@@ -104,5 +104,5 @@ def test_public_rows_do_not_depend_on_the_class_of_a_private_image(
     assert public[0] == public[1]
     assert public[0][0]["classes"]
     everything = [json.dumps(report.as_dict()["splits"]["all"]["classes"]) for report in reports]
-    # A retrieval submission ranks both images, so the class rows are the same for both truths.
+    # Every retrieval submission ranks both images, so its class rows do not depend on the truth.
     assert track == "flickr30k-retrieval" or lists == LISTS or everything[0] != everything[1]

@@ -1,4 +1,4 @@
-"""In every track, two truths that differ in one fact produce the same output, except for scores."""
+"""In every track, two truths that differ in one fact produce the same output for participants, except for scores."""
 
 import json
 import random
@@ -72,7 +72,7 @@ def label_told(label: str) -> Fact:
 
 
 def of_another_class(*files: str) -> Fact:
-    """Return a function that gives the first object in each of the given files a different class."""
+    """Return a function that changes the class of the first object in each of the given truth files."""
 
     def apply(folder: Path) -> None:
         for file in files:
@@ -108,7 +108,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 
 def private(folder: Path) -> None:
-    """Change the first image from public to private."""
+    """Change the usage of the first image in the truth folder from public to private."""
     line("usage.csv", another(",Public", ",Private"))(folder)
 
 
@@ -130,7 +130,7 @@ def told(track: str, truth: Path, submission: Path, parameters: dict[str, Any]) 
 
 
 def submissions(made: Path, track: str) -> list[Path]:
-    """Return synthesized files, damaged copies of them, and copies in which a label is replaced by an unknown one."""
+    """Return the paths of synthesized submissions, of damaged copies, and of copies with an unknown label."""
     sound = sorted((made / "submissions").iterdir())
     files, chance = list(sound), random.Random(track)
     for number in range(DAMAGED):

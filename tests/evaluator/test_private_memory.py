@@ -25,7 +25,7 @@ LIMIT = 1.05
 def test_the_class_of_a_private_object_does_not_change_peak_memory(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Memory is measured during matching and scoring only, because reading a file does not access any objects.
+    """Memory is measured during matching and scoring only, because reading a submission does not use the objects.
 
     Arrays are processed in smaller batches than usual, because the submission is small.
     """

@@ -20,8 +20,8 @@ UNKNOWN = np.full(1000, np.nan)
 def drawn(rng: Generator, scores: Numbers, *, error: float = 0.01, replicates: int = 199) -> Numbers:
     """Return simulated bootstrap replicates for the given scores.
 
-    A random component that all rows share cancels out in differences. Each row also has an individual random component,
-    with a different variance in each row.
+    All rows share a random component, which cancels out in differences. Each row also has its own random component. The
+    variance of this component differs between rows.
     """
     own = rng.normal(0, error, (len(scores), replicates)) * rng.uniform(0.3, 2, (len(scores), 1))
     return scores[:, None] + rng.normal(0, error, replicates) + own
@@ -47,7 +47,7 @@ def plain(scores: Numbers, replicates: Numbers, top: int, *, row: int | None = N
 
 
 def statistic(scores: Numbers, replicates: Numbers, one: int, other: int) -> tuple[float, Numbers]:
-    """Return the difference of the scores of two rows, and its absolute deviation in each replicate.
+    """Return the score difference between two rows, and its absolute deviation in each replicate.
 
     Both values are in units of the standard error of the difference.
     """
@@ -65,7 +65,7 @@ def test_intervals_equal_those_of_the_simple_implementation(seed: int, rows: int
     scores = np.sort(rng.normal(0.6, rng.choice([0.0, 0.01, 0.1]), rows))[::-1]
     replicates = drawn(rng, scores)
     copies = rng.integers(0, rows - 1, rows // 4)
-    # Some rows are copies of another row, as if a file had been submitted twice.
+    # Some rows are copies of other rows, as if files had been submitted twice.
     scores[copies + 1], replicates[copies + 1] = scores[copies], replicates[copies]
     order = np.argsort(-scores, kind="stable")
     scores, replicates = scores[order], replicates[order]
@@ -93,7 +93,7 @@ def test_scores_that_differ_by_rounding_are_never_distinguished() -> None:
 
 @pytest.mark.parametrize("rounding", [0.0, 1e-16])
 def test_if_the_standard_error_is_0_any_difference_is_significant(rounding: float) -> None:
-    """The differences between rows 1, 2 and 3 are the same in every replicate. Rows 2 and 3 have equal scores."""
+    """The differences between the three rows are the same in every replicate. Rows 2 and 3 have equal scores."""
     common = np.random.default_rng(1).normal(0, 0.01, 199)
     scores = np.array([0.6001, 0.6, 0.6])
     replicates = scores[:, None] + common + np.array([[0.0], [rounding], [0.0]])
@@ -138,7 +138,7 @@ def test_a_leaderboard_of_at_most_one_row_has_exact_ranks(rows: int) -> None:
 
 @pytest.mark.parametrize("top", [1, 40])
 def test_rows_are_not_distinguished_in_the_first_step_if_the_critical_value_is_high(top: int) -> None:
-    """Each row has 5 replicates in which it differs from all others by 10 standard errors of a difference."""
+    """In 5 replicates of each row, the row differs from all others by 10 standard errors of a difference."""
     replicates = np.random.default_rng(1).normal(0, 1e-4, (40, 1000))
     replicates[np.repeat(np.arange(40), 5), np.arange(200)] += 1.0
     error = (replicates[0] - replicates[1]).std(ddof=1)
@@ -160,7 +160,7 @@ def test_the_critical_value_allows_for_the_choice_of_the_first_rows() -> None:
         replicates = scores[:, None] + rng.normal(0, 0.01, (200, 199))
         wrong["chosen"] += top_rank_intervals(scores, replicates, 1) != [(1, 200)]
         wrong["fixed"] += individual_rank_intervals(scores, replicates, [0])[0] != (1, 200)
-    # Of 40 intervals, 2 are expected to be wrong; the probability of 7 or more is 0.4%.
+    # About 2 of 40 intervals are expected to be wrong. The probability of 7 or more is 0.4%.
     assert wrong["chosen"] <= 6
     assert wrong["fixed"] >= 15
 
@@ -184,7 +184,7 @@ def test_individual_intervals_equal_those_of_the_simple_implementation(seed: int
     scores = np.sort(rng.normal(0.6, spread, 70))[::-1]
     replicates = drawn(rng, scores)
     scores[31], replicates[31] = scores[30], replicates[30]
-    scores[1], replicates[1] = scores[0] - 1e-5, replicates[0] - 1e-5  # The standard error of their difference is 0.
+    scores[1], replicates[1] = scores[0] - 1e-5, replicates[0] - 1e-5  # The standard error of this difference is 0.
     replicates, scores = replicates[np.argsort(-scores, kind="stable")], -np.sort(-scores)
     rows = [0, 1, 2, 30, 31, 69]
     expected = [plain(scores, replicates, 70, row=row)[row] for row in rows]
@@ -200,7 +200,10 @@ def test_rows_within_the_margin_are_not_distinguished(margin: float, expected: l
 
 
 def test_the_margin_is_added_to_the_critical_value() -> None:
-    """The rows differ by 6 standard errors: more than the critical value of about 2 plus 3, but less than 2 plus 5."""
+    """Two rows differ by 6 standard errors, and the critical value is about 2 standard errors.
+
+    The rows are distinguished with a margin of 3 standard errors, because 6 > 2 + 3, but not with a margin of 5.
+    """
     replicates = np.random.default_rng(1).normal(0, 1, (2, 999))
     error = (replicates[0] - replicates[1]).std(ddof=1)
     scores = np.array([6 * error, 0.0])

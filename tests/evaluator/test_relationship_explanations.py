@@ -48,13 +48,13 @@ TOLD = [
 ]
 GAINS = {
     "duplicate": 0.0,
-    "localization": (1 / 3) / 2,  # Of two predictions of "on", the more confident one would hit one of three triplets.
+    "localization": (1 / 3) / 2,  # The more confident prediction of "on" would hit one of three triplets.
     "relation": (1 / 3) / 2,  # With the correct relation, the prediction "rides" would hit a triplet of "on".
-    "subject": 0.0,  # A more confident prediction already matches the triplet that would be hit.
+    "subject": 0.0,  # The triplet that would be hit is already matched by a more confident prediction.
     "object": 0.0,
     "several": 0.0,
     "background": 0.0,
-    "missed": 0.0,  # AP remains 0, because none of the remaining triplets is found either.
+    "missed": 0.0,  # The AP of "on" remains 0, because no remaining triplet is found.
 }
 
 

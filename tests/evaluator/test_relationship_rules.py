@@ -37,13 +37,13 @@ PLAYS = f"i,man,guitar,plays,{LEFT},{RIGHT}"
     ("prediction", "relationship", "phrase"),
     [
         (f"i,man,guitar,plays,0.9,{LEFT},{RIGHT}", 1.0, 1.0),
-        # The two boxes are swapped, but the phrase box around them is the same.
+        # The two boxes are swapped, which does not change the phrase box around the pair.
         (f"i,man,guitar,plays,0.9,{RIGHT},{LEFT}", 0.0, 1.0),
         (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.5", 1.0, 1.0),  # An IoU of exactly 1/2 is a match.
         (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),  # An IoU below 1/2 is not a match.
         (f"i,guitar,man,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The labels are in the wrong order.
         (f"i,man,guitar,holds,0.9,{LEFT},{RIGHT}", 0.0, 0.0),
-        (f"j,man,guitar,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The prediction is for a different image.
+        (f"j,man,guitar,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The triplet is in a different image.
         # A box of zero area is never a hit, but the phrase box around the pair can be a hit.
         ("i,man,guitar,plays,0.9,0.2,0.2,0,1,0.5,1,0,1", 0.0, 1.0),
     ],
@@ -65,13 +65,13 @@ def test_overlap_is_measured_in_single_precision(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "first", "second", "kept"),
     [
-        (["i,chair,0"], "man", "chair", True),  # In this case, chairs are verified as absent.
-        # Chairs are verified as present but are in no pair, so they count as absent.
+        (["i,chair,0"], "man", "chair", True),  # A label verifies that image i has no chair.
+        # A label verifies that image i has a chair. No pair in the image contains a chair, so chairs count as absent.
         (["i,chair,1"], "man", "chair", True),
-        (["i,chair,1"], "woman", "chair", True),  # Women are not verified, but chairs count as absent.
-        ([], "man", "woman", False),  # Women are not verified, and no class counts as absent.
+        (["i,chair,1"], "woman", "chair", True),  # No label in image i verifies women, but chairs count as absent.
+        ([], "man", "woman", False),  # No label in image i verifies women, and no class counts as absent.
         ([], "woman", "guitar", False),
-        ([], "man", "man", True),  # Both labels are verified.
+        ([], "man", "man", True),  # Both objects of the pair have a verified class.
     ],
 )
 def test_a_pair_is_scored_if_both_labels_are_verified_or_one_is_absent(

@@ -31,7 +31,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Verify:
 
 @pytest.fixture
 def results(tiny: Tiny, tmp_path: Path, run: Verify) -> dict[str, Any]:
-    """Return the results of a phase with the tiny truth, in which one team has submitted the file ``long``."""
+    """Return the results of a phase in which one team has submitted the file ``long`` of the fixture ``tiny``."""
     (tiny.truth / "salt.txt").write_text(SALT)
     (tiny.truth / "usage.csv").write_text(USAGE)
     files = tmp_path / "files"
@@ -76,7 +76,7 @@ def test_the_truth_and_all_scores_are_checked(results: dict[str, Any], verified:
     assert "sha256 and usage match" in out
     assert "2 entries scored again with identical scores" in out
     assert "no file    public: the team “Gone”\nno file    private: the team “Gone”\n" in out
-    assert verified(results, "--truth", tmp_path / "truth.podium")[0] == 0  # A prepared ground truth.
+    assert verified(results, "--truth", tmp_path / "truth.podium")[0] == 0  # A prepared truth works too.
 
 
 @pytest.mark.parametrize(

@@ -161,17 +161,17 @@ def test_stored_draws_have_a_name_for_each_salt_and_are_private(tmp_path: Path) 
     assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
 
 
-# The attacker in the following tests knows the evaluator's code, one score with its interval, and everything that is
+# The attacker in the following tests has the code of the evaluator, one score with its interval, and everything that is
 # published about a truth.
 
 IMAGES, HITS = 12, 5
 
 
 def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
-    """Return the sets of images that, from an attacker's point of view, may be those with correct answers.
+    """Return the sets of images that an attacker considers to be possible sets of correct answers.
 
-    The attacker knows only the published data. A set is kept if the draws derived from the published sha256 give the
-    reported interval for it.
+    The attacker has only the published data, and derives bootstrap draws from the published sha256. A set is possible
+    if its interval, computed from these draws, is the reported interval.
     """
     draws = Draws(published, 0, 0, IMAGES, REPLICATES)
     weights = np.concatenate([draws.block(number) for number in range(draws.blocks)], axis=1)[:, :REPLICATES]
@@ -189,7 +189,7 @@ def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
 
 
 def attacked(tmp_path: Path, salts: list[str]) -> Iterator[tuple[bool, int]]:
-    """Yield, for each salt, whether an attacker's candidates include the correct answers, and how many they are."""
+    """Yield, for each salt, whether the correct answers are among an attacker's candidates, and their number."""
     chance = np.random.default_rng(5)
     for number, salt in enumerate(salts):
         hits = tuple(sorted(chance.choice(IMAGES, HITS, replace=False).tolist()))
@@ -216,8 +216,8 @@ def test_an_interval_of_a_salted_truth_reveals_nothing_about_the_answers(tmp_pat
 def possible_split_seeds(truth: Path, tmp_path: Path) -> list[int]:
     """Return the split seeds that an attacker without the salt cannot rule out.
 
-    The attacker knows which answers in three submitted files are correct, and keeps every seed whose unsalted split
-    results in the three public scores.
+    The attacker has submitted three files and can tell which of their answers are correct. A seed is possible if the
+    unsalted split with this seed results in the three public scores.
     """
     images, share, chance = names(60), 0.3, np.random.default_rng(1)
     files = [sorted(chance.choice(60, 15, replace=False).tolist()) for _ in range(3)]
@@ -255,6 +255,6 @@ def test_the_published_sha256_of_a_salted_truth_confirms_no_guess(tmp_path: Path
     published = TruthFolder(answers(tmp_path / "truth", 3, SALT), TRACKS[OBJECTNET]).sha256
     guess = answers(tmp_path / "guess", 3)
     assert TruthFolder(guess, TRACKS[OBJECTNET]).sha256 != published
-    # After the salt has been published, anyone can verify the sha256.
+    # Anyone who has the salt can compute the published sha256 from the annotations.
     (guess / "salt.txt").write_text(f"{SALT}\n")
     assert TruthFolder(guess, TRACKS[OBJECTNET]).sha256 == published

@@ -131,7 +131,7 @@ def test_a_mask_belongs_to_the_box_with_equal_coordinates(tmp_path: Path) -> Non
     (folder / "boxes.csv").write_text(f"{BOXES}\ni,cat,0.0,0.50,0,1.0,0\ni,cat,0,0.5,0,1,0\n")
     path = submission(tmp_path, [f"i,4,4,cat,0.9,{mask(LEFT)}"])
     (row,) = score(ScoringRequest(TRACK, folder, path)).splits["all"].classes
-    assert (row["ap"], row["truths"]) == (1.0, 1.0)  # The mask belongs to one of two equal boxes.
+    assert (row["ap"], row["truths"]) == (1.0, 1.0)  # The mask is assigned to one of two equal boxes.
 
 
 def test_a_mask_without_a_box_is_an_object_but_an_empty_mask_is_not(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def compressed(lengths: list[int]) -> bytes:
     "lengths", [[0, 16], [0, 6, 0, 10], [0, 6, 0, 0, 0, 10], [0, 0, 0, 16, 0], [4, 0, 0, 4, 0, 4, 4], [16, 0]]
 )
 def test_empty_runs_do_not_change_the_score(tmp_path: Path, lengths: list[int]) -> None:
-    """Other tools may write empty runs. These must not end the comparison of two masks too early."""
+    """Other tools may write empty runs, which must not end the comparison of two masks too early."""
     pixels = np.repeat(np.arange(len(lengths)) % 2, lengths).astype(np.uint8).reshape(4, 4).T
     ways = packed(compressed(lengths)), text(pixels)
     reports = set()
@@ -272,7 +272,7 @@ def by_bitmaps(
     return average_precision(values[:, 0], values[:, 1], truths), len(entries), sum(hit for _, hit in entries)
 
 
-side = 8  # The side is a power of two, so that coordinates divided by it are exact binary numbers.
+side = 8  # Because the side is a power of two, normalized coordinates are exact binary numbers.
 edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     lambda t: (t[0], min(t[0] + t[1], side), t[2], min(t[2] + t[3], side))
 )
@@ -285,7 +285,7 @@ edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     chance=st.randoms(use_true_random=False),
 )
 def test_scores_agree_with_bitmaps(tmp_path: Path, objects: list[Any], found: list[Any], chance: Any) -> None:
-    confidences = chance.sample(range(1, 100), len(found))  # The order of ties is not defined in the official code.
+    confidences = chance.sample(range(1, 100), len(found))  # The official code does not define the order of ties.
     pairs = [(confidence / 100, each) for confidence, each in zip(confidences, found, strict=True)]
     folder = truth(tmp_path, [])
     rows = [(f"i,cat,{box(where, side)},{int(group)}", where, masked) for where, group, masked in objects]

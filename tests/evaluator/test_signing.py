@@ -31,7 +31,7 @@ def accepted(content: bytes, *keys: str) -> bool:
 
 def test_the_bytes_of_a_signed_file_never_change() -> None:
     earlier = document()
-    del earlier["unfinished"]  # Results of earlier versions did not have this member.
+    del earlier["unfinished"]  # Results of earlier versions do not contain this key.
     assert hashlib.sha256(sign(earlier, SEED)).hexdigest() == GOLDEN
     assert SIGNED.splitlines()[0].startswith(b'{"ed25519":"')
     assert b'"score":0.30000000000000004,\n' in SIGNED
@@ -39,7 +39,7 @@ def test_the_bytes_of_a_signed_file_never_change() -> None:
 
 
 def test_the_signature_is_ed25519_of_the_canonical_bytes() -> None:
-    # The second test vector of RFC 8032 signs one byte. Its public key is known.
+    # This is the public key in the second test vector of RFC 8032.
     assert public_key(OTHER_SEED) == "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c"
     assert accepted(SIGNED, public_key(SEED))
 

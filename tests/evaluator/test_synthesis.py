@@ -16,8 +16,8 @@ from evaluator.synthesis.boxes import boxes_within, clipped, jittered, random_bo
 from evaluator.synthesis.random_stream import MILLION, RandomStream
 from evaluator.synthesis.text_columns import decimals, prediction_strings
 
-# Digests of synthesized challenges with 20 images and the default seeds. If one of them changes, the sha256 of the
-# truth in the demo changes too.
+# Maps tracks to the digests of synthesized challenges with 20 images and the default seeds. If a digest changes, the
+# sha256 of the truth in the demo changes too.
 DIGESTS = {
     "openimages-detection": "a3b1a81c6aead2ed",
     "openimages-relationships": "3bcadfbef6415271",
@@ -109,7 +109,7 @@ def test_a_different_seed_gives_a_different_truth(track: str, tmp_path: Path) ->
     synthesize(track, tmp_path / "a", images=5)
     synthesize(track, tmp_path / "b", images=5, seed=1)
     one, other = (set((tmp_path / name / "truth" / "images.csv").read_text().split()) for name in "ab")
-    assert len(one & other) == 1  # The files have only the header line in common.
+    assert len(one & other) == 1  # The two image lists have only the header line in common.
 
 
 @pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if not synthesizer_of(track).single_scene])
@@ -146,7 +146,7 @@ def test_detection_has_groups_negative_labels_empty_images_and_unverified_classe
     seen = {(row[0], row[1]) for row in boxes}
     denied = {(row[0], row[1]) for row in labels if row[2] == "0"}
     assert not seen & denied
-    assert seen - {(row[0], row[1]) for row in labels}  # Some boxes are of a class that is not verified.
+    assert seen - {(row[0], row[1]) for row in labels}  # Some boxes have a class without a verified label.
 
 
 def test_every_class_is_in_the_hierarchy_once_or_twice(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ from evaluator.catalog import TRACKS
 from evaluator.catalog.truth_examples import EXAMPLES
 from evaluator.scoring import prepare
 
-# There are no examples of these files, because a salt must be secret, and the others are published annotations in
-# external formats.
+# These files have no example: a salt must be secret, and the other files are published annotations in external formats.
 WITHOUT_EXAMPLE = {"salt.txt", "Sentences/", "Annotations/", "split.txt"}
 
 

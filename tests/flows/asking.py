@@ -13,13 +13,13 @@ BYTES = {**TUS, "Content-Type": "application/offset+octet-stream"}
 JSON = {"Content-Type": "application/json"}
 LOCATION = re.compile(rb"^Location: https?://[^/]+(\S+)$", re.MULTILINE)
 WRITING = ("POST", "PUT", "PATCH", "DELETE")
-# These requests are not sent, because they would end the session, token or membership of a visitor, or stop
-# submissions that the search expects.
+# Requests to these URLs are not sent. They would end the session, token or membership of a visitor, or cancel
+# submissions that the tests expect.
 NOT_SENT = re.compile("logout|leave|cancel|admin/|me/token|revoke|sign-out")
 
 
 class Recorder:
-    """Sends requests as one visitor, and keeps the responses."""
+    """A client that sends requests as one visitor and keeps the responses."""
 
     def __init__(self, visitor: Visitor) -> None:
         self.visitor = visitor
@@ -59,7 +59,7 @@ def upload_in_parts(owner: Visitor, other: Visitor, slug: str, content: str) -> 
     own.ask("PATCH", path, content[half:], expected=204, **BYTES, **end)
     own.ask("GET", path, expected=200)
     own.ask("PATCH", path, expected=204, **BYTES, **start)
-    # This file is a duplicate.
+    # The request is refused with 409, because the same file was already uploaded above.
     own.ask("PATCH", own.begin_upload(phase, content), content, expected=409, **BYTES, **start)
     path = own.begin_upload(phase, content)
     own.ask("PATCH", path, content[:half], expected=204, **BYTES, **start)
@@ -69,7 +69,7 @@ def upload_in_parts(owner: Visitor, other: Visitor, slug: str, content: str) -> 
 
 
 def log_in_program(visitor: Visitor) -> list[Output]:
-    """Log in a program with a device code that the visitor approves, and request the token twice."""
+    """Log in a program with a device code, approve the code as the visitor, and request the token twice."""
     program, person = Recorder(Visitor(visitor.service, "program")), Recorder(visitor)
     about = json.dumps({"name": "a program", "scope": "submit"})
     answer = json.loads(program.ask("POST", "/api/v1/device/code", about, expected=200, **JSON).partition(b"\n\n")[2])

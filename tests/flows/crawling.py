@@ -26,7 +26,7 @@ ENCODED = re.compile(rb"[\w+/-]{24,}={0,2}")
 RUN = re.compile(r"[\w+/=]{9,}")
 URLSAFE = bytes.maketrans(b"+/", b"-_")
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
-KEY = 9  # A planted value has at least this number of characters.
+KEY = 9  # Every planted value has at least KEY characters.
 DOT = re.compile(r"(?<=\d)\.(?=\d)")
 ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
@@ -41,9 +41,9 @@ class Output:
 
     @property
     def may_name_classes(self) -> bool:
-        """Whether this output may contain the class names of `classes.csv`.
+        """Whether this output may contain the class names in `classes.csv`.
 
-        Organizers may see these names, and check kits contain them.
+        Organizers may see these names, and check kits (files for local checks) contain them.
         """
         return self.organizer or bool(re.search(r"/kit(\?|$)", self.place))
 
@@ -81,16 +81,16 @@ class Visitor:
         return self
 
     def confirm(self, password: str) -> None:
-        """Enter the password again, so that the export of the person's data can be downloaded for some minutes."""
+        """Enter the password again. For some minutes afterwards, the export of personal data can be downloaded."""
         self.ask("GET", "/accounts/again")
         form = {"csrfmiddlewaretoken": self.cookies["csrftoken"], "password": password}
         status, answer = self.ask("POST", "/accounts/again", urlencode(form), **FORM)
         assert status == 302, answer
 
     def crawl(self, seeds: Iterable[str]) -> Iterator[Output]:
-        """Visit the given URLs and all pages that are linked from them, and yield their contents.
+        """Visit the given URLs and, recursively, all linked pages, and yield their contents.
 
-        Each page is visited with only a few query strings.
+        Each page is visited with only a few different query strings.
         """
         waiting, seen, asked = deque(seeds), set[str](), Counter[str]()
         while waiting:
@@ -125,7 +125,7 @@ def files(service: Running) -> Iterator[Output]:
 
 
 class Search:
-    """Finds planted values in outputs. Outputs with identical contents are searched only once."""
+    """A search for planted values in outputs. Outputs with identical contents are searched only once."""
 
     def __init__(self, planted: Planted) -> None:
         self.planted = planted
@@ -136,7 +136,7 @@ class Search:
             self.starts.setdefault(value.casefold()[:KEY], set()).add(value)
 
     def leaks(self, outputs: Iterable[Output]) -> dict[str, set[str]]:
-        """Return the planted values that somebody without permission received, keyed by the output's URL or path."""
+        """Return the planted values that outputs must not contain, keyed by the URL or path of the output."""
         found = {one.place: self.values_in(one) for one in outputs}
         return {place: values for place, values in found.items() if values}
 
@@ -157,7 +157,7 @@ class Search:
                         yield value
 
     def facts(self, text: str) -> Iterator[str]:
-        """Yield the facts about images that a string reveals: the name of an image next to its usage or class."""
+        """Yield the facts about images that a string reveals, that is, image names next to their usage or class."""
         for image, facts in self.planted.facts.items():
             if image in text:
                 words = "|".join(re.escape(fact.casefold()) for fact in facts)

@@ -10,7 +10,7 @@ PIECE = 2**16
 
 
 class Cutter:
-    """Forwards connections to a port, and closes one whenever the total bytes sent by clients reach a given number.
+    """A proxy that closes a connection whenever the total number of bytes from clients reaches a given number.
 
     After `hold_at` bytes from clients, nothing is forwarded until `released` is set.
     """
@@ -58,7 +58,7 @@ class Cutter:
 
 @contextmanager
 def cutting(target: int, *cuts: int, hold_at: float = inf) -> Iterator[Cutter]:
-    """Run a proxy for a port that cuts a connection whenever the number of bytes sent reaches one of ``cuts``."""
+    """Run a proxy that cuts a connection whenever the number of bytes from clients reaches one of ``cuts``."""
     cutter = Cutter(target, sorted(cuts), hold_at)
     thread = threading.Thread(target=cutter.serve, daemon=True)
     thread.start()

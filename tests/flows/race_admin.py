@@ -58,7 +58,7 @@ def wait_for_lock() -> None:
     until = time.monotonic() + 60
     while time.monotonic() < until:
         with connection.cursor() as cursor:
-            # Without this statement, PostgreSQL returns the same statistics for a whole transaction.
+            # Without this statement, PostgreSQL would return the same statistics during the whole transaction.
             cursor.execute("SELECT pg_stat_clear_snapshot()")
             cursor.execute(WAITING)
             if cursor.fetchone()[0]:

@@ -34,7 +34,7 @@ def main() -> None:
     call_command("migrate", verbosity=0)
     queue.enqueue = nothing
     history = History(SEED)
-    # Unlike an upload, `History` creates submissions without taking locks.
+    # `History` creates submissions without the locks of an upload, so merges and deletions of accounts are left out.
     history.merge = history.delete_account = history.compare
     connection.close()
     answers = at_once(WRITERS, lambda number: write(history))

@@ -106,7 +106,7 @@ def claimed(submission: Submission) -> Submission:
 
 
 def end(submission: Submission, *, reject: bool) -> str:
-    """Reject or score a submission, as a worker does. This must not raise an error, before or after the import."""
+    """Reject or score a submission, as a worker does. Neither may raise an error, before or after the import."""
     if reject:
         lifecycle.reject(submission, findings=FINDINGS)
     else:
@@ -117,7 +117,7 @@ def end(submission: Submission, *, reject: bool) -> str:
 
 
 def cancel(submission: Submission, user: User) -> str:
-    with suppress(Refused):  # The request is refused if the import has already removed the submission.
+    with suppress(Refused):  # The import may already have removed the submission.
         lifecycle.cancel(submission=submission, by=user)
     return "cancelled"
 

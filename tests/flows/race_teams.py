@@ -1,5 +1,7 @@
-"""A program for test_teams.py: people accept invitations and confirm merges at the same time, and the results are
-printed."""
+"""A program for test_teams.py: people accept invitations and confirm merges at the same time.
+
+The program prints the results.
+"""
 
 import json
 from collections import Counter
@@ -53,8 +55,10 @@ def main() -> None:
 
 
 def merges_at_once(challenge: Challenge) -> dict[str, object]:
-    """Confirm merges in a ring of teams at the same time, while one captain leaves. Return the resulting sizes of the
-    teams."""
+    """Confirm merges in a ring of teams at the same time, while one captain leaves.
+
+    Return the outcome of each request, the size of the largest team, and the numbers of captains per team.
+    """
     ring = [founded(challenge, f"ring{number}") for number in range(4)]
     pairs = [(ring[number], ring[(number + 1) % len(ring)]) for number in range(len(ring))]
     proposals = [merging.propose(team=team, other=other, by=by) for (team, by), (other, _) in pairs]

@@ -24,7 +24,7 @@ import psycopg
 from django.conf import settings
 
 ENOUGH_SECONDS = 40.0
-START_SECONDS = 120.0  # A service that is not ready after 60 s stops with a message. Tests wait longer than that.
+START_SECONDS = 120.0  # Longer than 60 s, after which a service stops with a message if it is not ready.
 TRIES = 20
 PORTS = range(20_000, 32_000)
 NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "PODIUM_URL")
@@ -127,7 +127,7 @@ class Running:
         return found
 
     def freeze(self, words: str = "celery -A") -> list[int]:
-        """Freeze the processes whose command line contains `words`, while none of them holds the write lock."""
+        """Freeze the processes whose command line contains `words`, while none of them locks the database."""
         for _ in range(TRIES):
             frozen = self.signal_all(words, signal.SIGSTOP)
             if self.can_be_written():
@@ -221,9 +221,7 @@ class Running:
         return int(self.rows(query, identifier.replace("-", ""))[0][0])
 
     def frozen_while_scoring(self, content: bytes) -> str:
-        """Upload files until the pool processes are frozen while they score one, and return the id of that
-        submission.
-        """
+        """Upload files until a submission is running while all pool processes are frozen, and return its id."""
         for _ in range(TRIES):
             identifier = self.submit(content)
             wait_for(partial(self.has_begun, identifier), every=0.002)

@@ -42,7 +42,7 @@ def make_bundle(folder: Path, *, images: int) -> Path:
 
 
 def open_challenge(service: Running, bundle: Path, *people: str) -> None:
-    """Import the bundle and make the given users join. The service object sends requests as the first user."""
+    """Import the bundle and add the given users to the challenge. `service` then sends requests as the first user."""
     imported = service.run("manage.py", "import_challenge", str(bundle))
     assert imported.returncode == 0, imported.stdout + imported.stderr
     joined = service.run("-c", JOIN, *people)

@@ -39,7 +39,7 @@ Phase.objects.update(closes_at=datetime.now(UTC) - timedelta(seconds=5))
 
 
 class Client:
-    """The command line of one user on one machine."""
+    """The `podium` client of one user, with its own configuration folder."""
 
     def __init__(self, home: Path, service: Running, *, token: str = "", port: int = 0) -> None:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PODIUM_")}
@@ -72,7 +72,7 @@ def ada(service: Running, tmp_path: Path) -> Client:
 
 
 def fresh(predictions: Path, folder: Path) -> Path:
-    """Write a copy of the predictions with different bytes, so that the server does not know the file yet."""
+    """Write a copy of the predictions in random order, so that the server does not refuse the file as a duplicate."""
     lines = (predictions / "predictions.csv").read_text().splitlines()
     header, rows = lines[0], lines[1:]
     random.shuffle(rows)
@@ -160,7 +160,7 @@ def test_despite_three_cut_connections_there_is_one_submission_with_the_same_byt
         code, said, errors = client.run("submit", "flows", "-f", str(file), "--json")
         # Exit code 2 means that the file was already rejected.
         assert (code in (0, 2), cutter.done) == (True, 3), errors
-    assert cutter.sent < 50 * MIB + 3 * 5 * MIB  # After each cut, at most one part is sent again.
+    assert cutter.sent < 50 * MIB + 3 * 5 * MIB  # After each of the three cuts, at most one part is sent again.
     assert service.count("submissions_submission") == before + 1
     assert json.loads(said)["sha256"] == sha256(content).hexdigest()
     assert not list((tmp_path / "config" / "podium" / "uploads").iterdir())

@@ -51,13 +51,13 @@ QUESTIONS = ("", "?split=all", "?split=private&format=csv")
 
 
 class Run:
-    """A service in which every possible outcome of scoring has occurred, and the users of the service."""
+    """A service in which submissions have had every possible outcome, and the users of this service."""
 
     def __init__(self, service: Running, planted: Planted) -> None:
         self.service, self.planted = service, planted
         self.visitors = [Visitor(service, "nobody")]
         self.outputs: list[Output] = []
-        self.uploads: dict[str, set[bytes]] = {"ada": set(), "rival": set()}  # The uploaded files of each team.
+        self.uploads: dict[str, set[bytes]] = {"ada": set(), "rival": set()}  # Maps teams to their uploaded files.
         self.downloads = 0
 
     def add_people(self) -> None:
@@ -112,9 +112,9 @@ class Run:
         submissions = [str(row[0]) for row in self.service.rows("SELECT id FROM submissions_submission")][::every]
         for route in (route for route, methods in TABLE.items() if "GET" in methods and "(?P" not in route):
             if route.startswith("admin/") and "<" in route:
-                continue  # The crawl reaches these pages through links in lists.
+                continue  # The crawl finds these pages by following links in lists.
             if route == "accounts/data/export":
-                # `exported` reads this export without the uploaded files, which were made from the ground truth.
+                # The method `exported` downloads this export and removes uploads, which were made from a ground truth.
                 continue
             phased = "phases" in route or not route.startswith("api/")
             for phase in TRACKS if phased and "<slug" in route else [""]:
@@ -236,7 +236,7 @@ def test_no_output_contains_a_part_of_a_truth(run: Run) -> None:
     statuses = run.service.statuses()
     assert statuses["scored"] >= 2 * len(TRACKS)
     assert statuses["rejected"] > 5 * len(TRACKS)
-    assert statuses["queued"] >= 2  # Submissions wait until the damaged files are restored.
+    assert statuses["queued"] >= 2  # These submissions wait until damaged files are restored.
     assert len(run.planted.hidden) > 1000
     outputs = list(run.crawl())
     assert len(outputs) > 2000

@@ -33,7 +33,10 @@ def own_redis(folder: Path) -> Iterator[str]:
 
 
 class Hosts:
-    """Hosts that share a database, a broker, secret keys and the stored files, and run one part each."""
+    """Simulated hosts, each of which runs one part of a service.
+
+    The hosts share a database, a broker, secret keys and the stored files.
+    """
 
     def __init__(self, folder: Path, **shared: object) -> None:
         self.folder, self.shared = folder, shared

@@ -19,7 +19,7 @@ from tests.flows.taking_part import open_challenge
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
 EACH = 5
-# No row has any of these ids, so the worker has nothing to do when it receives a message with one of them.
+# This program sends messages with ids that no row has, so the worker has nothing to do when it receives them.
 SEND = f"""
 import django; django.setup()
 from uuid import UUID
@@ -45,7 +45,7 @@ def test_queued_submissions_are_scored_before_queued_reruns(start: Start) -> Non
     service.worker()
     service.freeze()
     sent = service.run("-c", SEND)
-    # The frozen worker was already waiting for a message, so it may have received the first one.
+    # The frozen worker was already waiting for a message, so the broker may have delivered the first message to it.
     assert sent.stdout.split() in ([str(EACH), str(EACH)], [str(EACH + 1), str(EACH)]), sent.stderr
     service.signal_all("celery -A worker", signal.SIGCONT)
     wait_for(lambda: len(taken(service)) == 1 + 2 * EACH)

@@ -29,7 +29,7 @@ def path_without_redis(folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Run one service for all tests that do not change its state."""
+    """Run one service for all tests that do not change the state of the service."""
     home = tmp_path_factory.mktemp("running") / "home"
     home.mkdir()
     service = Running(home).start()
@@ -60,7 +60,7 @@ def test_a_long_path_gets_a_short_socket_that_is_cleaned_up(start: Start, tmp_pa
     socket = Path(json.loads((service.home / "runtime.json").read_text())["redis_url"].removeprefix("unix://"))
     assert socket.is_relative_to(tempfile.gettempdir())
     assert socket.parent.stat().st_mode & 0o777 == 0o700
-    service.send(signal.SIGHUP)  # This signal is sent when a terminal is closed.
+    service.send(signal.SIGHUP)  # A process receives SIGHUP when its terminal is closed.
     assert (service.process.returncode, service.processes(), socket.parent.exists()) == (0, [], False)
 
 

@@ -8,13 +8,14 @@ PHASE = ORGANIZED + "/phases/<slug:phase>"
 PHASE_PAGES = ("", "/live", "/unusual", "/submissions", "/submissions.csv", "/truths/<int:version>")
 REQUEUE = ("submissions/requeue", "submissions/<uuid:pk>/requeue")
 CONSOLE: dict[str, Methods] = {
-    # Whoever owns or edits a challenge may import more challenges. The submitted form has no file.
+    # Staff, and owners and editors of any challenge, may import challenges. The status is 422 without a file.
     "organize/import": {
         "GET": who(403, nobody=302, editors=200, foreign=200),
         "POST": who(403, nobody=302, editors=422, foreign=422),
     },
     "organize/": {"GET": who(403, nobody=302, organizers=200, foreign=200)},
-    # The requests contain neither a version nor a file, and no rescoring has been started. The submission is scored.
+    # These requests are refused or do nothing: the submission is already scored, no rescoring has been started, and the
+    # forms contain neither a version nor a file.
     **{
         f"{PHASE}/{action}": {"POST": who(403, nobody=302, editors=status)}
         for status, actions in ((302, REQUEUE), (404, ("apply", "discard")), (422, ("truth", "rescore")))
@@ -24,7 +25,7 @@ CONSOLE: dict[str, Methods] = {
         f"{ORGANIZED}{page}": {"GET": who(403, nobody=302, organizers=200)}
         for page in ("", *(f"/phases/<slug:phase>{one}" for one in PHASE_PAGES))
     },
-    # The submitted form is empty. Whoever owns or edits a challenge may create more challenges.
+    # Staff, and owners and editors of any challenge, may create challenges. The status is 422 for an empty form.
     "organize/new": {
         "GET": who(403, nobody=302, editors=200, foreign=200),
         "POST": who(403, nobody=302, editors=422, foreign=422),
@@ -33,35 +34,35 @@ CONSOLE: dict[str, Methods] = {
         page: {"GET": who(403, nobody=302, editors=200), "POST": who(403, nobody=302, editors=422)}
         for page in (ORGANIZED + "/new-phase", PHASE + "/clone")
     },
-    ORGANIZED + "/publish": {"POST": who(403, nobody=302, editors=422)},  # The challenge is not a draft.
-    # The forms have no short name.
+    ORGANIZED + "/publish": {"POST": who(403, nobody=302, editors=422)},  # Only a draft can be published.
+    # Owners must type a short name to confirm these actions. Without this name, the status is 422.
     PHASE + "/reveal": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, owners=422)},
     ORGANIZED + "/archive": {"GET": who(403, nobody=302, owners=200), "POST": who(403, nobody=302, owners=422)},
-    # Somebody has joined this challenge.
+    # A challenge that somebody has joined cannot be deleted.
     ORGANIZED + "/delete": {"GET": who(403, nobody=302, owners=200), "POST": who(403, nobody=302, owners=409)},
     "organize/preview": {"POST": who(403, nobody=302, organizers=200, foreign=200)},
-    # The forms are empty.
+    # Empty forms that edit a challenge or a phase are refused with 422.
     **{
         page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
         for page in (ORGANIZED + "/edit", PHASE + "/edit")
     },
     PHASE + "/live/panel": {"GET": who(403, nobody=401, organizers=200)},
-    # The forms are empty.
+    # Empty forms that pause a phase or change its rules for one team are refused with 422.
     **{
         PHASE + page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
         for page in ("/intake", "/teams/<int:team>")
     },
     PHASE + "/preview": {"GET": who(403, nobody=302, organizers=404)},
-    # The stored ground truth of this challenge is an empty file.
+    # The export is refused with 422, because the stored ground truth of this challenge is an empty file.
     ORGANIZED + "/export": {"POST": who(403, nobody=302, editors=422)},
     ORGANIZERS: {
         "GET": who(403, nobody=302, organizers=200),
         "POST": who(403, nobody=302, owners=302),
     },
-    # The forms are empty. In these URLs, the parameter `organizer` is the user with the role "editor".
+    # Empty forms are refused with 422. In these URLs, the parameter `organizer` is the user with the role "editor".
     ORGANIZERS + "/add": {"POST": who(403, nobody=302, owners=422)},
     ORGANIZERS + "/<int:organizer>/role": {"POST": who(403, nobody=302, owners=422)},
-    # The user with the role "rival" has an offer to become an organizer. The submitted form declines it.
+    # The user with the role "rival" has an offer to become an organizer. The POST request declines the offer.
     ORGANIZERS + "/offer": {"GET": who(404, nobody=302, rival=200), "POST": who(404, nobody=302, rival=302)},
     ORGANIZERS + "/offers/<int:offer>/withdraw": {"POST": who(403, nobody=302, owners=302)},
     ORGANIZERS + "/<int:organizer>/remove": {"POST": who(403, nobody=302, owners=302)},

@@ -15,14 +15,14 @@ ROLES = (
 )
 GROUPS = {
     **{role: (role,) for role in ROLES},
-    "team": ("member", "mate"),  # Users with these roles belong to the team of the submission.
-    "teams": ("member", "mate", "rival"),  # Users with these roles take part in the challenge.
-    # The user with the role "organizer" is an owner. The one with the role "foreign" owns another challenge, and has no
-    # rights in this one.
+    "team": ("member", "mate"),  # These users belong to the team that made the submission.
+    "teams": ("member", "mate", "rival"),  # These users take part in the challenge.
+    # The user with the role "organizer" owns the challenge. The user with the role "foreign" is not in this group,
+    # because that user owns a different challenge and has no rights in this one.
     "organizers": ("organizer", "editor", "viewer", "staff", "superuser"),
     "editors": ("organizer", "editor", "staff", "superuser"),
     "owners": ("organizer", "staff", "superuser"),
-    "employees": ("staff", "superuser"),  # The role "staff" has no permissions in the admin.
+    "employees": ("staff", "superuser"),  # Users with the role "staff" have no permissions in the admin.
 }
 Answers = dict[str, int]
 Methods = dict[str, Answers]
@@ -42,13 +42,16 @@ OTHERS = ("PUT", "PATCH", "DELETE")
 
 
 def door(staff: int, superuser: int | None = None) -> Methods:
-    """Return the expected statuses of an admin page. Users who are not staff are redirected to the login page."""
+    """Return the expected statuses of an admin page.
+
+    Users who are not staff are redirected to the login page.
+    """
     answers = who(302, staff=staff, superuser=staff if superuser is None else superuser)
     return dict.fromkeys(("GET", "POST", "PUT", "PATCH", "DELETE"), answers)
 
 
 def model(name: str, *, add: int = 403, change: int = 403) -> dict[str, Methods]:
-    """Return the expected statuses of a model's admin pages: superusers may read, other staff are refused."""
+    """Return the expected HTTP statuses of a model's admin pages, which superusers may read and other staff may not."""
     read = door(403, 200)
     return {
         f"admin/{name}/": read,

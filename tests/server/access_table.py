@@ -15,7 +15,7 @@ PAGES: dict[str, Methods] = {
     "livez": {"GET": who(200)},
     "healthz": {"GET": who(200)},
     "readyz": {"GET": who(200)},
-    "metrics": {"GET": who(404)},  # By default, nobody may read them.
+    "metrics": {"GET": who(404)},  # By default, nobody may read the metrics.
     "status": {"GET": who(200)},
     "status.json": {"GET": who(200)},
     "": {"GET": who(200)},
@@ -33,9 +33,9 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "changes": {"GET": who(200)},
     CHALLENGE + "rules": {"GET": who(200)},
     CHALLENGE + "join": {"POST": who(302, organizers=403)},
-    CHALLENGE + "announcements": {"GET": who(200), "POST": who(403, editors=422)},  # The form is empty.
+    CHALLENGE + "announcements": {"GET": who(200), "POST": who(403, editors=422)},  # An empty form is refused.
     CHALLENGE + "team": {"GET": who(200, nobody=302, organizers=403)},
-    # The captains are the users with the roles "member" and "rival". The submitted forms of these routes are empty.
+    # The captains are the users with the roles "member" and "rival". The forms in these requests are empty.
     CHALLENGE + "team/rename": {"POST": who(403, nobody=302, member=422, rival=422)},
     CHALLENGE + "team/profile": {"POST": who(403, nobody=302, member=302, rival=302)},
     CHALLENGE + "team/shown": {"POST": who(403, nobody=302, teams=302)},
@@ -46,7 +46,7 @@ PAGES: dict[str, Methods] = {
     # In the next two URLs, the parameter `member` is the user with the role "mate".
     CHALLENGE + "team/members/<int:member>/remove": {
         "GET": who(403, nobody=302, member=200, rival=404),
-        "POST": who(403, nobody=302, member=409, rival=404),  # The team has submitted.
+        "POST": who(403, nobody=302, member=409, rival=404),  # Nobody can be removed from a team that has submitted.
     },
     CHALLENGE + "team/members/<int:member>/captain": {
         "GET": who(403, nobody=302, member=200, rival=404),
@@ -63,17 +63,17 @@ PAGES: dict[str, Methods] = {
         "GET": who(403, nobody=302, member=200, rival=200),
         "POST": who(403, nobody=302, member=302, rival=302),
     },
-    # The user with the role "stranger" is invited by the team of the user with the role "member".
+    # The team of the user with the role "member" has invited the user with the role "stranger".
     CHALLENGE + "invitations/<int:invitation>": {
         "GET": who(404, nobody=302, stranger=200, member=302),
         "POST": who(404, nobody=302, stranger=302, member=302),
     },
     CHALLENGE + "teams/<int:team>": {"GET": who(200)},
-    "invitation": {"GET": who(404), "POST": who(404)},  # There is no cookie with a token.
+    "invitation": {"GET": who(404), "POST": who(404)},  # Without a cookie, no invitation is found.
     "invitations/<slug:token>": {"GET": who(302)},
     CHALLENGE + "submit": {
         "GET": who(200, nobody=302, organizers=403),
-        "POST": who(403, nobody=302, teams=422),  # The submitted form has no file and no consent to the rules.
+        "POST": who(403, nobody=302, teams=422),  # The form has no file and no consent to the rules.
     },
     CHALLENGE + "submissions": {"GET": who(403, nobody=302, teams=200)},
     CHALLENGE + "compare": {"GET": who(403, nobody=302, teams=200)},
@@ -88,7 +88,7 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "leaderboard.csv": {"GET": who(200)},
     CHALLENGE + "leaderboard.csv?split=private": {"GET": who(403, organizers=200)},
     CHALLENGE + "leaderboard.csv?split=all": {"GET": who(403, organizers=200)},
-    # The phase is still open, so only organizers can read the results, which are not final.
+    # While the phase is open, only organizers may request the results. The status is 409, because they are not final.
     CHALLENGE + "results.json": {"GET": who(403, organizers=409)},
     CHALLENGE + "results.csv": {"GET": who(403, organizers=409)},
     CHALLENGE + "?phase=none": {"GET": who(404)},
@@ -96,7 +96,7 @@ PAGES: dict[str, Methods] = {
     SUBMISSION + "report/<slug:tab>": {"GET": who(404, nobody=302, team=200, organizers=200)},
     SUBMISSION + "panel": {"GET": who(404, nobody=401, team=200, organizers=200)},
     SUBMISSION + "report.json": {"GET": who(404, nobody=302, team=200, organizers=200)},
-    # The phase of these tests shows no results per class.
+    # These files do not exist, because the settings of the phase hide the results per class.
     SUBMISSION + "classes.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "curves.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "file": {"GET": who(404, nobody=302, team=200, organizers=403)},
@@ -107,25 +107,25 @@ PAGES: dict[str, Methods] = {
     "accounts/": {"GET": who(200, nobody=302)},
     "accounts/signup": {
         **{method: who(302, nobody=200) for method in ("GET", "POST")},
-        # These methods redirect to the previous page.
+        # Logged-in users are redirected for every method.
         **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},
     },
     "accounts/login": {
         **{method: who(302, nobody=200) for method in ("GET", "POST")},
-        # These methods redirect to the previous page.
+        # Logged-in users are redirected for every method.
         **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},
     },
     "accounts/logout": {"POST": who(302)},
     "accounts/confirm": {"GET": who(200)},
-    "accounts/confirm/<str:key>": {"GET": who(200), "POST": who(404)},  # The link is invalid.
-    "accounts/device": {"GET": who(200, nobody=302), "POST": who(404, nobody=302)},  # The code is missing.
+    "accounts/confirm/<str:key>": {"GET": who(200), "POST": who(404)},  # The key is invalid.
+    "accounts/device": {"GET": who(200, nobody=302), "POST": who(404, nobody=302)},  # The form has no code.
     "accounts/tokens": {"POST": who(422, nobody=302)},
     "accounts/tokens/<int:pk>/revoke": {"POST": who(404, nobody=302, member=302)},
     "accounts/profile": {"GET": who(200, nobody=302), "POST": who(302)},
     "accounts/security": {"GET": who(200, nobody=302)},
     "accounts/security/devices/<int:pk>/sign-out": {"POST": who(404, nobody=302, member=302)},
     "accounts/security/devices/sign-out": {"POST": who(302)},
-    # For every method, these pages first ask for the password.
+    # Whatever the method, these pages first redirect to a page that asks for the password.
     **dict.fromkeys(
         (
             *("accounts/two-factor/activate", "accounts/two-factor/codes/new"),
@@ -133,7 +133,7 @@ PAGES: dict[str, Methods] = {
         ),
         dict.fromkeys(ALL, who(302)),
     ),
-    # No user in these tests has turned on two-factor authentication.
+    # These pages do not exist for users who have not turned on two-factor authentication.
     "accounts/two-factor/deactivate": {method: who(404, nobody=302) for method in ALL},
     "accounts/two-factor/codes": {method: who(404 if method == "GET" else 405, nobody=302) for method in ALL},
     "accounts/two-factor/codes/download": {method: who(404, nobody=302) for method in ALL},
@@ -153,7 +153,7 @@ PAGES: dict[str, Methods] = {
     },
     "accounts/password/forgotten": {"GET": who(200), "POST": who(200)},
     "accounts/password/sent": {"GET": who(200)},
-    # The link is invalid, and its error page is shown for every method.
+    # The key in the link is invalid, so an error page is shown for every method.
     "accounts/password/new/<str:uidb36>/<str:key>": {
         method: who(200) for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
     },
@@ -166,26 +166,26 @@ API_SUBMISSION = "api/v1/submissions/<uuid:submission_id>"
 API: dict[str, Methods] = {
     "api/v1/challenges": {
         "GET": who(200),
-        # The submitted form has no file. Organizers of any challenge may import further ones.
+        # Staff, and owners and editors of any challenge, may import challenges. The status is 422 without a file.
         "POST": who(403, nobody=401, editors=422, foreign=422),
     },
     API_CHALLENGE: {"GET": who(200)},
-    # The stored ground truth of this challenge is an empty file.
+    # The export is refused with 422, because the stored ground truth of this challenge is an empty file.
     API_CHALLENGE + "/export": {"POST": who(403, nobody=401, editors=422)},
     API_CHALLENGE + "/join": {"POST": who(201, nobody=401, teams=200, organizers=403)},
     API_CHALLENGE + "/join-requests": {"GET": who(403, nobody=401, organizers=200)},
-    # The submitted form is empty.
+    # An empty body is refused with 422.
     API_CHALLENGE + "/join-requests/<int:request_id>": {"POST": who(403, nobody=401, editors=422)},
     API_CHALLENGE + "/team": {
         "GET": who(403, nobody=401, teams=200),
-        "PATCH": who(403, nobody=401, teams=422),  # The body has an unknown field.
+        "PATCH": who(403, nobody=401, teams=422),  # A body with an unknown field is refused.
     },
     API_CHALLENGE + "/team/members/<str:username>": {
-        # The name is that of the user with the role "mate", whose team has submitted.
+        # The parameter `username` is the user with the role "mate". The status is 409, because the team has submitted.
         "DELETE": who(403, nobody=401, member=409, mate=204, rival=404)
     },
     API_CHALLENGE + "/team/invitations": {"POST": who(403, nobody=401, member=201, rival=201)},
-    API_CHALLENGE + "/team/merges": {"POST": who(403, nobody=401, teams=422)},  # The body is empty.
+    API_CHALLENGE + "/team/merges": {"POST": who(403, nobody=401, teams=422)},  # An empty body is refused.
     API_CHALLENGE + "/team/merges/<int:merge_id>": {
         "GET": who(403, nobody=401, teams=200),
         "POST": who(403, nobody=401, teams=422),
@@ -201,9 +201,9 @@ API: dict[str, Methods] = {
     API_PHASE + "/candidates": {"GET": who(200)},
     API_PHASE + "/submissions": {
         "GET": who(403, nobody=401, teams=200),
-        "POST": who(403, nobody=401, teams=422),  # The submitted form has no file.
+        "POST": who(403, nobody=401, teams=422),  # A form without a file is refused.
     },
-    API_PHASE + "/uploads": {"POST": who(403, nobody=401, teams=412)},  # The header Tus-Resumable is missing.
+    API_PHASE + "/uploads": {"POST": who(403, nobody=401, teams=412)},  # The request has no header Tus-Resumable.
     API_PHASE + "/leaderboard": {"GET": who(200)},
     API_PHASE + "/leaderboard/history": {"GET": who(200)},
     API_PHASE + "/leaderboard/history?split=private": {"GET": who(403, organizers=200)},
@@ -211,11 +211,11 @@ API: dict[str, Methods] = {
     API_PHASE + "/leaderboard?split=all&format=csv": {"GET": who(403, organizers=200)},
     API_PHASE + "/truths": {
         "GET": who(403, nobody=401, organizers=200),
-        "POST": who(403, nobody=401, editors=422),  # The submitted form has no file.
+        "POST": who(403, nobody=401, editors=422),  # A form without a file is refused.
     },
     API_PHASE + "/changes": {"GET": who(200)},
     API_PHASE + "/rescore": {
-        "GET": who(403, nobody=401, organizers=404),  # No rescoring has been started.
+        "GET": who(403, nobody=401, organizers=404),  # No rescoring of this phase has been started.
         "POST": who(403, nobody=401, editors=200),
     },
     API_PHASE + "/results": {"GET": who(403, organizers=409)},
@@ -229,13 +229,13 @@ API: dict[str, Methods] = {
     API_SUBMISSION + "/report": {"GET": who(404, nobody=401, team=200, organizers=200)},
     API_SUBMISSION + "/file": {"GET": who(404, nobody=401, team=200, organizers=403)},
     API_SUBMISSION + "/cancel": {"POST": who(404, nobody=401, team=200, viewer=403, editors=200)},
-    # The upload belongs to the user with the role "member".
+    # The user with the role "member" has begun this upload.
     "api/v1/uploads/<uuid:upload_id>": {
         "GET": who(404, nobody=401, member=200),
-        "PATCH": who(404, nobody=401, member=412),  # The header Tus-Resumable is missing.
+        "PATCH": who(404, nobody=401, member=412),  # The request has no header Tus-Resumable.
         "DELETE": who(404, nobody=401, member=204),
     },
-    "api/v1/device/code": {"POST": who(422)},  # The submitted form is empty.
+    "api/v1/device/code": {"POST": who(422)},  # An empty body is refused.
     "api/v1/device/token": {"POST": who(422)},
     "api/v1/me": {"GET": who(200, nobody=401)},
     "api/v1/me/token": {"DELETE": who(204, nobody=401)},
@@ -247,7 +247,7 @@ API: dict[str, Methods] = {
 
 
 ADMIN: dict[str, Methods] = {
-    # This page redirects to the login page or, for staff, to the admin.
+    # The login page of the admin redirects to the login page of the service or, for staff, to the admin.
     "admin/login/": {method: who(403, nobody=302, employees=302) for method in ("GET", "POST", *OTHERS)},
     "admin/password_change/": {method: who(302) for method in ("GET", "POST", "PUT", "PATCH", "DELETE")},
     "admin/": door(200),
@@ -260,7 +260,7 @@ ADMIN: dict[str, Methods] = {
     "admin/^(?P<app_label>": door(404, 200),
     "admin/(?P<url>.*)$": door(404),
     **model("accounts/user", add=200, change=200),
-    # Nobody may add or change these rows.
+    # Rows of the following models cannot be added or changed in the admin.
     **model("audit/entry") | model("account/emailaddress") | model("accounts/apitoken"),
     **model("challenges/truth") | model("challenges/membership") | model("challenges/joinrequest"),
     **model("submissions/submission") | model("submissions/evaluation") | model("submissions/quotaentry"),

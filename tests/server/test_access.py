@@ -33,9 +33,9 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 REFUSALS = {401, 403, 404, 405}
-# The request bodies: forms for pages, and JSON for the API. Requests to all other routes have no fields.
+# Maps the last part of a URL, or a method, to the fields of the request. Other requests have no fields.
 BODIES: dict[str, dict[str, Any]] = {"join": {"accept_rules": True}, "edit": {"note": "x"}, "PATCH": {"note": "x"}}
-MULTIPART = ("submissions", "truths", "v1/challenges")  # The ends of the URLs that accept forms with files.
+MULTIPART = ("submissions", "truths", "v1/challenges")  # API routes with these endings accept files.
 QUERY = re.compile(r"(?<!\()\?.*")
 APP_LABELS = "(?P<app_label>"
 
@@ -99,7 +99,7 @@ class World:
         self.clients = {role: Client(raise_request_exception=False) for role in ROLES}
 
     def authorize(self, *, api: bool) -> dict[str, dict[str, str]]:
-        """Log in all users, by session for pages and by token for the API. Return the request headers of each role."""
+        """Log in all users (for pages) or create API tokens (for the API). Return the request headers of each role."""
         if not api:
             for role, person in self.people.items():
                 self.clients[role].force_login(person)
@@ -136,7 +136,7 @@ class World:
         return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(names[found[1]]), route)
 
     def answers(self, route: str, methods: tuple[str, ...] = METHODS) -> dict[str, Answers]:
-        """Return the status of the response for every method and role. The changes of each request are rolled back."""
+        """Return the status of a route for every method and role. The changes of each request are rolled back."""
         api = route.startswith("api/")
         headers, address = self.authorize(api=api), self.address(route)
         return {
@@ -185,7 +185,7 @@ def test_every_response_has_the_status_of_the_table(route: str, world: World) ->
     assert listed == TABLE[route]
     others = {status for method in set(METHODS) - set(listed) for status in found[method].values()}
     if route.startswith("accounts/password"):
-        others -= {302}  # Users without a session are redirected to the login page for every method.
+        others -= {302}  # Anonymous users are redirected for every method.
     assert others <= REFUSALS
 
 

@@ -1,4 +1,4 @@
-"""A deadline includes its whole millisecond: a deadline of 12:00:00.250 has passed at 12:00:00.251."""
+"""A deadline includes its whole millisecond. For example, a deadline of 12:00:00.250 has passed at 12:00:00.251."""
 
 from datetime import UTC, datetime, timedelta
 

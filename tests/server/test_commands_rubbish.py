@@ -17,10 +17,10 @@ from pytest_django import Settings
 from evaluator.bundle import InvalidBundle, opened
 from server.challenges.models import Phase
 
-ENDLESS = {"demo", "up"}  # With valid arguments, these commands start the service and do not end.
-OF_LOGS = {"verify_audit"}  # The arguments of this command are log files, which are tested in audit/test_log.py.
+ENDLESS = {"demo", "up"}  # These commands start the service and run until they are stopped.
+OF_LOGS = {"verify_audit"}  # Arguments of this command are log files; see audit/test_log.py.
 COMMANDS = sorted(name for name, app in get_commands().items() if str(app).startswith("server."))
-BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")  # Python decodes an argument that is not UTF-8 in this way.
+BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")  # Python decodes arguments that are not UTF-8 in this way.
 LONG = "a" * 5000
 RUBBISH = (BYTES, "a\0b", "", " ", "-1", str(10**24), LONG, "a" * 10**5, "\u202e", "%", "/dev/null")
 
@@ -33,12 +33,12 @@ def arguments(name: str) -> list[argparse.Action]:
 
 
 def filler(action: argparse.Action) -> str:
-    """Return a valid value for a required argument."""
+    """Return a valid value for the given required argument of a command."""
     return str(UUID(int=0)) if action.type is UUID else "animals"
 
 
 def calls(name: str) -> Iterator[list[str]]:
-    """Yield lists of arguments in which one argument is invalid and all others are valid."""
+    """Yield argument lists for a command. In each list, one argument is invalid and all others are valid."""
     found = arguments(name)
     needed = [action for action in found if not action.option_strings and action.nargs != "*"]
     asks = {"--noinput"} & {option for action in found for option in action.option_strings}
@@ -53,15 +53,15 @@ def calls(name: str) -> Iterator[list[str]]:
                 yield [f"{action.option_strings[0]}={rubbish}", *rest]
 
 
-# Some of the values are valid: "--" only ends the options, and the options below accept any string.
+# Some values are valid after all: "--" only ends the options, and the options listed here accept any string.
 FREE_TEXTS = {("token", "--name"), ("createsuperuser", "--username")}
 
 
 def is_accepted(name: str, words: list[str]) -> bool:
     """Return whether a command accepts the given arguments.
 
-    An exception other than a refusal fails the test. Changes are rolled back; otherwise, later calls could refer to
-    new rows.
+    An exception other than a refusal fails the test. Changes are rolled back, so that later calls cannot refer to new
+    rows.
     """
     try:
         with transaction.atomic():
@@ -78,7 +78,7 @@ def may_be_accepted(name: str, words: list[str]) -> bool:
     return "--" in words or any((name, word.partition("=")[0]) in FREE_TEXTS for word in words)
 
 
-# The valid arguments refer to this phase and this user.
+# Valid arguments of commands refer to this phase and to this user.
 pytestmark = [
     pytest.mark.phase(challenge={"slug": "animals"}, slug="animals"),
     pytest.mark.member(username="animals", email="animals@example.org"),
@@ -152,7 +152,7 @@ def test_a_full_disk_is_not_the_fault_of_a_bundle(tmp_path: Path, monkeypatch: p
 
 
 def failing(number: int) -> Any:
-    """Return a function that raises the OSError with the given number."""
+    """Return a function that raises an OSError with the given error number."""
 
     def fail(*words: Any, **options: Any) -> None:
         raise OSError(number, os.strerror(number))

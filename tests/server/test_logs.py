@@ -24,7 +24,7 @@ Lines = Callable[..., list[dict[str, Any]]]
 
 @pytest.fixture
 def lines() -> Iterator[Lines]:
-    """Return a function that returns the logged lines with this message, or all lines."""
+    """Return a function that returns the parsed log lines with the given message or, by default, all lines."""
     output, root = StringIO(), logging.getLogger()
     handler, level = logging.StreamHandler(output), root.level
     handler.setFormatter(logs.JsonFormatter())

@@ -31,7 +31,7 @@ title: Flows
 phases:
   - {slug: main, title: Main, track: openimages-detection, split: {public: 0.5}}
 """
-# The salt is fixed. With a random salt, no image would be public in 1 of 4,096 runs, and the import would be refused.
+# The salt is fixed. With a random salt, the import would be refused in 1 of 4,096 runs, because no image is public.
 SALT = "0123456789abcdef" * 2
 FILE = "made/submissions/quality-0.60.csv"
 
@@ -105,7 +105,7 @@ def test_a_truth_prepared_by_the_previous_version_is_prepared_again(
 
 
 def other_truth(phase: Phase, folder: Path) -> Truth:
-    """Add a second ground truth, without every second box, to the phase."""
+    """Add a second ground truth version to the phase. Every second box is removed from this version."""
     boxes = folder / "phases" / "main" / "truth" / "boxes.csv"
     head, *rows = boxes.read_text().splitlines()
     boxes.write_text("\n".join([head, *rows[::2]]) + "\n")
@@ -171,7 +171,7 @@ def test_damage_that_cannot_be_repaired_is_the_platforms_fault(
 def test_a_damaged_truth_is_never_replaced_by_a_different_truth(
     phase: Phase, submit: Callable[[], Submission], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """If the stored source belongs to a different ground truth, the damaged file is not replaced."""
+    """The damaged file is not replaced, because the stored source files belong to a different ground truth."""
     boxes = tmp_path / "phases" / "main" / "truth" / "boxes.csv"
     boxes.write_text("\n".join(boxes.read_text().splitlines()[:-1]) + "\n")
     other = truths.add(phase=phase, path=boxes.parent, by=None)
@@ -203,7 +203,7 @@ def test_a_repair_that_does_not_end_counts_as_an_attempt(
 def test_a_worker_that_waited_for_another_finds_the_truth_undamaged(
     phase: Phase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second worker does not restore the file again, because the first worker already uses the restored one."""
+    """The second worker does not restore the file again, because the first worker already uses the restored file."""
     truth, path = phase.truths.get(), prepared_file(phase)
     monkeypatch.setattr("worker.truths.prepare_again", lambda truth: pytest.fail("the truth was prepared again"))
     restore(truth, DamagedTruth(path.name, "is damaged"))

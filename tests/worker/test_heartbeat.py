@@ -14,7 +14,7 @@ ENOUGH_SECONDS = 10.0
 
 
 class Calls:
-    """Replaces the function that renews the lease. It records its calls, and simulates outages and a lost lease."""
+    """A stub for the function that renews the lease. It records calls, and simulates outages and a lost lease."""
 
     def __init__(self) -> None:
         self.beats: list[tuple[str, float]] = []

@@ -54,11 +54,11 @@ def test_time_spent_waiting_does_not_count(settings: Settings) -> None:
     with limits.limited():
         time.sleep(0.6)
         left = time_left()
-    assert 0.1 < left < 0.3  # The kernel rounds timers up to a multiple of its tick.
+    assert 0.1 < left < 0.3  # The operating system rounds timers up to its clock resolution.
 
 
 def time_left() -> float:
-    """Return how many CPU seconds are left until the limit; 0 means that there is no limit."""
+    """Return how many CPU seconds are left until the time limit. If there is no limit, return 0."""
     return signal.getitimer(signal.ITIMER_PROF)[0]
 
 
@@ -104,7 +104,7 @@ def test_the_time_of_one_scoring_run_is_not_counted_for_the_next(settings: Setti
         with limits.limited():
             assert time_left() > 0.2
             spin(0.15)
-    assert time_left() == 0  # Outside the block, there is no limit.
+    assert time_left() == 0  # After the `with` block, there is no time limit.
     assert signal.getsignal(signal.SIGPROF) is not limits.raise_out_of_time
 
 

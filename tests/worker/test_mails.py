@@ -1,4 +1,4 @@
-"""The worker that scores files never sends emails: it has no task for them and does not read their queue."""
+"""The worker that scores files never sends emails. It has no task that sends emails and does not read their queue."""
 
 import subprocess
 import sys

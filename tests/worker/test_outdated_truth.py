@@ -27,7 +27,7 @@ OTHER = SHEET.replace("public: 0.5}", "public: 0.5}, parameters: {expand_hierarc
 
 @pytest.fixture
 def changed(phase: Phase, tmp_path: Path, django_capture_on_commit_callbacks: Any) -> Phase:
-    """Import a second ground truth, and change a parameter that makes the first prepared file outdated."""
+    """Import a second ground truth with a changed parameter, so that the first prepared file is outdated."""
     boxes = tmp_path / BOXES
     head, *rows = boxes.read_text().splitlines()
     (tmp_path / "first.csv").write_text(boxes.read_text())
@@ -65,7 +65,7 @@ def test_a_rescoring_to_an_earlier_version_uses_the_current_parameters(
 def test_a_file_that_was_prepared_with_other_parameters_is_restored_by_the_worker(
     changed: Phase, submit: Callable[[], Submission]
 ) -> None:
-    """The active ground truth can be outdated if another process stored it after a rescoring was applied."""
+    """The active ground truth can be outdated if another process stores its file after a rescoring was applied."""
     truth = first(changed)
     truths.activate(truth)
     submission = evaluated(submit())

@@ -21,7 +21,7 @@ REPLICATES = [0.5, float("nan"), 0.75]
 
 
 def report(value: float = 0.625) -> Any:
-    """Return a function that answers each request with a fixed report, with replicates if these are requested."""
+    """Return a stub for the scorer that returns a fixed report. If replicates are requested, it includes replicates."""
 
     def splits(drawn: bool) -> dict[str, Any]:
         ends = {"mAP": [0.5, 0.75]} if drawn else {}
@@ -131,7 +131,7 @@ def test_a_rerun_whose_failure_would_repeat_is_given_up_with_an_alarm(
 
 
 def explaining(waiting: Rerun) -> Rerun:
-    """Score a submission again for its intervals, and return the rerun that is then queued for its explanation."""
+    """Run a queued rerun for intervals, and return the rerun that is then queued for the explanation."""
     tasks.rerun(waiting.pk)
     return Rerun.objects.get(purpose=Rerun.Purpose.EXPLANATION)
 
@@ -147,7 +147,7 @@ def test_a_rerun_of_a_small_file_that_takes_long_is_requeued_as_large(
     again = Rerun.objects.get()
     assert (again.failure, again.attempts, Submission.objects.get().small) == ("", 0, False)
     tasks.rerun(waiting.pk)
-    # The second attempt had the time limit of large files.
+    # The second attempt has exceeded the time limit of large files.
     assert "computing time" in Rerun.objects.get().failure
 
 

@@ -11,7 +11,7 @@ from worker.shutdown import claim
 
 @pytest.fixture(autouse=True)
 def sigterm_exits() -> Iterator[None]:
-    """Let SIGTERM raise SystemExit, as in a pool process of Celery."""
+    """Make SIGTERM raise SystemExit, as in a pool process of Celery."""
     before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     yield
     signal.signal(signal.SIGTERM, before)

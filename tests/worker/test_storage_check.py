@@ -1,6 +1,6 @@
-"""A worker that cannot read the stored files does not fail submissions.
+"""If a worker cannot read the stored files, submissions do not fail.
 
-It logs an alarm and pauses until it can read them.
+The worker logs an alarm and pauses until it can read the files again.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from worker.storage_check import STOPPED, Unreadable
 
 @pytest.fixture(autouse=True)
 def worker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> Iterator[InlineQueue]:
-    """Replace the scorer, and make the worker continue without a pause after a failed storage check."""
+    """Replace the scorer with a stub, and make the worker continue immediately after a failed storage check."""
     monkeypatch.setattr(storage_check, "PAUSE_SECONDS", 0)
     monkeypatch.setattr(scoring, "score", report())
     STOPPED[0] = 0
@@ -174,7 +174,7 @@ def test_a_fault_of_the_platform_never_ends_a_submission(
     error: Exception,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """An upgrade or a full disk must not cause all queued submissions to fail within seconds."""
+    """A fault during an upgrade or on a full disk must not cause all queued submissions to fail within seconds."""
     monkeypatch.setattr(scoring, "score", MagicMock(side_effect=error))
     for _ in range(settings.EVALUATION_ATTEMPTS + 1):
         Submission.objects.update(not_before=None)
@@ -208,7 +208,7 @@ def rerun_often(times: int) -> None:
 
 
 def outcomes_of_reruns() -> set[tuple[int, str, UUID | None, bool]]:
-    """Return a set with the attempts, the failure, the lease, and whether there is a delay, for all reruns."""
+    """Return the distinct combinations of attempts, failure, lease, and whether there is a delay, for all reruns."""
     rows = Rerun.objects.values_list("attempts", "failure", "lease_token", "not_before")
     return {(attempts, failure, lease, pause is not None) for attempts, failure, lease, pause in rows}
 
@@ -245,7 +245,7 @@ def test_a_rerun_of_a_changed_file_records_nothing(waiting: Rerun, settings: Set
 
 @pytest.fixture
 def other(make: Make, submissions: list[Submission]) -> list[Submission]:
-    """Create submissions in a second phase."""
+    """Create submissions in a second phase, and return these submissions."""
     phase = make.phase()
     return [make.submission(phase) for _ in range(storage_check.SAMPLE)]
 

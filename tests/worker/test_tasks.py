@@ -42,7 +42,7 @@ def submission(make: Make, inline_queue: InlineQueue) -> Submission:
 
 @pytest.fixture
 def scorer(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
-    """Return a function that replaces the evaluator with a stub that has the given outcome: `scorer(outcome)`.
+    """Return a function that replaces the scorer with a stub for the given outcome: `scorer(outcome)`.
 
     If the outcome is an exception, it is raised. If it is a function, it is called. Any other value is returned.
     """
@@ -178,7 +178,7 @@ def test_a_small_file_that_takes_long_is_requeued_as_large_without_counting_an_a
     scorer(lambda request: spin(0.5) or report())
     row = evaluate(submission)
     assert (row.status, row.small, row.attempts, row.losses) == ("queued", False, 0, 0)
-    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)  # Quota was charged only for the upload.
+    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)  # The second attempt uses no more quota.
     assert evaluate(submission).status == "scored"
 
 

@@ -65,8 +65,8 @@ def test_if_only_the_truth_has_faults_there_is_a_separate_exit_code(
 def test_with_the_strict_option_a_warning_is_a_mistake(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     contact = "contact: organizers@example.org\n"
     (bundle / "challenge.yaml").write_text(f"{SHEET}    split: {{public: 1, seed: 4}}\n{contact}")
-    shutil.rmtree(bundle / "phases/main/baselines")  # challenge.yaml lists no baseline.
-    for listing in ("classes.csv", "hierarchy.json"):  # Only a few of these classes have objects.
+    shutil.rmtree(bundle / "phases/main/baselines")  # A baseline that challenge.yaml does not list causes a warning.
+    for listing in ("classes.csv", "hierarchy.json"):  # Classes without objects cause a warning.
         (bundle / "phases/main/truth" / listing).unlink()
     code, answer = checked(bundle, capsys)
     assert (code, [each["code"] for each in answer["warnings"]]) == (0, ["idle_seed"])

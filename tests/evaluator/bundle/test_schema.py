@@ -27,7 +27,7 @@ phases:
 
 
 class Loader(yaml.SafeLoader):
-    """Loads dates as strings, as editors do."""
+    """A YAML loader that loads dates as strings, as text editors with schema support do."""
 
 
 Loader.yaml_implicit_resolvers = {
@@ -37,14 +37,14 @@ Loader.yaml_implicit_resolvers = {
 
 
 def leaves(errors: list[ValidationError]) -> Iterator[ValidationError]:
-    """Yield the innermost errors, except those that only say that a value is not null."""
+    """Yield the innermost validation errors, except those that only report that a value is not null."""
     for error in errors:
         inner = [one for one in error.context or [] if one.validator_value != "null"]
         yield from leaves(inner) if inner else [error]
 
 
 def refused(sheet: str) -> set[tuple[str, str]]:
-    """Return the code and key of each error found with the schema."""
+    """Return the code and key of each error that validation against the schema finds in challenge.yaml."""
     found = set()
     for error in leaves(list(Draft202012Validator(challenge_schema()).iter_errors(yaml.load(sheet, Loader)))):
         path = error.json_path.removeprefix("$").removeprefix(".")

@@ -29,7 +29,7 @@ def page(*results: Any) -> dict[str, Any]:
 
 
 class FakeServer:
-    """Responds to requests from a table that maps "METHOD path" to JSON, a response, or a function of the request."""
+    """A fake server with a table that maps "METHOD path" to JSON, a response, or a function of the request."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Any] = {

@@ -18,7 +18,7 @@ UPLOAD = f"uploads/{ID}"
 
 
 class Tus:
-    """The upload endpoint of a fake server. Parts whose numbers are in `lost` never get a response."""
+    """The upload endpoint of a fake server. Requests for the parts numbered in `lost` never get a response."""
 
     def __init__(self, server: FakeServer, *lost: int, **last: Any) -> None:
         self.received, self.length, self.parts, self.lost = bytearray(), 0, 0, lost

@@ -32,7 +32,10 @@ BLANKS = [" ", " ", " ", "  ", "\t", " \t "]
 
 
 def truth(chance: random.Random, folder: Path) -> Path:
-    """Write a random truth folder for detection, which may have groups, ignored images, optional files, or no boxes."""
+    """Write a random truth folder for detection and return its path.
+
+    The truth may contain group boxes, ignored images and optional files, or no boxes at all.
+    """
     folder.mkdir()
     images = chance.sample(IMAGES, chance.randint(1, 4))
     groups = chance.choice([0.0, 0.3, 1.0])
@@ -203,13 +206,16 @@ Answer = dict[str, Any]
 
 @contextmanager
 def reference_implementation() -> Iterator[None]:
-    """A context in which every file is scored by the reference implementation."""
+    """Return a context manager that makes the reference implementation score every file."""
     with patch.object(scoring, "score_by_fast_path", return_value=ReferenceNeeded.OTHER_LIMITS):
         yield
 
 
 def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer]:
-    """Score a file. Return the name of the implementation and the report; if rejected, "rejected" and the defects."""
+    """Score a file and return the name of the implementation used and the report.
+
+    If the file is rejected, return "rejected" and the defects.
+    """
     try:
         report = score(ScoringRequest(track, truth, submission, **options))
     except InvalidSubmission as error:
@@ -218,9 +224,9 @@ def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[s
 
 
 def both(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer, Answer]:
-    """Score a file in the usual way and with the reference implementation.
+    """Score a file with the default implementation and with the reference implementation.
 
-    Return the name of the implementation that is used in the usual way, and both results.
+    Return the name of the default implementation for this file, and both results.
     """
     way, fast = answer(track, truth, submission, **options)
     with reference_implementation():

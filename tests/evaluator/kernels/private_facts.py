@@ -1,4 +1,4 @@
-"""Generates truths that differ in one fact, and adversarial files whose results must not reveal the truth used."""
+"""Generates truths that differ in one fact, and adversarial submissions whose results must not reveal that fact."""
 
 import gzip
 import random
@@ -11,7 +11,7 @@ from tests.evaluator.kernels import cases, overfull
 IMAGES, LABELS = ["one", "two", "three"], ["cat", "dog", "owl"]
 LONG_LABEL, FOREIGN_LABEL = "x" * 300, "Ünïcode!"
 UNUSUAL_LABELS = ["yak", "yak", LONG_LABEL, FOREIGN_LABEL]
-# The lines below the header of each file, by file name.
+# Maps the name of each truth file to its lines, without the header.
 Truth = dict[str, list[str]]
 Fact = Callable[[Truth], None]
 HEADERS = {
@@ -41,7 +41,7 @@ PAIRS = ["one,cat,dog,on,0,0.5,0,1,0.5,1,0,1", "two,dog,dog,at,0,1,0,1,0,0.5,0,1
 
 
 def row(file: str, old: str | None, new: str | None) -> Fact:
-    """Return a function that removes, adds or replaces a line of a truth file."""
+    """Return a function that removes, adds or replaces one line in a truth file."""
 
     def change(truth: Truth) -> None:
         lines = truth[file] = list(truth[file])
@@ -91,7 +91,7 @@ LISTED_BY = {
 
 
 def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) -> Path:
-    """Write a truth folder. If ``fact`` is given, it changes one line of the truth."""
+    """Write a truth folder, in which the function ``fact``, if given, has changed one line."""
     truth: Truth = {
         **SHARED,
         **({"boxes.csv": BOXES} if track == "openimages-detection" else {"relationships.csv": PAIRS}),
@@ -107,7 +107,10 @@ def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) 
 
 
 def facts(track: str, listed_by: str) -> Mapping[str, Fact]:
-    """Return the possible changes to private facts, by name. ``listed_by`` selects how the labels are made public."""
+    """Return functions that change one private fact each, keyed by name.
+
+    ``listed_by`` selects how the labels are made public.
+    """
     if listed_by != "open":
         return FACTS[track]
     return FACTS[track] | OPEN_FACTS | (OPEN_PAIRS if track == "openimages-relationships" else {})
@@ -153,7 +156,7 @@ def add_unusual_values(chance: random.Random, found: list[list[str]], confidence
         if kind < 0.3:
             one[confidence] = chance.choice(["-0.5", "-20", "1.5", "nan", "-0.0", "0,5", "1e400", "1e-320"])
         elif kind < 0.5:
-            # Swap two edges, so that the box is inverted.
+            # Swapping two edges inverts the box.
             one[confidence + 1], one[confidence + 3] = one[confidence + 3], one[confidence + 1]
         elif kind < 0.7:
             one[confidence + 1] = chance.choice(["-3", "7", "inf", "x", "", "9" * 70, "0x1", " 0.25"])
@@ -180,8 +183,7 @@ def file(track: str, chance: random.Random) -> bytes:
             strings.setdefault(one[0], []).extend(one[column] for column in cases.TOKENS)
         lines = ["ImageId,PredictionString", *(f"{image},{' '.join(tokens)}" for image, tokens in strings.items())]
     if chance.random() < 0.1:
-        # Append an unusual line: an empty line, an invalid line, or a copy of the last line, whose image then occurs
-        # twice.
+        # The last line is unusual: empty, invalid, or a copy of the previous line, so that its image occurs twice.
         lines.append(chance.choice([lines[-1], "", "a,b,c", 'one,"', "one,"]))
     content = (chance.choice(["\n", "\n", "\n", "\r\n"]).join(lines) + "\n").encode()
     return gzip.compress(content) if chance.random() < 0.05 else content

@@ -33,7 +33,7 @@ def truth(tmp_path: Path) -> Path:
 def answers(truth: Path, content: bytes, **options: Any) -> tuple[str, dict[str, Any]]:
     """Score a file with both implementations and check that the results are equal.
 
-    Return the name of the implementation that is used in the usual way, and the result.
+    Return the name of the default implementation for this file, and the result.
     """
     submission = truth.parent / "submission"
     submission.write_bytes(content)

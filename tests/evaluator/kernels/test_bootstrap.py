@@ -1,4 +1,7 @@
-"""The bootstrap kernels agree with the reference implementation, and with scores on test sets with copied images."""
+"""The bootstrap kernels agree with the reference implementation.
+
+They also agree with scores on test sets in which images are repeated as often as the bootstrap drew them.
+"""
 
 import random
 from pathlib import Path
@@ -28,7 +31,7 @@ CURVES = 3
 
 
 def weights_of(rng: np.random.Generator, images: int) -> numpy_bootstrap.Weights:
-    """Return random bootstrap weights: usual ones, ones that include the largest possible weight, or mostly zeros."""
+    """Return random bootstrap weights: Poisson weights, weights of 0, 1 and 255, or mostly zeros."""
     kind = rng.integers(4)
     if kind < 2:
         return rng.poisson(1, (images, LANES)).astype(np.uint8)

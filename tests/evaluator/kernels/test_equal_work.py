@@ -26,10 +26,10 @@ from evaluator.tracks.relationships.explain import errors
 from evaluator.tracks.shared import buckets
 from tests.evaluator.kernels import cases, private_facts
 
-# Dogs are verified in all images in OTHERS, but not in the image in NO_DOG.
+# The truth has verified labels for dogs in all images of OTHERS, but not in the image of NO_DOG.
 OTHERS = [f"other{number}" for number in range(20)]
 NO_DOG = {"openimages-detection": "one", "openimages-relationships": "three"}
-# Number of rows per image and class, or per image and pair of classes.
+# Number of submission rows for each image and class (or pair of classes).
 ROWS = 1_000
 Work = Counter[str]
 BOXES = ("0,0.5,0,0.5", "0.5,1,0,1", "0,1,0,1", "0.25,0.5,0,0.25")
@@ -42,7 +42,7 @@ HEADERS = {
 
 
 def crowds(track: str, images: Sequence[str] = private_facts.IMAGES) -> Iterator[str]:
-    """Yield many rows with random confidences for each of the given images and each class, or pair of classes."""
+    """Yield ``ROWS`` random submission rows for each of the given images and each class (or pair of classes)."""
     chance = random.Random(track)
     for _, image, label in product(range(ROWS), images, private_facts.LABELS):
         score, box = f"0.{chance.randrange(1, 10)}", chance.choice(BOXES)
@@ -56,8 +56,8 @@ def crowds(track: str, images: Sequence[str] = private_facts.IMAGES) -> Iterator
 def blocks(track: str, last: str) -> list[str]:
     """Return the rows of a submission in which one image is crowded, and the others have one row too few to be crowded.
 
-    An image is crowded if it has more than ``CROWD`` predictions. In the crowded image, the first class (or pair of
-    classes) is not verified. The last row of this image has a different class and the coordinates ``last``.
+    An image is crowded if it has more than ``CROWD`` predictions. The crowded image has no verified label for the first
+    class (or pair of classes). The last row of this image has a different class and the coordinates ``last``.
     """
     detection = track == "openimages-detection"
     first, other = ("dog", "owl") if detection else ("dog,dog,on", "owl,owl,at")
@@ -72,7 +72,7 @@ def blocks(track: str, last: str) -> list[str]:
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Work:
-    """Return a counter for the amount of work: entries of curves, and rows and steps of bootstrap replicates."""
+    """Return a counter of the work done: curve entries, and rows and steps of bootstrap replicates."""
     found: Work = Counter()
 
     class Engine:
@@ -114,7 +114,7 @@ def submission_of(track: str, rows: Iterable[str], by: str, folder: Path, monkey
 
 
 def work_of(work: Work, track: str, truth: Path, submission: Path, by: str, threads: int = 1) -> Work:
-    """Score a submission with bootstrap replicates and return the amount of work."""
+    """Score a submission with bootstrap replicates, and return the counts of processed entries, rows and steps."""
     work.clear()
     options, resources = ReportOptions(bootstrap=Bootstrap(1)), Resources(threads=threads)
     report = scoring.score(ScoringRequest(track, truth, submission, report=options, resources=resources))
@@ -143,7 +143,7 @@ def test_one_fact_hardly_changes_the_number_of_summed_entries(
     submission = submission_of(track, crowds(track, images), by, tmp_path, monkeypatch)
     done: dict[str, Work] = {}
     for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
-        # Without private images, there are fewer splits. This is no secret, because participants know the splits.
+        # This truth has no private images and therefore fewer splits. Participants may know which splits exist.
         if truth.name == "a public image":
             continue
         done[truth.name] = work_of(work, track, truth, submission, by, threads)
@@ -185,7 +185,7 @@ def test_dropped_predictions_of_a_crowded_image_do_not_change_the_sums_of_other_
 def test_one_of_many_groups_that_absorb_a_crowd_changes_a_few_entries(
     fact: str, by: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A truth has 600 groups, each of which is matched by a prediction with the same box.
+    """The first truth has 600 groups, each of which is matched by a prediction with the same box.
 
     The smallest group also absorbs a crowd of predictions. The second truth differs in one fact: the largest group is
     missing or is an ordinary object, or dogs are verified as absent from the image.
@@ -233,7 +233,7 @@ def test_the_number_of_pairs_that_an_explanation_compares_does_not_depend_on_ver
 
 
 TRACK_CURVES = {"openimages-detection": 1, "openimages-relationships": 4}
-"""Number of curves to which an entry belongs.
+"""Number of precision-recall curves to which an entry belongs, for each track.
 
 An entry of the relationships track is in the curve of its relation and in that of all relations. Both curves exist for
 relationships and for phrases.
@@ -247,15 +247,15 @@ def steps_of(curves: list[int], crowded: list[bool], kinds: list[int], rows: lis
 
 
 def test_a_curve_or_its_complement_is_summed_so_that_the_work_is_equal() -> None:
-    """Two entries with the lowest confidences are in a crowded image. They are scored in the first case only.
+    """Two entries in a crowded image are scored in the first case only.
 
-    In the other case, they are added to the complement, a curve that is not used, so that the amount of work is the
-    same.
+    In the second case, these entries are in the complement of the curve instead. The complement does not affect any
+    score. Its only purpose is to keep the amount of work equal.
     """
     crowded, kinds, rows = [True, True, False, False], [MISS, MISS, HIT, MISS], [0, 0, 1, 1]
     counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)
     does_not = steps_of([2, 2, 0, 1], crowded, kinds, rows)
-    # For each curve: the image rows of its entries, followed by those of its complement.
+    # For each curve, the list contains the image indices of its entries, followed by those of its complement.
     assert counts.rows.tolist() == [0, 0, 1, 1, 1, 1]
     assert does_not.rows.tolist() == [1, 1, 0, 0, 1, 1]
     assert len(counts.ends) == len(does_not.ends)

@@ -1,4 +1,4 @@
-"""The numbers of pixels that masks have in common equal those of pycocotools for any number of masks per call."""
+"""The pixel counts of mask intersections equal those of pycocotools, whatever the number of masks per call."""
 
 import numpy as np
 import pytest

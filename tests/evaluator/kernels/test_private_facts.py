@@ -1,4 +1,4 @@
-"""Apart from the scores, the response to a submission tells participants nothing about the ground truth."""
+"""Apart from the scores, the response to a submission reveals nothing about the ground truth to participants."""
 
 import random
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.evaluator.kernels import cases, overfull, private_facts
 
 FILES = 200
 TRUTHS_A_FILE = 2
-WITHOUT_EFFECT = {"the only label of a class", "an opposite label"}  # Facts that do not affect any score.
+WITHOUT_EFFECT = {"the only label of a class", "an opposite label"}  # These facts do not affect any score.
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
         *[{}] * 6,
@@ -69,10 +69,7 @@ def test_results_other_than_scores_do_not_depend_on_any_fact_of_the_truth(
 @pytest.mark.parametrize("count", [10_000, 10_001])
 @pytest.mark.parametrize("listed_by", private_facts.LISTED_BY["openimages-detection"])
 def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, count: int, tmp_path: Path) -> None:
-    """The file has 10,000 boxes of one class, which is the cap, or one box more.
-
-    The file is scored in the same way for all truths.
-    """
+    """The submission has 10,000 boxes of one class, which is the cap, or 10,001."""
     track, submission = "openimages-detection", tmp_path / "submission.csv"
     truths = list(private_facts.neighbours(track, listed_by, tmp_path / "truths"))
     for image in private_facts.IMAGES[:2]:
@@ -86,7 +83,7 @@ def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, co
 
 @pytest.mark.parametrize("track", private_facts.FACTS)
 def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) -> None:
-    """This ensures that the tests above compare ground truths whose results can differ."""
+    """Without this test, the others could pass although the changed facts never affect a result."""
     truths = list(private_facts.neighbours(track, private_facts.LISTED_BY[track][1], tmp_path / "truths"))
     unseen, submission = {truth.name for truth in truths[1:]}, tmp_path / "submission.csv"
     for seed in range(200):
@@ -104,7 +101,7 @@ def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) 
 
 
 def test_notices_that_depend_on_annotations_are_only_for_the_organizer(tmp_path: Path) -> None:
-    """The command line prints notices that depend on annotations, but a server does not store them."""
+    """The command line prints notices that depend on annotations, but the server does not store them."""
     truth = private_facts.written("openimages-detection", "open", tmp_path / "truth")
     submission = tmp_path / "submission.csv"
     submission.write_text("ImageID,LabelName,Score,XMin,XMax,YMin,YMax\none,yak,0.5,0,1,0,1\n")
@@ -114,7 +111,7 @@ def test_notices_that_depend_on_annotations_are_only_for_the_organizer(tmp_path:
 
 
 def test_labels_outside_the_hierarchy_are_counted_as_unknown(tmp_path: Path) -> None:
-    """One label in the ground truth is in no public list. It counts as unknown too, because labels are not expanded."""
+    """A label of the ground truth that is in no public list counts as unknown too, if labels are not expanded."""
     truth = private_facts.written("openimages-detection", "hierarchy", tmp_path / "truth")
     with (truth / "image_labels.csv").open("a") as labels:
         labels.write("one,yak,1\n")

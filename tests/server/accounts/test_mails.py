@@ -57,7 +57,7 @@ def test_opening_a_link_in_another_browser_confirms_nothing_because_mail_scanner
 ) -> None:
     client.post("/accounts/signup", SIGN_UP)
     Client().post("/accounts/signup", {**SIGN_UP, "username": "other", "email": "other@example.org"})
-    for elsewhere in (Client(), client):  # `client` signed up with a different address than the one in the last email.
+    for elsewhere in (Client(), client):  # Neither browser has signed up with the address of the last email.
         assert elsewhere.get(link()).status_code == 200
     assert not EmailAddress.objects.filter(verified=True).exists()
     assert Client().post(link()).status_code == 302
@@ -113,7 +113,7 @@ def test_two_accounts_that_confirm_one_address_at_once_cause_no_error(
     path = link()
     Client().post("/accounts/signup", {**SIGN_UP, "username": "other"})
     EmailAddress.objects.filter(user__username="other").update(verified=True)
-    # Both accounts pass the check for duplicates before either of them is confirmed.
+    # This simulates that both accounts pass the check for duplicates before either of them is confirmed.
     monkeypatch.setattr(EmailAddress, "can_set_verified", lambda self: True)
     assert client.post(path).status_code == 302
     assert EmailAddress.objects.get(verified=True).user.username == "other"

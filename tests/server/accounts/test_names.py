@@ -20,7 +20,7 @@ from server.accounts.names import looks, prototypes, unmarked
         "att\U00016fe4",  # The name ends with KHITAN SMALL SCRIPT FILLER, which is invisible.
         "O\u0338wls",  # In this name and the next, a combining stroke crosses a letter.
         "Ow\u0335ls",
-        "Mu\u0308\u0308ller",  # One letter of the name has two diaeresis marks.
+        "Mu\u0308\u0308ller",  # One letter of the name has two diaereses.
     ],
 )
 def test_a_name_with_hidden_characters_is_refused(name: str) -> None:
@@ -40,10 +40,10 @@ def test_visible_marks_and_emoji_are_accepted(name: str) -> None:
     [
         ("Owls", "Ovvls"),
         ("WIN", "vvin"),
-        ("\u00d8wls", "O\u0338wls"),  # The second name was registered before combining strokes were refused.
+        ("\u00d8wls", "O\u0338wls"),  # An existing name may contain a combining stroke.
         ("Owls", "Owls\ufe0f"),
         ("\u2764 Owls", "\u2764\ufe0f Owls"),
-        ("ix", "i\u0307x"),  # A second dot on the letter i is invisible.
+        ("ix", "i\u0307x"),  # A combining dot above the letter i is invisible.
         ("\u012fx", "\u012f\u0307x"),
         ("paypal", "\u0440\u0430\u0443\u0440\u0430\u04cf"),  # These Cyrillic letters look like the Latin ones.
     ],
@@ -67,7 +67,8 @@ def test_prototypes_have_no_prototypes_of_their_own() -> None:
 def test_every_confusable_pair_of_unicode_looks_alike() -> None:
     """The test covers every pair of characters that Unicode lists as confusable, if names can contain both.
 
-    Letters with marks are left out, because Unicode lists letters and marks separately. Two pairs are not recognized.
+    Letters with marks are left out, because Unicode lists letters and marks separately. The test expects that two pairs
+    are not recognized.
     """
     unlike = [
         (one, other)

@@ -43,7 +43,7 @@ UNSAFE = [
 def test_redirects_lead_only_to_pages_of_this_site(target: str, make: Make, client: Client) -> None:
     new = {"username": "new", "email": "new@example.org", "password1": "long enough 7", "next": target}
     assert client.post("/accounts/signup", new).url in ("/", "/[")
-    # The user is already logged in and is redirected as after every login.
+    # Signing up has logged the user in, so the login page redirects at once.
     assert client.get("/accounts/login", {"next": target}).url in ("/", "/[")
     assert client.post("/accounts/logout", {"next": target}).url in ("/", "/[")
     assert log_in(client, make.user(), make.password, next=target).url in ("/", "/[")

@@ -1,4 +1,4 @@
-"""Compiled queries read the logged-in user, and reject the same sessions as Django's own queries."""
+"""Compiled queries read the user of a session, and reject the same sessions as Django's own queries."""
 
 from datetime import timedelta
 

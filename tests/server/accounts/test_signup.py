@@ -40,7 +40,7 @@ def test_signing_up_logs_in_and_redirects_to_the_next_page(client: Client, db: N
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("username", "ADA"),  # The name is taken in a different letter case.
+        ("username", "ADA"),  # The name "ada" is already taken.
         ("username", "\u202eadm\u202c"),  # The name has a character that changes the direction of the text.
         ("username", "a\u200bb"),  # The name has an invisible character.
         ("username", "\u3164"),  # The name consists of an invisible letter.
@@ -111,7 +111,7 @@ def test_the_limit_of_sign_ups_applies_to_an_ipv6_site_and_ignores_forged_header
 
 
 def everything_seen(name: str, address: str) -> list[Any]:
-    """Return everything that is shown to a visitor who signs up, signs up again with the same name, and logs in."""
+    """Sign up, sign up again with the same name, log in and request a new password. Return the content of all pages."""
     client = Client()
     answers = [
         sign_up(client=client, username=name, email=address),
@@ -121,7 +121,7 @@ def everything_seen(name: str, address: str) -> list[Any]:
         Client().post("/accounts/password/forgotten", {"email": address}),
     ]
     texts = [Page(answer).words.replace(name, "NAME").replace(address.lower(), "ADDRESS") for answer in answers]
-    shown = [re.sub(r"joined .*? UTC", "joined", text) for text in texts]  # the minute may change between two calls
+    shown = [re.sub(r"joined .*? UTC", "joined", text) for text in texts]  # The minute may change between two calls.
     return [(answer.status_code, answer.headers.get("Location")) for answer in answers] + shown
 
 

@@ -1,5 +1,7 @@
-"""Tests two-factor authentication: logins, replayed and guessed codes, recovery codes, and challenges that require
-it."""
+"""Tests two-factor authentication: logins, replayed and guessed codes, and recovery codes.
+
+Also tests challenges that require two-factor authentication.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -52,7 +54,7 @@ def is_logged_in(client: Client) -> bool:
 
 
 def confirm(client: Client, user: User, address: str) -> Any:
-    """Open a page that asks for the password first."""
+    """Open a page that asks for the password first, enter the password, and return the response."""
     response = client.get(address)
     assert response.status_code == 302
     return client.post(response.url, {"password": PASSWORD}, follow=True)
@@ -60,7 +62,7 @@ def confirm(client: Client, user: User, address: str) -> Any:
 
 @pytest.fixture
 def frozen(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Stop the clock for one-time codes. The returned function sets its time."""
+    """Stop the clock that one-time codes depend on. Return a function that sets the time of this clock."""
 
     def at(now: float) -> None:
         monkeypatch.setattr(auth.time, "time", lambda: now)
@@ -189,8 +191,10 @@ def test_an_operator_can_turn_two_factor_authentication_off_for_a_person(
 
 @pytest.fixture
 def guarded(make: Make) -> Challenge:
-    """Create a challenge that requires two-factor authentication. Organizer ada has turned it on, and organizer bob has
-    not."""
+    """Create a challenge whose organizers need two-factor authentication.
+
+    The organizer ada has turned on two-factor authentication, and the organizer bob has not.
+    """
     challenge = make.challenge(slug="c", visibility="private", organizers_need_two_factor=True)
     make.phase(challenge, slug="main")
     ada = make.user(username="ada")

@@ -1,4 +1,4 @@
-"""Neither values in admin forms nor selections in admin lists cause a server error, whatever they are."""
+"""No value in an admin form and no selection in an admin list causes a server error."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -55,7 +55,7 @@ def sent(form: Any) -> dict[str, Any]:
 
 
 def rubbish(name: str, field: forms.Field) -> Iterator[dict[str, Any]]:
-    """Yield form values for a field; most of them are invalid."""
+    """Yield possible values of a form field, most of which are invalid."""
     if isinstance(field, forms.SplitDateTimeField):
         yield from ({f"{name}_0": date, f"{name}_1": "00:00:00"} for date in DATES)
         yield from ({f"{name}_0": "9999-12-31", f"{name}_1": time} for time in TIMES)
@@ -87,7 +87,8 @@ def form_of(staff: Client, url: str) -> Any:
 def check(staff: Client, url: str, values: dict[str, Any]) -> None:
     """Submit a form and check that its values are either refused or saved.
 
-    Refused values need a message, and a form with saved values must be accepted again. All changes are rolled back.
+    If values are refused, the form must have an error message. If they are saved, the unchanged form must be accepted
+    again. All changes are rolled back.
     """
     with transaction.atomic():
         answer = staff.post(url, values)
@@ -106,7 +107,7 @@ def pages(model: Any) -> Iterator[str]:
 
 
 def filled(form: Any) -> dict[str, Any]:
-    """Return the values of a form. Empty fields for a new user get valid values."""
+    """Return the values of a form. Fields that a new user needs are filled in with valid values."""
     new = {"username": "somebody", "email": "some@example.org"}
     new |= {"password1": "another long 7", "password2": "another long 7"}
     return {**{name: value for name, value in new.items() if name in form.fields}, **sent(form)}

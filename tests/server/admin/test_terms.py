@@ -22,7 +22,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}
 
 
 def at(name: str, moment: datetime | None) -> dict[str, str]:
-    """Return the values of the two form fields that represent a date and time in the admin."""
+    """Return form data for a date and time, which are two separate fields in the admin."""
     if moment is None:
         return {}
     return {f"{name}_0": f"{moment:%Y-%m-%d}", f"{name}_1": f"{moment:%H:%M:%S}"}
@@ -36,7 +36,7 @@ def staff(make: Make) -> Client:
 
 
 def errors(staff: Client, row: str, **form: Any) -> dict[str, Any]:
-    """Save a row in the admin and return the errors of the form; they are empty if the row was saved."""
+    """Save a row in the admin and return the form errors by field. If the row was saved, there are no errors."""
     answer = staff.post(reverse(f"admin:challenges_{row._meta.model_name}_change", args=[row.pk]), form)
     return {} if answer.status_code == 302 else dict(answer.context["adminform"].form.errors)
 

@@ -103,7 +103,7 @@ class TestSession:
 class TestLimits:
     @pytest.fixture(autouse=True)
     def in_one_minute(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Stop the clock of the request limits, so that all requests of a test are in the same minute."""
+        """Stop the clock that is used for rate limits, so that all requests of a test are in the same minute."""
         monkeypatch.setattr(throttling, "time", lambda: 960_000_030.0)
 
     def test_anonymous_requests_are_limited_per_minute(self, api: Api, phase: Phase, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""Before the gate is green, every way of uploading a file is refused. Only organizers see why."""
+"""Until all checks of a phase's gate have passed, every way of uploading a file is refused. Only organizers see why."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -27,7 +27,7 @@ pytestmark = [
 
 @pytest.fixture
 def red(phase: Phase) -> Truth:
-    """Make the gate of the active ground truth red."""
+    """Store a gate result with a failed check for the active ground truth, and return this ground truth."""
     truth = phase.truths.get()
     check = {"name": "template", "passed": False, "expected": "accepted and scored", "got": SECRET}
     truth.gate = {**green_gate(phase), "green": False, "checks": [check]}

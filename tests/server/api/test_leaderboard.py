@@ -108,7 +108,7 @@ def test_the_private_leaderboard_is_open_after_the_end(api: Api, phase: Phase, s
         "{0:%Y-%m-%dT%H:%M:%S}",  # A time without an offset is in UTC.
         "{0:%Y-%m-%dT%H:%M:%S}+00:00",  # In a query string, a plus sign that is not escaped is a space.
         "{0:%Y-%m-%d} {0:%H:%M:%S}",
-        "{0:%Y-%m-%d}",  # A date without a time means midnight.
+        "{0:%Y-%m-%d}",  # A date without a time means midnight in UTC.
     ],
 )
 def test_the_leaderboard_of_an_earlier_time_can_be_read(api: Api, phase: Phase, scored: Scored, at: str) -> None:

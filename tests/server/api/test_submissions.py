@@ -45,7 +45,7 @@ class TestRead:
     def test_the_time_of_scoring_has_whole_seconds(
         self, api: Api, member: User, phase: Phase, team: Team, scored: Scored
     ) -> None:
-        """The duration of scoring depends slightly on the ground truth, so an exact time could reveal something."""
+        """The duration of scoring depends slightly on the ground truth, so an exact time could reveal private facts."""
         submission = scored(phase, 0.5, team=team, at=datetime(2026, 5, 4, 3, 2, 1, 987_654, tzinfo=UTC))
         assert api.get(f"submissions/{submission.pk}", user=member).json()["scored_at"] == "2026-05-04T03:02:01Z"
 
@@ -145,7 +145,7 @@ class TestList:
     ) -> None:
         for number in range(12):
             scored(phase, number / 100, team=team)
-        # The first request also saves the time at which the token was last used.
+        # The first request also saves when the token was last used, so it needs more queries.
         api.get(PATH, user=member)
         with django_assert_max_num_queries(13):
             assert len(api.get(PATH, user=member).json()["results"]) == 12
@@ -192,8 +192,8 @@ class TestChange:
     @pytest.mark.parametrize(
         "body",
         [
-            {"finale": True},  # The name of the field is misspelt.
-            {"status": "scored"},  # The field is read-only.
+            {"finale": True},  # The name of the field "final" is misspelt.
+            {"status": "scored"},  # The field "status" is read-only.
             {"final": "perhaps"},
             {"final": 1},
             {"note": 7},

@@ -1,5 +1,6 @@
-"""Tests how restores are handled that an earlier version recorded with only the first and last number of the missing
-entries.
+"""Tests the audit log after a restored backup that an earlier version recorded without hashes.
+
+Such a record contains only the first and the last number of the missing entries.
 """
 
 from typing import Any
@@ -27,7 +28,7 @@ def log_all(at: str) -> None:
 
 
 def test_entries_that_no_log_file_contains_are_reported_despite_a_restore_without_hashes(write: Any) -> None:
-    """Recording the restore again adds the hashes of the missing entries."""
+    """Recording the restored backup again adds the hashes of the missing entries."""
     write(5)
     cut_after(3)
     record_without_hashes(4, 5)
@@ -47,7 +48,7 @@ def test_entries_that_were_logged_before_a_restore_without_hashes_are_not_report
 
 
 def test_entries_that_were_logged_after_a_restore_without_hashes_are_reported(write: Any) -> None:
-    """The entries that were logged later have the same numbers as those that were missing in the backup."""
+    """Entries that were logged after the restore have the same numbers as entries that were missing in the backup."""
     write(9)
     log_all("2001-01-01 00:00:00,000")
     cut_after(3)

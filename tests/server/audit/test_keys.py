@@ -1,6 +1,6 @@
-"""The audit log reveals restored backups, and changes by an attacker who can access only the database.
+"""Tests that the audit log reveals restored backups, and changes by an attacker who can access only the database.
 
-Each entry names its actor.
+Also tests that each entry names its actor.
 """
 
 import getpass
@@ -93,7 +93,7 @@ class TestKey:
 
     def test_an_end_that_was_rewritten_without_the_key_is_detected(self, write: Callable[[int], None]) -> None:
         write(4)
-        external_records.path_of_end().unlink()  # A machine that has never written an entry has no such file.
+        external_records.path_of_end().unlink()  # The file is missing if a machine has never written an entry.
         forge(3, subject="forged")
         assert list(faults()) == [
             f"entry {number} was written without the audit key, which was in use from entry 1 on" for number in (3, 4)
@@ -237,7 +237,7 @@ class TestEnd:
     def test_intact_lines_are_read_even_if_another_line_is_damaged(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
-        # The file still records that entry 5 was lost, although the log has more entries than before.
+        # The record that entry 5 was lost remains, although the log has more entries than before.
         write(3)
         with external_records.path_of_lost_ends().open("a") as file:
             file.write("junk\n")

@@ -85,7 +85,7 @@ def test_an_inserted_entry_is_detected(log: list[Entry]) -> None:
 
 
 class TestWitness:
-    """Log files show whether the audit log was shortened by somebody with access to the database."""
+    """Tests that log files reveal whether somebody with access to the database has shortened the audit log."""
 
     @pytest.fixture
     def log_before(
@@ -224,7 +224,7 @@ class TestLogFile:
         handler.close()
 
     def write(self, commit: Any) -> list[Any]:
-        """Write an entry. Return ["done"] if a callback that was added to the transaction after the entry was run."""
+        """Write an entry, and return ["done"] if the next `on_commit` callback of the transaction was run too."""
         later: list[str] = []
         with commit(execute=True):
             record(actor=None, action="test.done", subject="thing")
@@ -260,7 +260,7 @@ def test_a_damaged_database_file_is_not_reported_as_a_forgery(
 
 
 class Malformed:
-    """A connection to a damaged SQLite database, in which an index lacks a row."""
+    """A fake connection to a damaged SQLite database, in which an index does not contain every row."""
 
     vendor = "sqlite"
 

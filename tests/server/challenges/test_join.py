@@ -66,7 +66,7 @@ def test_one_person_may_join_two_challenges_with_the_same_team_name(make: Make) 
         ({"join_until": FUTURE, "closes_at": PAST}, "registration_closed"),
         ({"join_until": PAST, "closes_at": FUTURE}, "registration_closed"),
         ({"join_until": FUTURE, "closes_at": FUTURE}, None),
-        # The challenge has not opened yet, but it can already be joined.
+        # A challenge can be joined before it opens.
         ({"opens_at": FUTURE}, None),
         ({}, None),
     ],
@@ -155,7 +155,7 @@ def test_a_private_challenge_is_known_to_its_organizers_and_staff_who_cannot_joi
     user, challenge = make.user(is_staff=staff), make.challenge(visibility="private")
     if not staff:
         challenge.organizers.add(user)
-    assert refusal(user=user, challenge=challenge) == "forbidden"  # Everybody else gets `not_found`.
+    assert refusal(user=user, challenge=challenge) == "forbidden"  # For other people, the code is `not_found`.
 
 
 def test_anybody_who_knows_its_address_can_join_an_unlisted_challenge(make: Make) -> None:
@@ -206,8 +206,8 @@ def test_a_team_cannot_be_joined_against_the_rules(
 
 LOOK_ALIKES = [
     ("Owls", "\u041ewls"),  # The second name begins with a Cyrillic letter.
-    ("Owls", "0WLS"),  # The second name has a digit and capital letters.
-    ("Alice", "AIice"),  # The second name has a capital I in place of the l.
+    ("Owls", "0WLS"),  # The second name has a zero and capital letters.
+    ("Alice", "AIice"),  # The second name has a capital I instead of the letter l.
     ("Modern", "Modem"),  # The letters r and n together look like an m.
     ("Team 1", "Team l"),
     # Two letters v look like a w, but Unicode does not list them as confusable.

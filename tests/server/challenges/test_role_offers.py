@@ -1,4 +1,4 @@
-"""A participant who is offered a role as an organizer is told that accepting it takes the team off the leaderboards."""
+"""Participants who are offered a role as an organizer are warned that accepting takes their team off leaderboards."""
 
 import pytest
 from django.test import Client

@@ -14,7 +14,7 @@ BEFORE = [("challenges", "0027_gate")]
 
 @pytest.fixture
 def without_roles(make: Make) -> Iterator[None]:
-    """Migrate back to before roles existed, and forward again at the end, even if the test fails."""
+    """Apply all migrations after a test that has migrated the database back to before roles existed."""
     yield
     forward()
 

@@ -5,7 +5,7 @@ from typing import Any
 from server.challenges.models import Phase, Team
 from server.submissions.models import Score
 
-Line = tuple[int, int | None, float]  # Each line has the team, its rank and its score.
+Line = tuple[int, int | None, float]  # A line consists of a team, its rank and its score.
 
 
 def by_hand(phase: Phase, *, kind: str) -> list[Line]:
@@ -15,7 +15,7 @@ def by_hand(phase: Phase, *, kind: str) -> list[Line]:
     ).select_related("evaluation__submission")
     values = {(one.evaluation_id, one.split): one.value for one in scores}
     entries = [one for one in scores if one.split == split and one.value is not None]
-    # Until the sweeper applies a changed number of final submissions, entries are computed with the previous number.
+    # If the number of final submissions has changed, entries use the previous number until the next sweep.
     most = phase.board_terms.order_by("-since", "-pk")[0].finals
     lines = []
     for team in Team.objects.filter(challenge=phase.challenge_id, disqualified_at=None):

@@ -28,15 +28,15 @@ from tests.conftest import compare_boards
 
 TEAMS, REPLICATES = 5, 20
 SPLITS = ("public", "private", "all")
-# The values include ties, nearly equal values and an undefined one.
+# Possible scores include equal values, nearly equal values and an undefined value.
 VALUES = (None, 0.0, 0.25, 0.5, 0.5, 0.625, 0.75, 0.7500000000000001, 1.0)
 ANYBODY = AnonymousUser()
 
-Shown = list[tuple[int, int | None, float, Any]]  # Each element has the team, its rank, its score and the interval.
+Shown = list[tuple[int, int | None, float, Any]]  # Each element has a team, its rank, score and interval.
 
 
 class History:
-    """Changes a phase at random: `happen()` carries out an event, and `shown()` returns what the leaderboards show."""
+    """A phase that random events change: `happen()` carries out an event, and `shown()` returns the leaderboards."""
 
     def __init__(self, seed: int, **fields: Any) -> None:
         self.seed, self.random = seed, Random(seed)
@@ -56,7 +56,7 @@ class History:
         self.phase.signature = self.signature(self.truths[0])
         self.phase.save()
         self.teams = [self.team(number) for number in range(TEAMS)]
-        # What participants see since the leaderboard was frozen; None if it is not frozen.
+        # The entries that participants see while the leaderboard is frozen. None if the leaderboard is not frozen.
         self.frozen: Shown | None = None
         self.values: dict[tuple[Any, int], dict[str, float | None]] = {}
 
@@ -142,7 +142,7 @@ class History:
         return {"signature": self.signature(truth), "splits": splits}
 
     def rerun(self) -> None:
-        """Record one of the queued reruns, for intervals or for a rescoring."""
+        """Record the result of a queued rerun, which adds intervals or belongs to a rescoring."""
         queued = list(Rerun.objects.queued().scoring().filter(submission__phase=self.phase).order_by("pk"))
         if not queued:
             return
@@ -184,7 +184,7 @@ class History:
         begun = rescoring.open_rescoring(self.current())
         if begun is None:
             return
-        for _ in range(20):  # This scores most of the missing submissions, but not always all of them.
+        for _ in range(20):  # The reruns score most, but not always all, of the submissions.
             self.rerun()
         rescoring.apply(rescoring=begun, by=None, reveal=True)
 
@@ -197,7 +197,7 @@ class History:
         phase.save(update_fields=["finals"])
 
     def freeze(self) -> None:
-        """Freeze the public leaderboard now. If it is frozen, lift that freeze first."""
+        """Freeze the public leaderboard now. If the leaderboard is already frozen, unfreeze it first."""
         self.lift()
         shown = self.shown()["anybody"]
         self.set_freeze(database_now())
@@ -214,7 +214,7 @@ class History:
         self.frozen = None
 
     def sweep(self) -> None:
-        """Apply a changed number of finals, as the sweeper does."""
+        """Apply a changed number of final submissions to the leaderboards, as the sweeper does."""
         apply_finals()
 
     def rename(self) -> None:
@@ -252,7 +252,7 @@ class History:
         return Phase.objects.get(pk=self.phase.pk)
 
     def shown(self, *, at: datetime | None = None) -> dict[str, Shown]:
-        """Return the leaderboard that each viewer sees on each split, now or at the given time."""
+        """Return the leaderboard that each viewer sees for each split, as it is now or was at the given time."""
         phase = self.current()
         boards = {"anybody": board(phase, split="public", at=at, viewer=ANYBODY)}
         boards |= {split: board(phase, split=split, at=at, viewer=self.organizer) for split in SPLITS}
@@ -261,7 +261,7 @@ class History:
         }
 
     def wrong_names(self, at: datetime) -> list[str]:
-        """Return the names on leaderboards for an earlier time that differ from the current names of the teams."""
+        """Return the names on leaderboards of an earlier time that are not the current names of the teams."""
         names = dict(Team.objects.filter(challenge=self.challenge).values_list("pk", "name"))
         boards = [board(self.current(), split=split, at=at, viewer=self.organizer) for split in SPLITS]
         return [row.team for one in boards for row in one.rows if row.team != names[row.team_id]]

@@ -1,4 +1,4 @@
-"""Tests when a leaderboard is due for a comparison, which worker claims it, and what happens if the worker dies."""
+"""Tests comparisons of leaderboard entries: when they are due, who claims them, and what happens if a worker dies."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -33,25 +33,25 @@ VALUES = [0.25, 0.5, 0.75] * 10
 
 @pytest.fixture
 def broker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> InlineQueue:
-    """Replace the broker with one that has lost all messages; `.sent_for_boards` collects new messages."""
+    """Return a fake broker that has lost all earlier messages and collects new ones in `.sent_for_boards`."""
     monkeypatch.setattr(queue, "waiting", lambda kind: 0)
     return inline_queue
 
 
 @pytest.fixture
 def changed(phase: Phase, replicated: Callable[..., Submission]) -> Board:
-    """Return a leaderboard of two teams that is due for a comparison."""
+    """Return a leaderboard of two teams whose entries are due for a comparison."""
     for _ in range(2):
         replicated(phase, VALUES)
     comparisons.add_missing()
     others = Comparison.objects.exclude(board__kind="public")
-    # The tests use only the comparison of the public leaderboard.
+    # Comparisons of other leaderboards are postponed, because the tests use only the public leaderboard.
     others.update(not_before=database_now() + timedelta(days=1))
     return Board.objects.get(phase=phase, kind="public")
 
 
 def job() -> Comparison:
-    """Return the comparison of the public leaderboard."""
+    """Return the database row that schedules the comparison for the public leaderboard."""
     return Comparison.objects.get(board__kind="public")
 
 
@@ -81,7 +81,7 @@ def test_the_sweeper_wakes_a_worker_for_a_leaderboard_that_has_changed(
 
 
 def test_many_changes_are_followed_by_one_comparison(changed: Board, broker: InlineQueue, scored: Scored) -> None:
-    """Each sweep sends at most one message, and after the first comparison, the leaderboard is up to date."""
+    """Each sweep sends one message, but only the first message leads to a comparison."""
     for number in range(3):
         scored(changed.phase, number / 10)
         sweep()
@@ -106,7 +106,7 @@ def test_a_late_comparison_gets_one_urgent_message(
     sent = []
     monkeypatch.setattr(queue, "enqueue", lambda kind, key, urgent=False: sent.append((key, urgent)))
     comparisons.wake()
-    monkeypatch.setattr(queue, "waiting", lambda kind: 1)  # A message is still waiting in the queue.
+    monkeypatch.setattr(queue, "waiting", lambda kind: 1)  # This simulates a message that is still in the queue.
     Comparison.objects.update(enqueued_at=F("enqueued_at") - comparisons.LATE - timedelta(seconds=1))
     comparisons.wake()
     comparisons.wake()
@@ -246,7 +246,7 @@ def test_recording_a_score_does_not_write_to_the_comparison(changed: Board, scor
 
 @pytest.fixture
 def comparing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
-    """Return a function that makes each comparison raise an error."""
+    """Return a function that makes every comparison of entries raise the given error."""
 
     def make_raise(error: BaseException) -> None:
         def failing(comparison: Comparison) -> Found:

@@ -46,8 +46,8 @@ def in_api(api: Api, query: str) -> list[tuple[int | None, str]]:
 @pytest.mark.parametrize(
     ("country", "expected"),
     [
-        ("FR", [(1, "Owls")]),  # Neither Crows nor Hens names its member from France.
-        ("DE", [(2, "Crows")]),  # The rank remains that on the whole leaderboard.
+        ("FR", [(1, "Owls")]),  # Crows and Hens do not show their members from France.
+        ("DE", [(2, "Crows")]),  # The rank is that on the whole leaderboard.
         ("IT", []),
     ],
 )

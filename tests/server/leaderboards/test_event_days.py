@@ -74,7 +74,7 @@ def test_a_day_on_which_the_feedback_or_the_truth_changed_is_listed(phase: Phase
 
 
 def test_changes_that_were_not_shown_are_left_out(phase: Phase, make: Make, scored: Scored) -> None:
-    """A rescoring writes its entries before it is applied, but leaderboards show them only when it has been applied."""
+    """A rescoring writes entries before it is applied, but leaderboards show these entries only afterwards."""
     scored(phase, 0.5, at=FIRST)
     later = make.truth(phase)
     BoardTerms.objects.filter(phase=phase, since__gt=FIRST).update(since=FIRST + 20 * DAY)

@@ -1,4 +1,4 @@
-"""A changed number of final submissions takes effect when the sweeper runs; until then, the previous number counts."""
+"""A changed number of final submissions does not affect leaderboards until the next sweep."""
 
 from datetime import timedelta
 from typing import Any

@@ -38,7 +38,11 @@ def organizer(phase: Phase, make: Make) -> User:
 
 @pytest.fixture
 def teams(phase: Phase, team: Team, make: Make, scored: Scored) -> list[Team]:
-    """Return four teams. At the freeze, `team` was second of three. Then the third improved, and the fourth came."""
+    """Return four teams of a frozen leaderboard.
+
+    When the leaderboard was frozen, `team` was second of three. Since then, the third team has improved and the fourth
+    team has joined.
+    """
     now = database_now()
     others = [make.team(phase.challenge, name=name) for name in ("Owls", "Bats", "Newcomers")]
     scored(phase, 0.75, team=others[0], private=0.1, at=now - 5 * HOUR)
@@ -46,7 +50,8 @@ def teams(phase: Phase, team: Team, make: Make, scored: Scored) -> list[Team]:
     scored(phase, 0.25, team=others[1], private=0.3, at=now - 5 * HOUR)
     phase.freeze_at = now - 2 * HOUR
     phase.save()
-    BoardTerms.objects.exclude(freeze_at=None).update(since=now - 3 * HOUR)  # as if it had been announced in time
+    # This simulates a freeze that was announced in time.
+    BoardTerms.objects.exclude(freeze_at=None).update(since=now - 3 * HOUR)
     scored(phase, 0.875, team=others[1], private=0.9, at=now - HOUR)
     scored(phase, 0.625, team=others[2], private=0.8, at=now - HOUR)
     compare_boards()
@@ -98,7 +103,7 @@ def test_no_page_contains_a_later_score_or_the_name_of_a_new_team(address: str, 
         answer = browser.get(address)
         text = re.sub(r"</?(b|span|i|strong)\b[^>]*>", "", content_of(answer).decode())
         assert answer.status_code == 200
-        # The form of the history page repeats the name that was searched for.
+        # If the URL contains the name of a new team, the form of the history page repeats this name.
         assert not [word for word in ("0.875", "0.625") if word in text]
         assert "team=Newcomers" in address or "Newcomers" not in text
         assert "0.75" in text

@@ -1,4 +1,4 @@
-"""After random events, entries match the submissions, and `at` shows the leaderboard as it was at that time."""
+"""After random events, entries match the submissions, and the leaderboards of earlier times can still be read."""
 
 import pytest
 

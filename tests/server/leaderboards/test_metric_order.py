@@ -41,7 +41,10 @@ def lines(listing: Listing) -> list[tuple[int | None, str]]:
 
 
 def by_hand(rows: list[BoardRow], metric: str) -> list[tuple[int | None, str]]:
-    """Return (rank, team) in descending order of the shown values, given all rows in the order of their ranks."""
+    """Sort rows by the shown value of a metric, in descending order, and return their ranks and teams.
+
+    The given rows are in the order of their ranks.
+    """
 
     def key(row: BoardRow) -> tuple[bool, float]:
         value = row.scores.get(metric)
@@ -52,7 +55,7 @@ def by_hand(rows: list[BoardRow], metric: str) -> list[tuple[int | None, str]]:
 
 @pytest.fixture
 def crowd(phase: Phase, make: Make, scored: Scored) -> Phase:
-    """Create a leaderboard with equal values, undefined values, and values that are equal if rounded to 2 decimals."""
+    """Create a leaderboard with equal values, undefined values, and values that are equal after rounding."""
     random = Random(20261121)
     values = (None, 0.0, 0.125, 0.12500000000000003, 0.1349, 0.135, 0.5, 0.501, 0.504, 0.505, 1.0)
     for number in range(33):

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("inline_queue", "db")
 
 
 def history_with(seed: int, before: dict[str, Any], after: dict[str, Any]) -> History:
-    """Return a random history of a phase. The feedback changes in the middle of the history."""
+    """Return a random history of a phase whose feedback settings change in the middle of the history."""
     history = History(seed, **before)
     for number, _ in enumerate(islice(history.moments(), EVENTS)):
         history.happen()
@@ -35,7 +35,7 @@ def history_with(seed: int, before: dict[str, Any], after: dict[str, Any]) -> Hi
 
 
 def compare(phase: Phase, split: str, access: ScoreAccess) -> int:
-    """Compare all points of the timeline with the leaderboards at their times, and return the number of points."""
+    """Check that every point of the timeline matches the leaderboard at its time. Return the number of points."""
     now, teams = database_now(), [team.pk for team in Team.objects.all()]
     found = list(spans(periods(phase, split=split, access=access, now=now)))
     field = field_of(found, count=10**9)

@@ -34,14 +34,14 @@ def numbers(candidates: list[Candidate]) -> list[int]:
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [
-        ([], []),  # There are no teams.
+        ([], []),  # Without teams, there are no ranks.
         ([0.5], [1]),
         ([0.9, 0.8, 0.7], [1, 2, 3]),
         ([0.9, 0.9, 0.7], [1, 1, 3]),  # Two equal scores share a rank, and the next rank is skipped.
         ([0.9, 0.7, 0.7, 0.7, 0.1], [1, 2, 2, 2, 5]),
-        ([0.0, -0.0], [1, 1]),  # Both zeros are the same number.
+        ([0.0, -0.0], [1, 1]),  # Zero and negative zero are equal.
         ([0.3, 0.1 + 0.2 - 5e-17], [1, 1]),  # Both numbers are equal as float64.
-        ([0.1 + 0.2, 0.3], [1, 2]),  # The last bits differ, so the numbers are not equal.
+        ([0.1 + 0.2, 0.3], [1, 2]),  # The last bits of these numbers differ.
     ],
 )
 def test_equal_scores_share_a_rank_and_the_next_rank_is_skipped(scores: list[float], expected: list[int]) -> None:

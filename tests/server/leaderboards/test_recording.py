@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("inline_queue", "db")
 @pytest.fixture
 def history() -> History:
     one = History(1)
-    one.teams = one.teams[1:2]  # Keep a single team, which is not a baseline.
+    one.teams = one.teams[1:2]  # The only team that remains is not a baseline.
     return one
 
 
@@ -44,5 +44,5 @@ def test_a_score_that_is_not_the_best_writes_no_entry(history: History) -> None:
     record(history, 0.4)
     assert Entry.objects.count() == before
     assert set(Entry.objects.present().values_list("submissions", flat=True)) == {3}
-    # The number of submissions on the leaderboard has changed.
+    # The version rises, because the leaderboard shows the number of submissions.
     assert Board.objects.get(kind="public").version == versions + 1

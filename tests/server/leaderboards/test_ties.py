@@ -62,7 +62,7 @@ def test_draws_for_which_one_of_the_scores_is_undefined_are_left_out() -> None:
 def test_a_team_that_leads_on_nearly_all_draws_is_not_tied(phase: Phase, replicated: Callable[..., Submission]) -> None:
     lower = around(0.5, spread=0.1, seed=1)
     replicated(phase, lower)
-    # The intervals of the two scores overlap.
+    # Although the intervals of the two scores overlap, the second team is better in every replicate.
     replicated(phase, [value + 0.001 for value in lower])
     assert ties(phase) == [False, False]
 
@@ -119,7 +119,7 @@ def test_equal_files_are_tied(phase: Phase, replicated: Callable[..., Submission
 def test_without_replicates_ties_are_unknown(
     phase: Phase, scored: Scored, replicated: Callable[..., Submission]
 ) -> None:
-    """A team without replicates cannot be compared, so it is unknown whether it is tied."""
+    """The scores of a team without replicates cannot be compared, so it is unknown whether the team is tied."""
     replicated(phase, [0.25, 0.5])
     scored(phase, 0.375)
     assert ties(phase) == [False, None]
@@ -187,10 +187,9 @@ def test_under_ladder_feedback_no_teams_are_compared_until_the_end(
 def test_ties_are_determined_by_the_interval_that_participants_see(
     phase: Phase, make: Make, replicated: Callable[..., Submission]
 ) -> None:
-    """The interval of the difference is 0.0001 to 0.2. It is rounded outward before it is shown, so the shown
-    interval contains zero.
+    """The interval of the difference is 0.0001 to 0.2. After outward rounding, the shown interval contains zero.
 
-    An organizer, who sees exact intervals, sees the same tie groups.
+    Organizers see exact intervals, but the same tie groups.
     """
     replicated(phase, [0.5001, 0.7] * 100)
     replicated(phase, [0.5, 0.5] * 100)
@@ -231,14 +230,14 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_rows(
     for number in range(5):
         replicated(phase, [number / 10, number / 10])
     lines = board(phase, split="public", viewer=ANONYMOUS)
-    with django_assert_num_queries(2):  # One query reads the entries, and one their metrics.
+    with django_assert_num_queries(2):  # One query reads entries, one their metrics.
         lines.page(0, 5)
 
 
 def test_a_team_above_that_is_not_compared_yet_leaves_ties_unknown(
     phase: Phase, replicated: Callable[..., Submission]
 ) -> None:
-    """Until the next comparison, the rows below a changed row are not shown as tied with it."""
+    """Until the next comparison, it is unknown whether the rows below a changed row are tied with the changed row."""
     for mean, seed in ((0.5, 1), (0.49, 2), (0.48, 3), (0.1, 4)):
         replicated(phase, centred(mean, seed=seed))
     assert ties(phase) == [False, True, True, False]
@@ -264,7 +263,7 @@ def test_after_the_first_team_of_a_group_has_left_its_ties_are_unknown(
 
 
 def test_a_leaderboard_of_an_earlier_time_has_no_ties(phase: Phase, replicated: Callable[..., Submission]) -> None:
-    """Ties are stored only for current entries."""
+    """Ties are stored only for the current entries of a leaderboard."""
     for seed in (1, 2):
         replicated(phase, around(0.5, spread=0.1, seed=seed))
     assert ties(phase) == [False, True]

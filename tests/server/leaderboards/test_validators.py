@@ -1,4 +1,4 @@
-"""The response is 304 as long as a leaderboard has not changed; after any change, it is the new leaderboard."""
+"""Tests conditional requests: the status is 304 as long as a leaderboard has not changed."""
 
 import gzip
 import json
@@ -95,7 +95,7 @@ def test_viewers_who_see_different_things_get_different_entity_tags(
 
 
 def test_a_member_does_not_get_a_page_cached_for_another_member(best: Submission, make: Any) -> None:
-    """Members share the rows of a cached page, but not the mark on the viewer's own team."""
+    """The cached rows are the same for all members, but the mark on the viewer's own team is added afterwards."""
     first, other = Client(), Client()
     first.force_login(best.team.memberships.get().user)
     other.force_login(Team.objects.get(name="Second").memberships.get().user)

@@ -69,7 +69,7 @@ WRONG_COMPARISON = {
 
 @pytest.fixture
 def compared(phase: Any, replicated: Any) -> ComparedEntry:
-    """Compare the entries of two teams, and return the stored comparison of the first entry."""
+    """Compute ties and intervals for the entries of two teams, and return the stored result for the first entry."""
     for value in (0.8, 0.4):
         replicated(phase, [value + step / 1000 for step in range(30)])
     compare_boards()

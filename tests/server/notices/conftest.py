@@ -27,7 +27,7 @@ def choose_all(user: User) -> None:
 
 @pytest.fixture
 def begun(db: None) -> datetime:
-    """Start creating notices from events, as the first sweep does."""
+    """Run the first sweep, and return the time up to which it has processed events. Later events lead to notices."""
     deriving.derive()
     return Progress.objects.get().until
 

@@ -259,5 +259,5 @@ def test_a_sweep_without_events_writes_nothing(begun: datetime, phase: Phase) ->
 def test_a_sweep_without_events_needs_few_queries(
     begun: datetime, phase: Phase, django_assert_max_num_queries: Callable[[int], Any]
 ) -> None:
-    with django_assert_max_num_queries(14):  # one for each table with events, and some for the state
+    with django_assert_max_num_queries(14):  # One for each table with events, and some for the state.
         deriving.derive()

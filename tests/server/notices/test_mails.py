@@ -97,7 +97,7 @@ def test_a_mail_is_given_up_after_six_attempts(due: Notice, monkeypatch: pytest.
 def test_a_mail_that_is_being_sent_is_not_sent_by_another_process(due: Notice) -> None:
     assert mails.claim_next() == due
     assert mails.deliver_due() == 0
-    later(due)  # The lease of a killed process ends.
+    later(due)  # This simulates that the lease of a killed process has expired.
     assert mails.deliver_due() == 1
 
 

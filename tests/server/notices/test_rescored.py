@@ -1,4 +1,4 @@
-"""However a rescoring is applied, each team member gets one notice, and an email only if they want one."""
+"""No matter how a rescoring is applied, each team member gets one notice, and an email only if emails are enabled."""
 
 import pytest
 from django.core import mail

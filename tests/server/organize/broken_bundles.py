@@ -1,6 +1,7 @@
-"""Bundles and ground truths with plausible errors. Each row states what the check must report, and where.
+"""Test cases for bundles and ground truths with plausible errors.
 
-Each row changes the bundle of the fixture `bundle`, a challenge with one object detection phase.
+Each case changes the bundle of the fixture `bundle`, a challenge with one object detection phase, and states what the
+check must report, and where.
 """
 
 import json
@@ -17,7 +18,7 @@ Place = tuple[str, str | None, int | None, str | None]
 
 @dataclass(frozen=True)
 class Broken:
-    """A broken bundle.
+    """A bundle with an error, and the expected report.
 
     `lines` are added to the challenge, `phase` to its only phase, and `sheet` replaces a part of challenge.yaml.
     `files` are written, or removed if their content is None. `found` is the code, the file, the line, and the key or

@@ -1,4 +1,4 @@
-"""More bundles and ground truths with plausible errors, over all tracks. See `broken_bundles.py`."""
+"""Test cases for bundles and ground truths with plausible errors, for all tracks. See also `broken_bundles.py`."""
 
 import json
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ RELATED = (
     "ImageID,LabelName1,LabelName2,RelationshipLabel,XMin1,XMax1,YMin1,YMax1,XMin2,XMax2,YMin2,YMax2\n"
     "a,/m/man,/m/horse,rides,0.1,0.5,0.1,0.5,0.2,0.6,0.2,0.6\nb,/m/man,/m/cat,holds,0.1,0.5,0.1,0.5,0.2,0.6,0.2,0.6\n"
 )
-MASK = "eJyzMDI28jcAAUM/UwATLQLD"  # A mask of 8 x 6 pixels.
+MASK = "eJyzMDI28jcAAUM/UwATLQLD"  # This encodes a mask of 8 x 6 pixels.
 MASKS = (
     "ImageID,LabelName,ImageWidth,ImageHeight,XMin,XMax,YMin,YMax,IsGroupOf,Mask\n"
     f"a,/m/cat,8,6,0.1,0.5,0.1,0.5,0,{MASK}\nb,/m/dog,8,6,0.2,0.6,0.2,0.6,0,{MASK}\n"
@@ -65,7 +65,7 @@ def of(
     track: str, name: str, path: str, content: str | None, code: str, line: int | None = None,
     column: str | None = None, *, at: str = "", warns: bool = False,
 ) -> Broken:  # fmt: skip
-    """Return a bundle of a track with one changed file of its truth. The problem is in this file or in `at`."""
+    """Return a bundle for a track with one changed file in its truth. The error is in this file or in the file `at`."""
     written = {**dict.fromkeys(VALID[""]), **VALID[track], path: content}
     files = {f"{TRUTH}{file}": text for file, text in written.items()}
     sheet = ("openimages-detection", track)

@@ -44,7 +44,7 @@ class BundleFolder:
         return target
 
     def sheet(self, *, challenge: str = "", phase: str = "", text: str = SHEET) -> None:
-        """Write challenge.yaml with additional lines before `phases` and at the end of its only phase."""
+        """Write challenge.yaml, with additional lines for the challenge and for its only phase."""
         self.write("challenge.yaml", text.replace("phases:", f"{challenge}phases:") + phase)
 
     def zipped(self, path: Path, *, top: str = "") -> Path:
@@ -63,7 +63,7 @@ def bundle(tmp_path: Path) -> BundleFolder:
 def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """Replace the child processes that prepare ground truths and check baselines with fast stubs.
 
-    Return the list in which the stub records the `podium prepare` commands.
+    Return a list of the `podium prepare` commands that would have been run.
     """
     asked: list[tuple[str, ...]] = []
 
@@ -73,7 +73,7 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         if words[0] == "gate":
             return {"evaluator": __version__, "green": True, "checks": []}
         asked.append(words)
-        words = tuple(word for word in words if word not in ("--hidden", "--ceiling"))  # These options take no value.
+        words = tuple(word for word in words if word not in ("--hidden", "--ceiling"))  # Flags without a value.
         told = dict(zip(words[2::2], words[3::2], strict=True))
         Path(told["--out"]).write_bytes(b"prepared")
         Path(told["--kit"]).write_text("{}")

@@ -25,7 +25,7 @@ def mistakes(path: Path) -> list[tuple[str, str | None]]:
 
 @pytest.fixture
 def uncopied(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail the test if any file is copied."""
+    """Make the test fail if any file is copied."""
     monkeypatch.delattr(copying, "_copy_file")
 
 

@@ -1,5 +1,7 @@
-"""Organizers and staff can import bundles through the API and the import page. Others cannot, and nobody can change
-somebody else's challenge."""
+"""Only organizers and staff can import bundles through the API and the import page.
+
+Nobody can change a challenge that belongs to somebody else.
+"""
 
 from pathlib import Path
 

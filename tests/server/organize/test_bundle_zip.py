@@ -25,7 +25,7 @@ def squeezed(name: str) -> ZipInfo:
 
 @pytest.fixture
 def spoiled(bundle: BundleFolder, tmp_path: Path) -> Callable[..., Path]:
-    """Return a function that writes a zip file with a valid bundle and the given additional entries."""
+    """Return a function that writes a zip file with a valid bundle and the given additional zip entries."""
 
     def build(*entries: tuple[str | ZipInfo, bytes]) -> Path:
         path = Path(bundle.zipped(tmp_path / "bundle.zip"))

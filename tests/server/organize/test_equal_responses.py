@@ -31,7 +31,8 @@ DOWNLOADS = ("/data/kit", "/data/sample", "/data/candidates")
 OF_A_PHASE = ("kit", "template", "candidates", "quota", "leaderboard", "submissions")
 STREAM = "application/offset+octet-stream"
 SCORES = ("scores", "intervals", "rank", "rank_low", "rank_high")
-# Matches what differs between any two requests: IDs of rows and of copied elements, form tokens, and times.
+# This pattern matches everything that differs between equal requests: IDs of rows and of copied elements, form tokens,
+# and times.
 VARYING = re.compile(
     r"[0-9a-f]{8}-[0-9a-f-]{27}|csrfmiddlewaretoken\" value=\"\w+|\d{4}-\d\d-\d\dT[\d:.+]+Z?|\d\d:\d\d(:\d\d)?|"
     r"just now|\b(\d+ hours?( \d+ minutes?)?|\d+ (second|minute)s?)( ago)?|\"e[0-9a-f]{8}\"|/teams/\d+"
@@ -62,7 +63,7 @@ class Visit:
         self.received: dict[str, list[str]] = {}  # Maps the name of each response to its lines.
 
     def keep(self, name: str, answer: Answer, *, without: tuple[str, ...] = ()) -> Answer:
-        """Store a response under a name, without the given keys of its JSON document."""
+        """Store a response under a name. The keys in `without` are removed from its JSON document."""
         content = content_of(answer).decode()
         if without:
             content = json.dumps({key: value for key, value in json.loads(content).items() if key not in without})
@@ -72,7 +73,7 @@ class Visit:
         return answer
 
     def plain(self, text: str) -> str:
-        """Return a string without the name of the challenge, the hash of its ground truth, IDs, tokens and times."""
+        """Replace the name of the challenge, the hash of its ground truth, IDs, tokens and times in a string."""
         sha256 = Truth.objects.get(phase__challenge__slug=self.slug, active=True).sha256
         for known, replaced in ((sha256, "sha256"), (sha256[:12], "sha256"), (self.slug, "slug")):
             text = text.replace(known, replaced)
@@ -90,7 +91,7 @@ class Visit:
             self.keep(f"{user} challenge", client.get(f"/api/v1/challenges/{self.slug}"))
 
     def uploads(self, content: bytes) -> None:
-        """Upload a file in two parts, and make each kind of request that is refused."""
+        """Upload a file in two parts, send every kind of invalid request, and store all responses."""
         tus = {"Tus-Resumable": "1.0.0", "Idempotency-Key": f"tus {self.slug}".replace(" ", "-")}
         begin = {"user": self.member, "headers": {**tus, "Upload-Length": str(len(content))}}
         path = self.keep("begin", self.api.ask("POST", f"{self.phase}/uploads", **begin)).headers["Location"]
@@ -111,7 +112,7 @@ class Visit:
         return self.api.upload(f"{self.phase}/submissions", file=content, user=user or self.member, headers=headers)
 
     def results(self, files: dict[str, bytes], queue: InlineQueue) -> set[str]:
-        """Submit files, and keep the results. Return the statuses."""
+        """Submit and score files, store all responses, and return the statuses of the submissions."""
         sent = {name: self.keep(f"submit {name}", self.upload(content)).json() for name, content in files.items()}
         for name, content in files.items():
             self.keep(f"duplicate {name}", self.upload(content))
@@ -151,7 +152,7 @@ def submissions(made: Path, track: str, template: bytes) -> dict[str, bytes]:
 
 
 def truths(folder: Path, track: str) -> Iterator[Path]:
-    """Yield a ground truth, then one with a different fact, and one with a different usage of an image."""
+    """Yield a ground truth, a copy with one changed fact, and a copy in which the usage of one image is changed."""
     images = [row.partition(",")[0] for row in (folder / "images.csv").read_text().split()[1:]]
     (folder / "usage.csv").write_text("\n".join(["ImageID,Usage", *(f"{image},Public" for image in images)]) + "\n")
     (folder / "salt.txt").write_text("5a" * 16)
@@ -191,7 +192,7 @@ def test_one_fact_of_the_truth_changes_no_response(
         files = submissions(tmp_path / "made", track, template)
         visit.uploads(b"ImageId,PredictionString\n" + b"x" * 40)
         assert {"scored", "rejected"} <= visit.results(files, inline_queue)
-        # Only one challenge is public. Otherwise, lists would show several challenges.
+        # The challenge is hidden afterwards, so that lists always show only the challenge that is visited.
         Challenge.objects.filter(slug=slug).update(visibility="private")
         visits.append(visit)
     first, *others = visits

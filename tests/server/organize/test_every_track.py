@@ -60,7 +60,7 @@ SCORER = OneAnswerScorer(COLOURS, lambda truth, answers, _: {"accuracy": truth["
 
 @pytest.fixture(autouse=True)
 def a_new_track(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Register a new track, which is defined in ten lines of this file and needs no other code."""
+    """Register a new track that is defined in ten lines of this file and needs no other code."""
     monkeypatch.setitem(TRACKS, COLOURS.name, COLOURS)
 
 
@@ -102,7 +102,7 @@ def imported(made: Case, make: Make, django_capture_on_commit_callbacks: DjangoC
 
 @pytest.fixture
 def send(imported: Phase, make: Make, inline_queue: InlineQueue) -> Send:
-    """Return a function that submits a file for Ada's team and scores it."""
+    """Return a function that submits and scores a file for the team of the user ada."""
     team = make.team(imported.challenge, user := make.user(username="ada"), name="Ada")
 
     def send(content: bytes, *, force: bool = False) -> Submission:
@@ -161,7 +161,7 @@ def test_a_report_has_its_classes_and_further_tables(made: Case, send: Send, api
 
 
 VERDICTS = {"a_better": "A is better", "tied": "No significant difference", "b_better": "B is better"}
-# Maps each track to its explanation: the names of its tables and the names of its curves.
+# Maps each track to the names of the tables and the names of the curves in its explanation.
 EXPLAINED = {
     "openimages-detection": ({"errors", "error_sums", "averages", "slices", "class_errors", "ablation"}, {"ap"}),
     "openimages-relationships": ({"errors", "error_sums", "averages"}, {"ap_relationships", "ap_phrases", *POOLED}),
@@ -176,7 +176,7 @@ EXPLAINED = {
 
 @pytest.fixture
 def explained(made: Case, send: Send, inline_queue: InlineQueue) -> Submission:
-    """Return a submission for which the worker's code has computed score, intervals and explanation."""
+    """Return a submission whose score, intervals and explanation were computed by the code of the worker."""
     sent: Submission = send(good(made))
     inline_queue.work_later()
     inline_queue.work_later()

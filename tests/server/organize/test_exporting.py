@@ -89,7 +89,7 @@ def test_a_second_import_of_an_export_changes_nothing(
     bundle: BundleFolder, tmp_path: Path, run: Callable[..., list[str]]
 ) -> None:
     bundle.sheet(phase="    split: {public: 0.5}\n")
-    # With a random salt, the public or the private half could be empty.
+    # The salt is fixed, because a random salt could leave the public or the private split empty.
     bundle.write("phases/main/truth/salt.txt", "0123456789abcdef0123456789abcdef\n")
     run()
     said: list[str] = []

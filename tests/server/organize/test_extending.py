@@ -1,4 +1,7 @@
-"""A phase is extended for all teams or for one. Until the last extension has ended, private scores are hidden."""
+"""Organizers can extend a phase for all teams or for one team.
+
+Private scores are hidden until the last extension has ended.
+"""
 
 import re
 from datetime import datetime, timedelta
@@ -32,7 +35,7 @@ REASON = "A worker was down."
 
 @pytest.fixture
 def phase(make: Make) -> Phase:
-    """Return a phase that closed a minute ago. Nobody has read its private scores."""
+    """Return a phase that closed a minute ago and whose private scores nobody has read."""
     now = database_now()
     return make.phase(make.challenge(slug="c", closes_at=now - timedelta(minutes=1)), slug="main")
 

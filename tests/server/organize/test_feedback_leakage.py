@@ -48,10 +48,10 @@ def test_interval_ends_ranks_ties_and_comparisons_are_counted() -> None:
     """The test computes how many bits one submission reveals if scores are rounded to one decimal.
 
     Each score and each end of an interval can take 11 values. The submission is compared with an earlier submission
-    of its team and with 10,000 other teams. Each comparison shows the interval of the difference. The tie group
-    above may contain the submission, may not contain it, or may be unknown, and the submission's own tie group may
-    end at any of the teams. Rank intervals show whether the submission is better than each team, worse, or neither,
-    and which of a million pairs differ.
+    of its team and with 10,000 other teams. Each comparison shows the interval of the difference. Whether the
+    submission is in the tie group above can be true, false or unknown. Its own tie group may end at any of the teams.
+    Rank intervals show whether the submission is better than each team, worse, or neither, and which of a million
+    pairs differ.
     """
     counted = phase(quota_per_day=1, quota_total=2, feedback_decimals=1)
     values = 11 * 11**2 * 10_000 * 3 * 10_000 * 1_000_000 * 11**2
@@ -60,9 +60,7 @@ def test_interval_ends_ranks_ties_and_comparisons_are_counted() -> None:
 
 
 def test_a_published_interval_has_no_more_values_than_are_counted() -> None:
-    """A published interval contains the score, and each of its ends differs from the score by at most 200 units of
-    the last decimal.
-    """
+    """Each end of a published interval differs from the score by at most 200 units of the last decimal."""
     random = Random(1)
     for _ in range(2_000):
         score, half = random.random(), 10 ** random.uniform(-8, -0.31)
@@ -94,8 +92,8 @@ def test_the_admin_shows_how_much_feedback_reveals(shown: bool, make: Make, clie
     assert (PER_CLASS in leakage_text(row)) == shown
     assert (
         html.count(PER_CLASS) == 1 + shown
-        # The sentence is always in the help text of the switch. If the switch is on, it is also in the text about the
-        # feedback of this phase.
+        # The sentence is always in the help text of the setting. If the setting is on, the sentence is also in the text
+        # about the feedback of this phase.
     )
 
 

@@ -1,4 +1,4 @@
-"""A phase accepts submissions only after the gate of its ground truth and sample is green."""
+"""A phase accepts submissions only after its ground truth and its sample have passed all checks of the gate."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -28,7 +28,7 @@ IMAGES = "phases/main/truth/images.csv"
 SAMPLE = "phases/main/sample_submission.csv"
 TEXT = "ImageId,PredictionString\na,\nb,\n"
 UNKNOWN = "ImageId,PredictionString\nno-such-image,\n"
-# The only object is in a private image, so no file has a score on the public images.
+# With these files, the only object is in a private image, so every score on the public images is undefined.
 USAGE = "ImageID,Usage\na,Public\nb,Private\n"
 ONE_BOX = "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\nb,/m/dog,0.2,0.6,0.2,0.6,0\n"
 
@@ -36,19 +36,19 @@ pytestmark = pytest.mark.usefixtures("make", "inline_queue")
 
 
 def states() -> dict[int, str]:
-    """Return the state of the gate of each ground truth version."""
+    """Return the state of the gate ("green" or "red", for example) for each ground truth version."""
     return {truth.version: gate_of(truth, truth.phase).state for truth in Truth.objects.order_by("version")}
 
 
 def submit(make: Make) -> Submission:
-    """Submit a file to the only phase for a new team."""
+    """Create a team and submit a file to the only phase."""
     phase, user = Phase.objects.get(), make.user()
     team = make.team(phase.challenge, user)
     return intake.submit(user=user, team=team, phase=phase, file=ContentFile(TEXT.encode(), "a.csv"))
 
 
 def refuse(make: Make) -> str:
-    """Return the message with which an upload to the only phase is refused."""
+    """Submit a file, which must be refused, and return the message of the refusal."""
     with pytest.raises(Refused) as caught:
         submit(make)
     assert caught.value.code == "phase_not_open"
@@ -118,10 +118,10 @@ class TestImport:
         run()
         phase = Phase.objects.get()
         folder = with_images.path / "phases/main/truth"
-        for file in folder.iterdir():  # The first image gets a different ID.
+        for file in folder.iterdir():  # The ID of the first image is changed.
             file.write_text(file.read_text().replace("\na", "\nc"))
         added = truths.add(phase=phase, path=folder, by=None, reveal=True)
-        assert states() == {1: "green", 2: "red"}  # The sample has images that the new version does not have.
+        assert states() == {1: "green", 2: "red"}  # One image of the sample is not in version 2.
         assert [one.name for one in gate_of(added, phase).checks if not one.passed] == ["template"]
         submit(make)
         Truth.objects.update(active=False)

@@ -1,4 +1,4 @@
-"""The result of a gate remains valid until something that the gate tests has changed."""
+"""The stored result of a gate remains valid until something that the gate checks has changed."""
 
 import subprocess
 from collections.abc import Callable
@@ -27,14 +27,14 @@ pytestmark = pytest.mark.usefixtures("make", "inline_queue")
 
 
 def state() -> str:
-    """Return the state of the gate of the active version of the only phase."""
+    """Return the state of the gate for the active ground truth of the only phase."""
     phase = Phase.objects.get()
     assert phase.truth is not None
     return gate_of(phase.truth, phase).state
 
 
 class Gates:
-    """A stub of `podium gate`. It counts its runs, and its result can be changed."""
+    """A stub for `podium gate` that counts its runs and returns a result that tests can change."""
 
     def __init__(self, others: Callable[..., dict[str, Any]]) -> None:
         self.others, self.runs = others, 0
@@ -229,7 +229,7 @@ class TestExemption:
 class TestRescoring:
     @pytest.fixture
     def begun(self, bundle: BundleFolder, run: Import, stub: Gates) -> Any:
-        """Return a rescoring to a version whose gate is red."""
+        """Return a rescoring against a ground truth version that has failed a check of the gate."""
         run()
         stub.is_green = False
         bundle.write(IMAGES, "ImageID\na\nb\n")

@@ -21,7 +21,7 @@ from tests.server.pages.edits import save
 pytestmark = pytest.mark.usefixtures("make", "quick_podium", "inline_queue")
 Import = Callable[..., list[str]]
 
-# Each element has the model of the edited row, the edit, and the message of the import.
+# Each test case has the model of the edited row, the edit, and the expected message of the import.
 EDITS: list[tuple[type[Any], dict[str, Any], str]] = [
     (Challenge, {"title": "Dogs"}, "challenge animals: title was edited on the server; this import would change it"),
     (
@@ -43,7 +43,7 @@ EDITS: list[tuple[type[Any], dict[str, Any], str]] = [
 
 @pytest.fixture
 def owner(make: Make, bundle: BundleFolder, run: Import, client: Client) -> User:
-    """Return the user who imported the bundle and is logged in."""
+    """Import the bundle as a user, log the user in, and return the user."""
     user = make.user(username="olga")
     run(by=user)
     client.force_login(user)
@@ -72,7 +72,7 @@ def test_with_force_the_edit_is_undone(
     save(client, model.objects.get(), **edit)
     run(by=owner, consent=Consent(force=True, reveal=True))
     assert model.objects.values().get() == before
-    run(by=owner)  # Now the bundle is the newer version.
+    run(by=owner)  # The edit is already undone, so no consent is needed.
 
 
 def test_an_edit_that_the_bundle_repeats_needs_no_force(

@@ -60,7 +60,7 @@ def imported(bundle: BundleFolder, run: Import) -> Team:
 
 
 def entries() -> list[tuple[str, str]]:
-    """Return the slug of the phase and the name of the baseline for each submission."""
+    """Return the slug of the phase and the name of the team (a baseline) for each submission."""
     return sorted(Submission.objects.values_list("phase__slug", "team__name"))
 
 
@@ -140,7 +140,7 @@ def test_a_baseline_named_like_a_team_is_a_mistake(make: Make, bundle: BundleFol
 def without_room(bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Write two baselines to the bundle, and refuse the submission of the second one as if the disk were full.
 
-    Return the set of refused names, which a test can clear.
+    Return the set of baseline names that are refused. A test can clear this set.
     """
     names = {"Corner"}
     submit = intake.submit

@@ -134,7 +134,7 @@ def test_feedback_that_shows_more_is_refused_in_a_running_phase_and_less_is_allo
 
 
 def renamed(bundle: BundleFolder, opens_at: datetime) -> None:
-    """Change the slug of the phase in the bundle, so that an import would remove the old phase."""
+    """Change the slug of the phase in the bundle, so that an import would remove the phase with the old slug."""
     bundle.sheet(challenge=f"opens_at: {written(opens_at)}\n", text=SHEET.replace("slug: main", "slug: other"))
     for name in ("boxes.csv", "image_labels.csv"):
         bundle.write(f"phases/other/truth/{name}", (bundle.path / "phases/main/truth" / name).read_bytes())
@@ -208,7 +208,8 @@ def test_a_phase_whose_private_scores_were_readable_cannot_be_reopened(
 ) -> None:
     bundle.sheet(**PLACES[1](YESTERDAY))
     run(consent=Consent(reveal=True))
-    assert client.get("/challenges/animals/leaderboard?split=private").status_code == 403  # it can be taken back
+    # The scores are not readable at once, because the reveal can be cancelled for some minutes.
+    assert client.get("/challenges/animals/leaderboard?split=private").status_code == 403
     Phase.objects.update(reveals_at=YESTERDAY)
     assert client.get("/challenges/animals/leaderboard?split=private").status_code == 200
     bundle.sheet(**PLACES[1](LATER))

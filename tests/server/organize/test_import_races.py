@@ -20,7 +20,7 @@ LOCK = "/* locked */"
 
 
 class Recorder:
-    """A worker that records its score during an import, at the latest moment that the import's row locks allow."""
+    """A worker that records a score during an import, as late as the row locks of the import allow."""
 
     def __init__(self, phase: Phase) -> None:
         self.submission = phase.submissions.get()
@@ -29,10 +29,10 @@ class Recorder:
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if not self.is_done and '"submissions_submission"' in sql and LOCK in sql:
-            self.record()  # The statement will lock the row, so it would wait until the worker has committed.
+            self.record()  # The next statement would wait until the worker has committed.
         found = execute(sql, params, many, context)
         if not self.is_done and 'FROM "submissions_evaluation"' in sql:
-            # The import did not lock the row, so the worker commits after the import has collected the related rows.
+            # Without a row lock, the worker can commit after the import has collected the related rows.
             self.record()
         return found
 
@@ -48,7 +48,7 @@ class Recorder:
 def recording(bundle: BundleFolder, run: Import, monkeypatch: pytest.MonkeyPatch) -> Recorder:
     """Import a bundle with a second phase. Return a worker that scores its baseline during the next import.
 
-    SQLite has no row locks, so they are replaced by SQL comments, by which the worker recognizes them.
+    SQLite has no row locks. They are replaced by SQL comments, so that the worker can detect them.
     """
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
     monkeypatch.setattr(connection.features, "has_select_for_update_of", True)

@@ -16,7 +16,7 @@ TOLD = "phases/main/truth/boxes.csv:3: warning: doubtful is odd"
 
 @pytest.fixture
 def doubtful(make: Make, quick_podium: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make `podium prepare` report two warnings but list only one of them."""
+    """Make a stub for `podium prepare` report that there are two warnings, but list only one of them."""
     quick = podium.answer
     warnings = {"warnings": [DOUBTFUL], "warning_counts": {"doubtful": 2}}
     monkeypatch.setattr(podium, "answer", lambda *words: quick(*words) | warnings)
@@ -42,7 +42,7 @@ def test_the_strict_option_makes_every_warning_a_mistake(
 
 
 def test_warnings_are_reported_next_to_mistakes(doubtful: None, bundle: BundleFolder) -> None:
-    bundle.sheet(challenge="closes_at: 2000-01-01T00:00:00Z\n")  # This error is detected when the rows are written.
+    bundle.sheet(challenge="closes_at: 2000-01-01T00:00:00Z\n")  # The import detects this error when it writes rows.
     with pytest.raises(InvalidBundle) as error:
         import_bundle(path=bundle.path, by=None)
     assert [problem.code for problem in error.value.problems] == ["bad_dates"]

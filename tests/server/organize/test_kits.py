@@ -24,7 +24,7 @@ Import = Callable[..., list[str]]
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Replace the broker, and return the list of ground truths for which messages are sent."""
+    """Replace the broker. Return a list that records the ground truths for which messages are sent."""
     keys: list[Any] = []
     monkeypatch.setattr(queue, "waiting", lambda kind: 0)
     monkeypatch.setattr(queue, "enqueue", lambda kind, key: keys.append(key))
@@ -47,7 +47,7 @@ def test_an_import_makes_the_kit_with_the_parameters_and_limits_of_the_phase(
     kit = kit_of(Phase.objects.get())
     assert kit["texts"]["images"] == ["a", "b"]
     assert (kit["limits"]["boxes"], kit["parameters"]["iou_threshold"]) == (1234, 0.25)
-    assert kit["texts"]["labels"] == []  # The labels are only in the annotations.
+    assert kit["texts"]["labels"] == []  # The labels are not in any public list.
     kits.wake()
     assert sent == []
 
@@ -107,7 +107,7 @@ def test_the_data_page_links_the_kit_and_names_it_in_the_command(run: Import, cl
 
 def status(client: Client, address: str) -> int:
     answer = client.get(address)
-    content_of(answer)  # Reading a streamed response closes its file.
+    content_of(answer)  # Reading the whole response closes its file.
     return answer.status_code
 
 

@@ -106,7 +106,7 @@ def test_participants_get_the_candidates_without_the_mapping(captions: BundleFol
 
 
 def test_an_existing_phase_keeps_its_caption_ids(captions: BundleFolder) -> None:
-    """A phase that already exists can still be imported unchanged, even if its caption ids reveal images."""
+    """An unchanged bundle of an existing phase can be imported again, even if its caption ids reveal images."""
     write_opaque_ids(captions.path)
     import_bundle(path=captions.path, by=None)
     Phase.objects.update(salt="")

@@ -1,4 +1,7 @@
-"""While the submissions of a phase are paused, no file is accepted, submitted files are scored, and pages say so."""
+"""While submissions to a phase are paused, no new file is accepted, but files that are already queued are scored.
+
+Pages show that submissions are paused.
+"""
 
 from typing import Any
 
@@ -53,7 +56,7 @@ def test_an_upload_that_began_before_the_pause_is_refused(
     phase: Phase, team: Team, member: User, organizer: User, inline_queue: InlineQueue
 ) -> None:
     pausing.pause(phase=phase, by=organizer, reason=REASON)
-    with pytest.raises(Refused) as refused:  # the caller has read the phase before the pause
+    with pytest.raises(Refused) as refused:  # The upload uses a phase object that was read before the pause.
         submit(team, phase, member)
     assert refused.value.code == "phase_not_open"
 

@@ -34,7 +34,7 @@ def truth(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ready(phase: Phase, make: Make, scored: Scored, truth: Path) -> Truth:
-    """Begin a rescoring and record all of its scores, with which team B overtakes team A."""
+    """Begin a rescoring and record all of its scores. With these scores, team B overtakes team A."""
     teams = {name: make.team(phase.challenge, name=name) for name in "AB"}
     pair = [scored(phase, score, team=teams[name]) for name, score in (("A", 0.6), ("B", 0.5))]
     newer = rescore.truths.add(phase=phase, path=truth, by=None)
@@ -101,7 +101,7 @@ def test_a_version_can_be_given_by_its_number_or_by_a_folder(
         assert "rescoring against ground truth version 1 " in said
         assert "the leaderboards of animals/main show ground truth version 1 " in said
         assert boards(phase) == at_first
-    call_command("rescore", "animals", "main", truth=str(truth))  # This folder has the same content as version 2.
+    call_command("rescore", "animals", "main", truth=str(truth))  # The folder has the content of version 2.
     assert "show ground truth version 2 " in capsys.readouterr().out
     assert boards(phase) == [("B", 0.4), ("A", 0.3)]
 

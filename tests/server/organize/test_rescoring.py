@@ -44,7 +44,7 @@ def kind(phase: Phase, truth: Truth) -> str:
 
 
 def done(submission: Submission, value: float) -> None:
-    """Claim the rerun of a submission and record the given score for it, as the worker does."""
+    """Claim the rerun of a submission and record the given score, as the worker does."""
     rerun = leases.claim(Rerun, submission.reruns.get().pk)
     assert rerun is not None
     split = {"headline": "mAP", "classes": [], "metrics": {"mAP": value}, "intervals": {"mAP": [value, value]}}
@@ -59,7 +59,7 @@ def lines(phase: Phase) -> list[tuple[str, float]]:
 
 @pytest.fixture
 def two(phase: Phase, make: Make, scored: Scored) -> tuple[Submission, Submission]:
-    """Create a submission of team A, and one of team B with a lower score."""
+    """Create a scored submission from team A, and one from team B with a lower score."""
     return tuple(
         scored(phase, score, team=make.team(phase.challenge, name=name)) for name, score in (("A", 0.6), ("B", 0.5))
     )
@@ -189,7 +189,7 @@ def test_a_restarted_rescoring_retries_platform_failures_only_on_request(
 
 
 def fail(submission: Submission, *, sentence: str, final: bool) -> None:
-    """Claim the rerun of a submission and make this attempt fail."""
+    """Claim the rerun of a submission and record that this attempt has failed."""
     claimed = leases.claim(Rerun, submission.reruns.get().pk)
     assert claimed is not None
     reruns.fail(claimed, sentence=sentence, final=final)

@@ -30,7 +30,7 @@ def block(submission: Submission, reason: str = "Its file is missing.") -> None:
 
 @pytest.fixture
 def begun(phase: Phase, newer: Truth, two: Two) -> Rescoring:
-    """Begin a rescoring in which the submission of team A is scored, and the file of team B cannot be read."""
+    """Begin a rescoring in which team A's submission has been scored, but team B's file cannot be read."""
     begun = rescoring.start(phase=phase, by=None)
     done(two[0], 0.9)
     block(two[1])

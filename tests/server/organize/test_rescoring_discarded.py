@@ -28,7 +28,7 @@ def upgraded(phase: Phase, two: tuple[Submission, Submission]) -> Phase:
 
 
 def scored_first(phase: Phase, make: Make, value: float, **fields: Any) -> Submission:
-    """Create a submission, record its first score by the current version of the evaluator, and return it."""
+    """Create a submission and record its first score, computed by the current version of the evaluator."""
     submission = leases.claim(Submission, make.submission(phase, **fields).pk)
     assert submission is not None
     assert phase.truth is not None
@@ -47,7 +47,7 @@ def test_first_scores_during_a_discarded_rescoring_remain(
 ) -> None:
     rescoring.start(phase=upgraded, by=None)
     first = scored_first(upgraded, make, 0.3)
-    done(first, 0.3)  # This also records the intervals of the first score.
+    done(first, 0.3)  # The rerun adds intervals to the first score.
     done(two[0], 0.9)
     rescoring.discard(phase=upgraded, by=None)
     assert [signatures(one) for one in (first, *two)] == [[kind(upgraded, upgraded.truth)], [OLD], [OLD]]
@@ -62,10 +62,10 @@ def test_beginning_another_rescoring_removes_no_first_scores(upgraded: Phase, ma
 
 
 def test_a_late_first_score_against_an_earlier_truth_remains(phase: Phase, newer: Truth, make: Make) -> None:
-    """A first score against an earlier ground truth can be recorded after this ground truth was replaced.
+    """A worker may record a submission's first score against a ground truth that has been replaced in the meantime.
 
-    Meanwhile, the leaderboards have been switched to a newer ground truth, and a rescoring back to the earlier one has
-    begun. Discarding this rescoring does not remove the score, because no rerun has added it.
+    In this test, a rescoring back to the earlier ground truth has begun before the score is recorded. Discarding the
+    rescoring does not remove this score, because it was not added by a rerun.
     """
     running = leases.claim(Submission, make.submission(phase).pk)
     assert running is not None
@@ -83,7 +83,7 @@ def test_a_late_first_score_against_an_earlier_truth_remains(phase: Phase, newer
 def test_pending_intervals_are_requested_again_after_discarding(
     upgraded: Phase, two: tuple[Submission, Submission]
 ) -> None:
-    """Submission A was still waiting for its intervals when the evaluator was upgraded and a rescoring began."""
+    """The intervals of team A's submission were still pending when the evaluator was upgraded and a rescoring began."""
     reruns.request([two[0]], truth=upgraded.truth)
     Submission.objects.filter(pk=two[0].pk).update(stage="bootstrapping")
     rescoring.start(phase=upgraded, by=None)
@@ -96,10 +96,10 @@ def test_pending_intervals_are_requested_again_after_discarding(
 def test_the_first_score_against_the_active_truth_remains(
     upgraded: Phase, newer: Truth, make: Make, two: tuple[Submission, Submission]
 ) -> None:
-    """Submission A has a score against only the previous ground truth; a rerun against the active one is queued.
+    """Team A's submission has no score against the active ground truth, but a rerun that computes it is queued.
 
-    The rescoring after an upgrade of the evaluator uses this rerun, but its score is also needed without the
-    rescoring.
+    The rescoring after an upgrade of the evaluator uses this rerun. The score is also needed if the rescoring is
+    discarded.
     """
     Evaluation.objects.filter(submission=two[0]).update(truth=newer)
     reruns.request([two[0]], truth=upgraded.truth)

@@ -69,9 +69,9 @@ BEFORE = [("challenges", "0014_truth_sha256_unique_in_phase")]
 
 @pytest.fixture
 def migrated(make: Any) -> Any:
-    """Return a function that migrates the database back to BEFORE and forward again.
+    """Return a function that migrates the database back to the migration BEFORE and forward again.
 
-    Before that migration, ground truths had no column `prepared_with`.
+    At the migration BEFORE, ground truths do not have the column `prepared_with`.
     """
 
     def forward() -> None:

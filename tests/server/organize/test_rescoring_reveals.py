@@ -39,8 +39,8 @@ def write(folder: Path, *, z: str = "") -> Path:
 def versions(phase: Phase, tmp_path: Path) -> dict[str, Truth]:
     """Create three versions of the ground truth: without image z, with z as private, and with z as public.
 
-    Finally, the second version is made active. The second and the third version were added while the first was active.
-    Neither of them makes an image public that is private in the first version.
+    The second and the third version are added while the first is active. Neither of them makes an image public that is
+    private in the first version. Finally, the second version is made active.
     """
     added = {}
     for name, z in (("without", ""), ("private", "z,Private\n"), ("public", "z,Public\n")):

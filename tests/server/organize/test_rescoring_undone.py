@@ -22,9 +22,9 @@ AT_FIRST = [("A", 0.6), ("B", 0.5)]
 def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
     """Rescore the phase against the given ground truth and apply the rescoring.
 
-    `scores` maps each team whose submission has no score against this ground truth yet to that score.
+    `scores` contains the scores of all teams whose submissions have not been scored against this ground truth.
     """
-    # This simulates that all explanations have been computed.
+    # Deleting these reruns simulates that all explanations have been computed.
     Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()
     begun = rescoring.start(phase=phase, by=None, truth=truth)
     assert {rerun.submission.team.name for rerun in Rerun.objects.filter(truth=truth)} == set(scores)
@@ -35,9 +35,7 @@ def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
 
 @pytest.fixture
 def real(phase: Phase, make: Make, two: tuple[Submission, Submission]) -> Truth:
-    """Store the signature that a worker would compute with each score. Return the first version of the ground
-    truth.
-    """
+    """Store the signatures that a worker would record with scores. Return the first version of the ground truth."""
     Evaluation.objects.update(signature=kind(phase, phase.truth))
     refresh_boards()
     Phase.objects.filter(pk=phase.pk).update(signature=kind(phase, phase.truth))
@@ -80,7 +78,7 @@ def test_missing_intervals_are_requested_when_their_truth_version_is_active_agai
 
 
 def test_a_replaced_version_is_not_the_default_of_a_rescoring(phase: Phase, real: Truth, newer: Truth) -> None:
-    # By default, the version that was never active is used.
+    # By default, a rescoring uses a version that has never been active.
     assert rescoring.start(phase=phase, by=None).truth == newer
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
@@ -104,7 +102,7 @@ def test_a_discarded_rescoring_leaves_traces_only_in_the_audit_log(
 ) -> None:
     before = list(Evaluation.objects.order_by("pk").values_list("pk", "signature"))
     rescoring.start(phase=phase, by=None, truth=newer)
-    done(two[0], 0.1)  # The other rerun is not finished, so the rescoring cannot be applied yet.
+    done(two[0], 0.1)  # The rerun of the other submission is still pending.
     rescoring.discard(phase=phase, by=make.user(username="boss"))
     assert not Rescoring.objects.exists()
     assert not Rerun.objects.exists()
@@ -140,10 +138,9 @@ def test_discarding_keeps_scores_from_the_time_when_that_version_was_in_use(
 def test_discarding_a_rescoring_to_the_active_truth_keeps_earlier_reruns(
     phase: Phase, real: Truth, newer: Truth, make: Make, scored: Scored
 ) -> None:
-    """Before the rescoring began, a submission had no score against the active ground truth, but its rerun was
-    queued.
+    """A rerun against the active ground truth is queued before the rescoring begins.
 
-    The rescoring did not queue that rerun, so discarding the rescoring must not remove it.
+    The rescoring did not add this rerun, so discarding the rescoring must not remove the rerun.
     """
     submission = scored(phase, 0.3, team=make.team(phase.challenge, name="C"))
     submission.evaluations.update(truth=newer, signature=kind(phase, newer))

@@ -35,7 +35,7 @@ SPLIT = "    split: {public: 0.5}\n"
 
 
 def sentences(bundle: BundleFolder) -> list[str]:
-    """Import the bundle. Return the messages of the import, and its warnings about salts and seeds."""
+    """Import the bundle. Return all messages of the import, and those warnings that are about salts and seeds."""
     said: list[str] = []
     warned: list[Problem] = []
     import_bundle(path=bundle.path, by=None, report=said.append, warn=warned.append)
@@ -68,7 +68,7 @@ def test_a_new_phase_gets_a_random_salt_of_its_own(bundle: BundleFolder) -> None
     salts = set(Phase.objects.values_list("salt", flat=True))
     assert len(salts) == 2
     assert all(len(bytes.fromhex(salt)) == 16 and salt.endswith("\n") for salt in salts)
-    # The two ground truths have different salts, and therefore different hashes; their other files are the same.
+    # The two ground truths have different hashes, because their salts differ. All other files are equal.
     assert Truth.objects.values("sha256").distinct().count() == 2
 
 
@@ -214,9 +214,7 @@ def test_the_folder_with_its_salt_gives_the_stored_scores_and_intervals(
     settings: Settings,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Given the unpacked source of the ground truth, `podium score` computes exactly the stored scores and
-    intervals.
-    """
+    """With the unpacked source of the ground truth, `podium score` computes exactly the stored scores and intervals."""
     settings.INTERVAL_REPLICATES = 1_000
     synthesize("openimages-detection", tmp_path / "made", images=40, qualities=(0.6,))
     for path in (tmp_path / "made" / "truth").iterdir():

@@ -1,4 +1,4 @@
-"""If the process that checks a bundle fails or is killed, the answer is clear, and nothing remains."""
+"""If the process that checks a bundle fails or is killed, the error message is clear, and no temporary files remain."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ ENDINGS = [
 
 @pytest.fixture
 def program(tmp_path: Path, settings: Settings) -> Path:
-    """Return the path of the program that child processes run instead of `podium`."""
+    """Return a path to which tests write the program that child processes run instead of `podium`."""
     path = tmp_path / "program" / "evaluator" / "__main__.py"
     path.parent.mkdir(parents=True)
     settings.BASE_DIR = tmp_path / "program"

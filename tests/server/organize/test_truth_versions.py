@@ -1,4 +1,4 @@
-"""A ground truth that is imported again is not a new version, and submissions count once per leaderboard."""
+"""Importing the same ground truth again does not create a new version. Submissions count once per leaderboard."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -73,7 +73,7 @@ CONSTRAINTS = ((Truth, "truth_sha256_unique_in_phase"), (Evaluation, "one_evalua
 
 @pytest.fixture
 def before(make: Make) -> Iterator[Callable[[], None]]:
-    """Remove the constraints against repeated ground truths. Return a function that runs the migration."""
+    """Remove the constraints against duplicate ground truths. Return a function that runs the migration."""
     kept = {model: list(model._meta.constraints) for model, _ in CONSTRAINTS}
     for model, name in CONSTRAINTS:
         (removed,) = [one for one in kept[model] if one.name == name]

@@ -15,7 +15,7 @@ def form_of(row: Challenge | Phase) -> ConfirmedForm:
 
 
 def submitted(row: Challenge | Phase, **values: Any) -> dict[str, str]:
-    """Return the form data that a browser submits for a row with these values: strings, without unchecked boxes."""
+    """Return the form data that a browser would submit for a row with these values. Unchecked boxes are left out."""
     form = form_of(row)
     shown = {field.name: field.value() for field in form} | values
     return {name: "on" if value is True else str(value) for name, value in shown.items() if value not in (None, False)}

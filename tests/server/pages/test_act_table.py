@@ -1,4 +1,7 @@
-"""Nothing ends or reveals by accident: a table of acts on the site, and what each asks before it does anything."""
+"""No action of an organizer ends a phase or reveals scores by accident.
+
+A table lists actions on the site and the confirmation that each action requires.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,7 +17,7 @@ from tests.conftest import Make
 NOW = datetime.now(UTC).replace(microsecond=0)
 PAST, SOON, LAST_WEEK = NOW - timedelta(hours=1), NOW + timedelta(hours=3), NOW - timedelta(days=7)
 
-# What an act asks: nothing; the short name; a box that names the consequence; or it is refused altogether.
+# An action requires no confirmation, the short name, or a checked box that names the consequence, or it is refused.
 NOTHING, NAME, BOX, REFUSED = "nothing", "name", "box", "refused"
 OPEN: dict[str, Any] = {}
 HELD = {"closes_at": PAST, "reveal": "manual"}
@@ -31,7 +34,7 @@ PUBLISH, SCHEDULE = (
 )
 UNSCHEDULE, RESCORE = ("publish", {"unschedule": "1"}), ("phases/main/rescore", {"truth": "1"})
 
-# (the act, the state before, what it asks)
+# Each row has an action, the fields of the challenge or phase before the action, and the required confirmation.
 TABLE: list[tuple[tuple[str, dict[str, str]], dict[str, Any], str]] = [
     (REVEAL, HELD, NAME),
     (REVEAL, OPEN, REFUSED),
@@ -60,7 +63,7 @@ TABLE: list[tuple[tuple[str, dict[str, str]], dict[str, Any], str]] = [
 
 
 def asked(client: Client, act: tuple[str, dict[str, str]]) -> str:
-    """Do an act, and return what it asked."""
+    """Carry out an action, and return the confirmation that it required."""
     page, form = act
     address = f"/organize/challenges/c/{page}"
     if client.post(address, form).status_code == 302:

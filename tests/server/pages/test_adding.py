@@ -29,7 +29,7 @@ DRAFT = {"slug": "owls", "title": "Owls", "summary": "", "contact": ""}
 
 @pytest.fixture
 def owner(make: Make, client: Client) -> User:
-    """Return a logged-in user who organizes another challenge."""
+    """Return a logged-in user who already organizes another challenge and may therefore create new ones."""
     user = make.user(username="olga")
     make.challenge(slug="other").organizers.add(user)
     client.force_login(user)
@@ -63,7 +63,7 @@ def publish(client: Client, visibility: str = "public") -> int:
 
 
 def named(response: Any) -> set[str]:
-    """Return the fields to which the errors of a refused form belong."""
+    """Return the names of the form fields, or of the columns and files, that have errors. The form must be refused."""
     assert response.status_code == 422
     return {*response.context["form"].errors} or {one.column or one.file for one in response.context["mistakes"]}
 
@@ -186,7 +186,7 @@ def test_a_draft_is_published_with_a_contact_and_a_phase(
     assert add().status_code == 302
     assert publish(client, "draft") == publish(client, "public") == 302
     assert Client().get("/challenges/owls/").status_code == 200
-    assert publish(client) == 422  # The challenge is already published.
+    assert publish(client) == 422  # A challenge cannot be published twice.
 
 
 @pytest.mark.usefixtures("quick_podium")

@@ -1,4 +1,4 @@
-"""An archived challenge can be read, and nothing in it can be changed, until an owner takes the archive back."""
+"""An archived challenge is read-only until an owner unarchives the challenge."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -30,7 +30,7 @@ def owner(phase: Phase, make: Make) -> Client:
 
 @pytest.fixture
 def archived(owner: Client) -> Client:
-    """Return the client of the owner who has archived the challenge."""
+    """Archive the challenge, and return the test client of its owner."""
     assert owner.post(ARCHIVE, {"confirm": "c"}).status_code == 302
     return owner
 
@@ -100,5 +100,5 @@ def test_pages_downloads_and_results_stay(phase: Phase, archived: Client, client
     assert b"archived" in client.get("/").content
     assert b"This challenge is archived" in archived.get("/organize/challenges/c").content
     assert archived.get("/organize/challenges/c/phases/main/submissions.csv").status_code == 200
-    # The stored ground truth is an empty file, so the export itself is refused.
+    # Exports are allowed, but this export fails, because the stored ground truth is an empty file.
     assert archived.post("/organize/challenges/c/export").status_code == 422

@@ -77,7 +77,10 @@ def test_without_changes_before_today_there_is_no_slider(phase: Phase, scored: S
 
 
 def levels(page: Page, number: int) -> str:
-    """Return the SVG path of a team's line, by the team's index in the legend; lines are drawn in reverse order."""
+    """Return the SVG path of the line for the team with the given index in the legend.
+
+    Lines are drawn in the reverse order of the legend.
+    """
     drawn = [found["d"] for found in page.all("path", class_="levels") if "H1000" in found["d"]]
     return drawn[::-1][number]
 
@@ -218,7 +221,7 @@ def test_a_first_score_of_zero_does_not_compress_the_chart(phase: Phase, make: M
 
 
 def test_a_new_best_score_is_not_cut_off(phase: Phase, make: Make, scored: Scored) -> None:
-    """The chart does not treat a score as an outlier because it is recent and therefore has few points."""
+    """A recent best score has few points in the chart, but is not treated as an outlier."""
     for number, score in enumerate((0.33, 0.45, 0.65)):
         scored(phase, score, team=make.team(phase.challenge), at=FIRST + number * DAY)
     chart = page_chart(visit(HISTORY))

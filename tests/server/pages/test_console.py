@@ -52,7 +52,7 @@ def test_the_link_in_the_header_needs_no_query(make: Make, organizer: User) -> N
             client.get("/help/")
         return len(queries)
 
-    assert count(organizer) == count(make.user()) == 2  # These two queries read the session and the account.
+    assert count(organizer) == count(make.user()) == 2  # One query reads the session, one the account.
 
 
 def test_people_who_organize_nothing_are_refused(make: Make) -> None:
@@ -75,7 +75,7 @@ def test_the_console_shows_the_numbers_of_each_phase(organizer: User, phase: Pha
         make.submission(phase, team, received_at=midnight(now) - timedelta(hours=1), **failed)
     for _ in range(2):
         make.submission(phase, team, received_at=midnight(now))
-    make.submission(make.phase(), status="queued")  # This phase belongs to another challenge.
+    make.submission(make.phase(), status="queued")  # Submissions to other challenges are not counted.
 
     page = read(organizer)
 

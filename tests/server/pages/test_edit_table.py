@@ -1,4 +1,7 @@
-"""No edit ends a phase or reveals scores by accident. A table lists which edits must be confirmed or are refused."""
+"""No edit ends a phase or reveals scores by accident.
+
+A table lists which edits are saved at once, which must be confirmed, and which are refused.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,8 +18,8 @@ NOW = datetime.now(UTC).replace(microsecond=0)
 PAST, SOON, TOMORROW, LATER = (NOW + timedelta(hours=hours) for hours in (-1, 1, 25, 24 * 30))
 LAST_WEEK = NOW - timedelta(days=7)
 
-# Before an edit is saved, nothing is asked; or the short name, because the edit ends a phase or reveals scores; or the
-# edit is refused.
+# An edit is saved at once, or is saved only with the short name, because it ends a phase or reveals scores, or is
+# refused.
 NOTHING, NAME, REFUSED = "nothing", "name", "refused"
 RUNNING: dict[str, Any] = {}
 UPCOMING = {"opens_at": TOMORROW, "closes_at": LATER}
@@ -42,7 +45,7 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("phase", RUNNING, {"closes_at": text(TOMORROW)}, NOTHING),
     ("phase", {"closes_at": SOON}, {"closes_at": text(LATER)}, NOTHING),
     ("phase", {"closes_at": SOON}, {"closes_at": ""}, NOTHING),
-    # The same local time in two time zones: in the first, it is 23 hours from now; in the second, 27 hours.
+    # The same local time is 23 hours from now in the first of these time zones, and 27 hours from now in the second.
     ("phase", RUNNING, {"closes_at": text(TOMORROW, "+02:00")}, NAME),
     ("phase", RUNNING, {"closes_at": text(TOMORROW, "-02:00")}, NOTHING),
     ("phase", RUNNING, {"closes_at": text(SOON, "+05:00")}, NAME),
@@ -102,7 +105,10 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 
 
 def asked(client: Client, row: Any, edit: dict[str, Any]) -> str:
-    """Save an edit, and return what was asked. A refused edit must also be refused with the correct short name."""
+    """Save an edit, and return which confirmation was required.
+
+    An edit that is refused must also be refused with the correct short name.
+    """
     first = save(client, row, **edit)
     if first.status_code == 302:
         return NOTHING

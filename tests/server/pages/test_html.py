@@ -25,7 +25,7 @@ ACCOUNT = (
 
 @pytest.fixture
 def addresses(make: Make, scored: Scored, client: Client) -> list[str]:
-    """Return the URL of every page that a member can see, after creating data for all parts of the pages."""
+    """Create data for all parts of the pages, and return the URLs of all pages that a member can see."""
     member = make.user()
     phase = make.phase(feedback_classes=True)
     challenge = phase.challenge

@@ -95,7 +95,7 @@ def bands(page: Page) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize("rows", [4, 8, 100])
 def test_an_outlier_does_not_squeeze_the_intervals_of_other_entries(rows: int, phase: Phase, scored: Scored) -> None:
-    """The interval of the outlier is outside the axis, and an arrow marks its direction."""
+    """The axis does not include the interval of the outlier. An arrow shows in which direction this interval is."""
     for number in range(rows - 1):
         scored(phase, 0.6 + number / 10_000, interval=(0.59, 0.62))
     assert not visit().context["has_cut"]

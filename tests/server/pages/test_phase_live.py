@@ -31,7 +31,7 @@ def fail(make: Make, phase: Phase, code: str, fault: str) -> Submission:
 
 
 def poll(client: Client) -> tuple[str, int]:
-    """Read the page, and request its panel as htmx does. Return the URL of the panel and the status."""
+    """Load the page, request its live panel as htmx does, and return the URL and the HTTP status of the panel."""
     address = Page(client.get(PATH)).all("div", id="live")[0]["hx-get"]
     return address, client.get(address).status_code
 
@@ -41,7 +41,7 @@ def test_the_page_counts_the_queue_and_names_the_oldest_submission(phase: Phase,
     now = database_now()
     make.submission(phase, received_at=now - timedelta(hours=3))
     make.submission(phase, received_at=now - timedelta(hours=1))
-    make.submission(make.phase(), received_at=now - timedelta(days=3))  # This phase belongs to another challenge.
+    make.submission(make.phase(), received_at=now - timedelta(days=3))  # Other challenges are not counted.
     words = Page(client.get(PATH)).words
     assert "In the queue 2 oldest received 3 hours ago" in words
 

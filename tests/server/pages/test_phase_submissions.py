@@ -39,7 +39,10 @@ def ended(**fields: object) -> dict[str, object]:
 
 @pytest.fixture
 def many(phase: Phase, make: Make, scored: Scored) -> None:
-    """Create 20 submissions from two teams, one per day. Every fifth failed, twice because of the ground truth."""
+    """Create 20 submissions from two teams, one per day.
+
+    Every fifth submission has failed. Two of these failures are faults of the ground truth.
+    """
     owls = make.team(phase.challenge, make.user(username="ada"), name="Straße")
     bats = make.team(phase.challenge, make.user(username="bob"), name="Bats")
     for number in range(20):

@@ -10,10 +10,10 @@ from pytest_django import DjangoAssertNumQueries
 from tests.conftest import Make
 from tests.server.conftest import Scored
 
-# Maximum number of queries for each page.
+# Maps each page to its maximum number of database queries.
 PAGES = {
     "/": 7,
-    "/challenges/c/": 6,  # One query reads whether the phase's gate is green.
+    "/challenges/c/": 6,  # One of these queries reads the result of the gate.
     "/challenges/c/data": 9,
     "/challenges/c/rules": 3,
     "/challenges/c/team": 14,
@@ -70,7 +70,7 @@ def test_a_leaderboard_that_has_not_changed_takes_one_query_in_addition_to_those
     scored(phase, 0.5, team=make.team(phase.challenge, member))
 
     def ask_again(queries: int) -> None:
-        client.get(address)  # The first page of a member sets a cookie on which the following ones depend.
+        client.get(address)  # The response to the first request of a member sets a cookie, on which later pages depend.
         tag = client.get(address).headers["ETag"]
         with django_assert_num_queries(queries):
             assert client.get(address, headers={"If-None-Match": tag}).status_code == 304

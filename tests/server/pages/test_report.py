@@ -81,7 +81,7 @@ def test_the_name_of_a_class_links_to_its_curve(explained: Submission, visit: Ca
     assert not [link for link in page.links() if "chosen=%2Fm%2F2" in link]
     page = visit(explained, link.partition("#")[0].removeprefix(f"/submissions/{explained.pk}/"))
     assert page.context["report"].chart.chosen_class == "Cat"
-    assert len(page.all("path", class_="quiet")) == 2  # One path is in the chart and one is in the legend.
+    assert len(page.all("path", class_="quiet")) == 2  # One path is in the chart, and one in the legend.
     assert page.all("path", class_="own")[0]["d"] == "M34 58H184V58H334V208"
 
 
@@ -134,7 +134,7 @@ def test_a_confusion_matrix_has_a_row_and_a_column_for_the_background(
 
 
 class TestTabs:
-    """The tabs of the report, each of which has its own URL."""
+    """Tests the tabs of the report, each of which has its own URL."""
 
     def test_the_page_shows_scores_and_links_to_the_tabs_but_loads_none_of_them(
         self, explained: Submission, visit: Callable[..., Page]

@@ -1,4 +1,7 @@
-"""Revealing private scores is an act of its own. It can be taken back for ten minutes, in which nobody reads them."""
+"""Organizers reveal private scores with a separate action.
+
+The reveal can be cancelled for ten minutes, during which participants cannot read the scores yet.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -31,7 +34,7 @@ pytestmark = pytest.mark.phase(**FIELDS, closes_at=END, reveal="manual")
 
 @pytest.fixture
 def owls(phase: Phase, scored: Scored, make: Make) -> Client:
-    """Return the client of a member of the team that has submitted."""
+    """Create a scored submission, and return the test client of a member of its team."""
     member = make.user()
     scored(phase, 0.5, private=PRIVATE, team=make.team(phase.challenge, member, name="Owls"))
     return client_of(member)
@@ -57,7 +60,7 @@ def addresses(phase: Phase) -> list[str]:
 
 
 def readable(client: Client, phase: Phase) -> set[str]:
-    """Return the addresses whose answers contain the private score, or are not refused although they are private."""
+    """Return the URLs at which a client can read private scores or a page that shows private scores."""
     found = set()
     for address in addresses(phase):
         answer = client.get(address)
@@ -120,7 +123,7 @@ def test_closing_a_phase_acts_at_once_and_reveals_ten_minutes_later(phase: Phase
     assert found.has_closed(database_now())
     assert found.reveals_at >= before + TEN_MINUTES
     assert readable(owls, phase) == set()
-    assert save(owner, found, closes_at="").status_code == 302  # the phase is open again
+    assert save(owner, found, closes_at="").status_code == 302  # This edit opens the phase again.
     assert Phase.objects.get().reveals_at is None
     assert Phase.objects.get().is_open(database_now())
 

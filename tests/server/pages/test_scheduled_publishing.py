@@ -1,4 +1,4 @@
-"""A draft is published by the sweeper at the scheduled time, with the checks of the button."""
+"""The sweeper publishes a draft at the scheduled time, after the same checks as when an organizer publishes it."""
 
 from datetime import timedelta
 
@@ -68,7 +68,8 @@ def test_a_draft_that_fails_a_check_stays_one_and_its_owners_are_notified(
     publish_due()
     publish_due()
     assert Challenge.objects.get().visibility == "draft"
-    assert owner.post(PUBLISH, {"visibility": "public"}).status_code in (409, 422)  # the button refuses it, too
+    # The draft cannot be published by hand either.
+    assert owner.post(PUBLISH, {"visibility": "public"}).status_code in (409, 422)
     derive()
     (notice,) = Notice.objects.all()
     assert (notice.user.get_username(), "was not published as scheduled" in notice.event.text) == ("owner", True)

@@ -154,7 +154,7 @@ def test_a_filter_stays_in_the_links_to_further_pages(make: Make, phase: Phase, 
 
 
 class TestHint:
-    """The hint that the best submission is not among the final submissions."""
+    """Tests the hint that the best submission is not among the final submissions."""
 
     def test_the_hint_appears_if_other_submissions_are_final(
         self, scored: Scored, phase: Phase, team: Team, client: Client
@@ -182,7 +182,7 @@ class TestHint:
 
 
 class TestChart:
-    """The chart of a team's scores."""
+    """Tests the chart of a team's scores."""
 
     def test_each_score_is_a_link_that_names_its_values(
         self, scored: Scored, phase: Phase, team: Team, client: Client
@@ -234,7 +234,7 @@ GIVEN = {"method": "ResNet  50", "paper_url": "https://example.org/p?a=1&b=2", "
 
 
 class TestMethod:
-    """The method of a submission, and its links."""
+    """Tests the description of a submission's method, and the links to its paper and its code."""
 
     def test_a_method_is_entered_on_the_page_of_the_submission(
         self, make: Make, phase: Phase, team: Team, client: Client

@@ -21,7 +21,7 @@ HOUR = timedelta(hours=1)
 NOW = datetime.now(UTC)
 ADDRESS = "/challenges/c/submit"
 ACCEPTED = f"{ADDRESS}?accept_rules=on"
-# Changed fields of the phase, and the code and the HTTP status with which a submission is then refused.
+# Each test case has changed fields of the phase, and the code and the HTTP status with which an upload is refused.
 REFUSED = [
     ({"opens_at": NOW + HOUR}, "phase_not_open", 409),
     ({"closes_at": NOW - HOUR}, "phase_closed", 409),
@@ -223,7 +223,8 @@ class TestFirstFile:
         with pytest.raises(pytest.fail.Exception):
             client.post(ACCEPTED, {"file": a_file()})
 
-    @pytest.mark.parametrize("fields", [{"note": "\ufdfa" * 30}, {"file": a_file(b"x" * 11)}])  # The note is expanded.
+    # Unicode normalization makes the note too long.
+    @pytest.mark.parametrize("fields", [{"note": "\ufdfa" * 30}, {"file": a_file(b"x" * 11)}])
     def test_a_person_whose_first_file_is_refused_does_not_join(
         self, fields: Any, phase: Any, member: User, client: Client, settings: Settings
     ) -> None:

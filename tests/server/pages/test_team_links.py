@@ -1,4 +1,4 @@
-"""Tests the page that an invitation link opens: nobody else gets its token, and it still works after a sign-up."""
+"""Tests the page of an invitation link: other sites do not receive the token, and the link works after a sign-up."""
 
 from datetime import timedelta
 
@@ -43,7 +43,7 @@ def test_the_address_of_the_page_does_not_contain_the_token(token: str) -> None:
     page = client.get("/invitation")
     assert token.encode() not in page.content
     assert page["Referrer-Policy"] == "same-origin"
-    assert Invitation.objects.get()  # Opening the link does not use it up.
+    assert Invitation.objects.get()  # The invitation is still valid after its link was opened.
 
 
 def test_a_person_without_an_account_signs_up_and_then_joins(token: str, owls: Team) -> None:

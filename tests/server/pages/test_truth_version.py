@@ -1,4 +1,4 @@
-"""Organizers see the statistics of a ground truth, which were stored when it was prepared. Nobody else does."""
+"""Only organizers see the statistics of a ground truth, which are stored when the ground truth is prepared."""
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile

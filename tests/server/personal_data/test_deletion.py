@@ -1,5 +1,6 @@
-"""Tests the deletion of accounts: what is removed, what is kept without a name, and which roles must be handed over
-first.
+"""Tests the deletion of accounts: what is removed, and what is kept without a name.
+
+Also tests which roles must be handed over before an account can be deleted.
 """
 
 import json
@@ -74,7 +75,7 @@ def test_sessions_and_tokens_of_a_deleted_account_end(ada: User, api: Api) -> No
     assert other.get("/accounts/").status_code == 302
     assert Client().get("/api/v1/me", headers={"Authorization": f"Bearer {secret}"}).status_code == 401
     assert not UserSession.objects.exists()
-    assert Session.objects.count() <= 1  # This anonymous session contains the message that the account was deleted.
+    assert Session.objects.count() <= 1  # Only an anonymous session with a message may remain.
 
 
 @pytest.mark.phase(challenge={"slug": "c"})
@@ -206,7 +207,7 @@ def test_a_running_submission_is_cancelled(phase: Phase, ada: User, make: Make, 
     delete_account(ada)
     one.refresh_from_db()
     assert (one.status, one.user, one.note) == ("cancelled", None, "")
-    assert lifecycle.reject(running, findings={}) is False  # The worker has lost its lease.
+    assert lifecycle.reject(running, findings={}) is False  # The deletion has ended the lease of the worker.
     one.refresh_from_db()
     assert one.status == "cancelled"
 

@@ -1,4 +1,4 @@
-"""The status page tells everyone whether scoring is delayed. The queues of all kinds of jobs are counted."""
+"""The public status page shows whether scoring is delayed, and counts the queued jobs of every kind."""
 
 from datetime import timedelta
 from typing import Any

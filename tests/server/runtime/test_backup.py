@@ -1,4 +1,4 @@
-"""`manage.py backup` and `restore` refuse what cannot work, and then change nothing."""
+"""`manage.py backup` and `manage.py restore` refuse to start if they cannot succeed, and then change nothing."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""The files in deploy/ start parts that exist, with settings that exist, without unnecessary rights."""
+"""The files in deploy/ use only existing parts and settings of the service, and grant no unnecessary rights."""
 
 import re
 import shutil

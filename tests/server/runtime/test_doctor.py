@@ -1,4 +1,4 @@
-"""`manage.py doctor` says what to do about each finding, and exits with 1 if the service cannot work."""
+"""`manage.py doctor` reports problems with advice, and exits with status 1 if the service cannot work."""
 
 from collections.abc import Iterator
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""`/livez` reports that the process runs. `/readyz` reports whether it has what it needs. Workers send heartbeats."""
+"""Tests `/livez` (the web process runs), `/readyz` (everything it needs is available) and heartbeats of workers."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from server.runtime import health
 
 
 class FakeRedis:
-    """A fake Redis with the heartbeats of workers, by the seconds since they were sent."""
+    """A fake Redis that maps the names of workers to the seconds since their last heartbeat."""
 
     def __init__(self, **ages: float) -> None:
         self.ages = ages

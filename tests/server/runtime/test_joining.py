@@ -1,4 +1,4 @@
-"""A part stops at start if its database, storage and broker belong to different installations."""
+"""A part of the service does not start if its database, storage and broker belong to different installations."""
 
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +15,7 @@ OTHER = "f" * 32
 
 @pytest.fixture
 def folders(db: None, settings: Settings, tmp_path: Path) -> list[Path]:
-    """Return the folders of uploads and ground truths, which are empty."""
+    """Use missing folders for uploads and ground truths, and return the paths of the marker files in these folders."""
     settings.MEDIA_ROOT, settings.TRUTH_ROOT = tmp_path / "uploads", tmp_path / "truths"
     return [settings.MEDIA_ROOT / joining.FILE, settings.TRUTH_ROOT / joining.FILE]
 
@@ -56,7 +56,7 @@ def test_only_the_part_that_migrates_writes_the_first_id(folders: list[Path]) ->
 
 
 class FakeRedis:
-    """A fake Redis that keeps one value."""
+    """A fake Redis that stores a single value."""
 
     def __init__(self, kept: bytes | None) -> None:
         self.kept = kept

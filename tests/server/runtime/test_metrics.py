@@ -1,4 +1,4 @@
-"""Only clients that the settings name may read /metrics. Alerts and dashboard use only metrics that exist."""
+"""Only clients that the settings allow may read /metrics. Alerts and the dashboard use only existing metrics."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def values() -> dict[tuple[str, ...], float]:
-    """Return the values of all samples by their name and the values of their labels."""
+    """Return the values of all samples, keyed by the name of the metric and the values of the labels."""
     families = text_string_to_metric_families(measurements.text().decode())
     return {(one.name, *one.labels.values()): one.value for family in families for one in family.samples}
 

@@ -1,4 +1,4 @@
-"""A part of the service runs alone only with servers that all parts can reach, and only once in each folder."""
+"""Tests separate parts of the service: they need servers that all parts can reach, and each runs once per folder."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Only their owner can read the files of the service. Static files are an exception: a web server can read them too."""
+"""Only the user who runs the service can read its files, except static files, which a web server must read."""
 
 import os
 import stat

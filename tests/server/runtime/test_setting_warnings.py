@@ -37,7 +37,7 @@ def test_too_little_memory_is_a_warning(settings: Settings, monkeypatch: pytest.
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
     """Return a function that simulates the memory of a machine and the limits of its control groups.
 
-    `machine(16 * GIB, groups={"a/memory.max": "1024"}, membership="0::/a/b")`
+    Example: `machine(16 * GIB, groups={"a/memory.max": "1024"}, membership="0::/a/b")`
     """
 
     def build(installed: int, *, groups: dict[str, str] | None = None, membership: str = "0::/") -> None:
@@ -57,11 +57,11 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., No
     ("groups", "membership", "available"),
     [
         ({}, "0::/", 16 * GIB),
-        ({"memory.max": str(4 * GIB)}, "0::/", 4 * GIB),  # The control group of a container has a limit.
-        # A control group has no memory limit of its own, but its parent has one.
+        ({"memory.max": str(4 * GIB)}, "0::/", 4 * GIB),  # This is the limit of a container.
+        # The control group has no memory limit, but its parent has a limit.
         ({"a/b/memory.max": "max", "a/memory.max": str(3 * GIB)}, "0::/a/b", 3 * GIB),
-        # Version 1 of control groups uses different files. The first of these cases has a memory limit, the second has
-        # none.
+        # Version 1 of control groups uses different files. The first of the following cases has a memory limit, the
+        # second has no limit.
         ({"memory/a/memory.limit_in_bytes": str(2 * GIB)}, "4:cpu:/x\n5:memory,rdma:/a", 2 * GIB),
         ({"memory/memory.limit_in_bytes": "9223372036854771712"}, "5:memory:/gone", 16 * GIB),
     ],

@@ -28,10 +28,10 @@ RUBBISH = [
     "$HOME",
     "://",
     "http://[::1",
-    "\u0663",  # The value is the digit three in Arabic script, which int() accepts.
-    "\udce9",  # The value contains a byte that is not UTF-8.
+    "\u0663",  # Python's int() accepts this Arabic-Indic digit three.
+    "\udce9",  # Python decodes a byte that is not valid UTF-8 in this way.
 ]
-# Some of the values above are valid for these settings.
+# These settings accept some of the values in the list of invalid values.
 TEXTS = {"EMAIL_HOST_USER", "EMAIL_HOST_PASSWORD"}
 NAMES_OF_HOSTS = {"ALLOWED_HOSTS", "EMAIL_HOST", "PODIUM_BIND"}
 MAY_BE_ZERO = {
@@ -48,7 +48,7 @@ MAY_BE_ZERO = {
     "CONFIRM_EMAIL",
 }
 
-# One process reads the settings for all environments, because starting a process for each would take minutes.
+# A single process reads the settings for all environments, because starting one process for each would take minutes.
 PROBE = """
 import json, os, sys
 from importlib import import_module
@@ -72,7 +72,7 @@ for told in json.load(sys.stdin):
 
 
 def read(cwd: Path, told: list[dict[str, str]]) -> list[Any]:
-    """Return, for each environment, the settings that were read or the message with which they were refused."""
+    """Read the settings in each of the given environments. Return the settings or the error message for each."""
     kept = {name: value for name, value in os.environ.items() if name not in KEYS}
     environment = {**kept, "PODIUM_HOME": str(cwd / "home"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", PROBE]

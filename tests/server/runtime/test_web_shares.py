@@ -1,4 +1,4 @@
-"""No IP address and no account can prevent the web process from serving others, no matter what it sends."""
+"""No IP address and no account can prevent the web process from serving others, no matter which requests it sends."""
 
 import socket
 import time
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.enable_socket
 
 CONNECTIONS, OF_ONE = 20, 12
 OTHER = "127.0.0.2"
-STEADY_PIECES = 80  # Number of 1000-byte pieces that are sent, at 20 pieces per second.
+STEADY_PIECES = 80  # A steady upload sends this many pieces of 1000 bytes, 20 per second.
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ class TestBehindAProxy:
     def test_connections_count_for_the_sender_and_not_for_the_proxy(
         self, port: int, open_many: Callable[..., list[socket.socket]]
     ) -> None:
-        """Addresses that the client itself writes into `X-Forwarded-For` are ignored."""
+        """Addresses that a client adds to the header `X-Forwarded-For` are ignored."""
         clients = open_many(OF_ONE, self.of("192.0.2.1", 5))
         with connect(port) as one_more, connect(port) as other:
             one_more.sendall(self.of("192.0.2.1", 5))
@@ -163,9 +163,9 @@ class TestBehindAProxy:
 
 class TestShares:
     def shares(self, **held: int) -> Shares[str]:
-        """Register the given number of connections for each address. The name of an address determines their behaviour.
+        """Register the given number of connections for each address.
 
-        Connections of addresses named `busy` and `steady` are in the middle of requests.
+        Connections of addresses whose names begin with `busy` or `steady` are in the middle of requests.
         """
         shares: Shares[str] = Shares(most=80, most_of_one=50)
         for address, count in held.items():
@@ -184,10 +184,10 @@ class TestShares:
     @pytest.mark.parametrize(
         ("held", "worst"),
         [
-            # The address with the most connections loses one, although all of them are in the middle of requests.
+            # A connection of the address with the most connections is closed, even in the middle of a request.
             ({"busy": 11, "early": 10}, "busy 0"),
-            ({"steady": 40, "busy": 9}, "busy 0"),  # A steady connection is closed last.
-            # The other address has few connections, so the address with many loses a connection, although it is steady.
+            ({"steady": 40, "busy": 9}, "busy 0"),  # Steady connections are closed last.
+            # Because the other address has few connections, a connection of the steady address is closed.
             ({"busy": 8, "steady": 9}, "steady 0"),
             # If most connections are steady, a steady one is closed.
             ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),

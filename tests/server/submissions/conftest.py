@@ -21,7 +21,7 @@ def aged(path: Path, *, hours: float) -> Path:
 
 @pytest.fixture
 def truths(db: None, own_folders: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Use an empty folder for ground truths, because tests that were rolled back left files in the default one."""
+    """Use an empty folder for ground truths, because the default folder contains files from other tests."""
     storage = FileSystemStorage(tmp_path / "truths")
     monkeypatch.setattr(quarantine, "truth_storage", lambda: storage)
     (tmp_path / "truths").mkdir()
@@ -30,7 +30,7 @@ def truths(db: None, own_folders: None, monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @pytest.fixture
 def upload(truths: Path) -> Storing:
-    """Return a function that stores an uploaded file without a row: `upload("stray", hours=2)`."""
+    """Return a function that stores an uploaded file without a database row: `upload("stray", hours=2)`."""
 
     def store(name: str = "stray", *, hours: float = 25) -> Path:
         path = Path(default_storage.path(default_storage.save(f"submissions/{name}", ContentFile(b"content"))))

@@ -1,4 +1,4 @@
-"""Teams can change notes and choose final submissions, each until its own deadline."""
+"""Teams can change notes until one deadline and choose final submissions until another."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

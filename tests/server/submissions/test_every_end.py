@@ -1,4 +1,4 @@
-"""For each way in which a submission can end, there is a fault, a code, a message with advice, and an effect on quota.
+"""Tests every way in which a submission can end: whose fault it is, the code, the message, and the effect on quota.
 
 Pages and the API show all of these.
 """
@@ -30,7 +30,7 @@ WHOSE = {
     Fault.ORGANIZER: "The organizers of the challenge have to fix it.",
     Fault.PLATFORM: "The problem is on our side",
 }
-# Each message tells the participant what to do, with one of these words.
+# Each message contains one of these strings, because each message advises the participant what to do.
 DEEDS = ("Submit ", "Send ", "Write ", "Contact ", "Fix ", "Keep ", "tell us")
 
 
@@ -47,7 +47,7 @@ class End:
 
 
 def worker(outcome: BaseException | Report) -> Callable[[Submission, pytest.MonkeyPatch], None]:
-    """Return a function that scores a submission each time it is queued, always with the given outcome."""
+    """Return a function that scores a submission with the given outcome, each time the submission is queued."""
 
     def work(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
         def score(request: ScoringRequest) -> Report:
@@ -72,7 +72,7 @@ def dies_again_and_again(submission: Submission, monkeypatch: pytest.MonkeyPatch
 
 
 def dies_once(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
-    Submission.objects.update(attempts=2)  # Two earlier attempts have failed for other reasons.
+    Submission.objects.update(attempts=2)  # This simulates two failed attempts.
     dies_again_and_again(submission, monkeypatch)
 
 

@@ -1,4 +1,4 @@
-"""Organizers give a team more submissions, on a day or in total."""
+"""Organizers can grant a team additional submissions, on a day or in total."""
 
 from datetime import date, timedelta
 
@@ -90,7 +90,8 @@ def test_the_team_reads_the_grant_with_its_reason(
 
 @pytest.mark.parametrize(
     ("amount", "day", "reason"),
-    [(0, 0, "r"), (101, 0, "r"), (1, -1, "r"), (1, 0, ""), (1, None, "r")],  # The phase has no limit in total.
+    # The last grant has no effect, because the phase has no limit on the total number of submissions.
+    [(0, 0, "r"), (101, 0, "r"), (1, -1, "r"), (1, 0, ""), (1, None, "r")],
 )
 def test_useless_grants_are_refused(
     amount: int, day: int | None, reason: str, phase: Phase, team: Team, organizer: User

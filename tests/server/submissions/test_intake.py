@@ -1,4 +1,4 @@
-"""The refusal of a file has a code, and leaves neither a row nor a file behind."""
+"""If a file is refused, the refusal has a code, and neither a row nor a file remains."""
 
 import errno
 import os
@@ -120,7 +120,7 @@ def test_a_phase_without_truth_is_not_open(entrant):
 
 
 def test_dates_are_read_again_after_a_long_upload(entrant):
-    entrant["phase"].closes_at = NOW - HOUR  # An organizer closes the phase after the view has read it.
+    entrant["phase"].closes_at = NOW - HOUR  # The view has read the phase before an organizer closes it.
     entrant["phase"].save()
     entrant["phase"].closes_at = None
     assert refusal(**entrant).code == "phase_closed"
@@ -283,8 +283,8 @@ def test_if_the_disk_of_the_database_is_full_an_upload_is_refused_with_no_space(
     ("given", "shown"),
     [
         ("../../etc/passwd", "passwd"),
-        ("a\u202egpj.csv", "agpj.csv"),  # The name has a right-to-left override.
-        # The name has a variation selector, a filler and a null notehead, which are all invisible.
+        ("a\u202egpj.csv", "agpj.csv"),  # A right-to-left override is removed.
+        # A variation selector, a filler and a null notehead are invisible and are therefore removed.
         ("a\ufe0f\u3164\U0001d159.csv", "a.csv"),
         ("tab\there\x00.csv", "tabhere.csv"),
         ("", "unnamed"),

@@ -1,4 +1,4 @@
-"""With ladder feedback, a public score is shown before the phase ends only if it is clearly above the team's best."""
+"""With ladder feedback, a public score is shown before the phase ends only if it clearly exceeds the team's best."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -29,7 +29,7 @@ FIRST, HIGHER, NO_CLEARER = (
     [0.4, 0.5, 0.6],
     [0.52, 0.6, 0.68],
     [0.4, 0.61, 0.85],
-    # The score of a submission is the mean of its replicates: 0.5, 0.6 and 0.62.
+    # The score of a submission is the mean of its replicates. These replicates have the means 0.5, 0.6 and 0.62.
 )
 Send = Callable[..., Submission]
 
@@ -44,7 +44,7 @@ def decide(submission: Submission) -> None:
 
 @pytest.fixture
 def send(phase: Phase, team: Team, replicated: Callable[..., Submission]) -> Send:
-    """Return a function that creates a submission with the given replicates and decides whether its score is shown."""
+    """Return a function that creates a submission with the given replicates and applies ladder feedback."""
 
     def send(values: list[float], **fields: Any) -> Submission:
         submission: Submission = replicated(phase, values, **{"team": team, **fields})
@@ -170,7 +170,7 @@ def test_a_leaderboard_ranks_by_shown_scores_and_counts_every_submission(
 def test_the_margin_is_a_parameter_of_the_phase(
     margin: float, is_shown: bool, send: Send, phase: Phase, viewer: User
 ) -> None:
-    """The difference of 0.025 is between one and two standard errors, because one standard error is about 0.018."""
+    """The second score is better by 0.025. One standard error of this difference is about 0.018."""
     phase.ladder_standard_errors = margin
     send([0.5, 0.5, 0.5])
     assert (shown(send([0.505, 0.53, 0.54]), viewer) == pytest.approx(0.525)) == is_shown
@@ -205,11 +205,14 @@ def test_the_data_page_says_what_is_shown_and_that_the_quota_is_the_limit(phase:
     assert "the quota is the real limit" in words
 
 
-IMAGES, PROBES = 400, 200  # There are 400 public and 400 private images, each with a label of 0 or 1.
+IMAGES, PROBES = 400, 200  # IMAGES is the number of public images and of private images.
 
 
 class ShownScores:
-    """The public scores that a team sees: the score of each file or, with ladder feedback, the best one so far."""
+    """The public scores that a team sees: the score of each file or, with ladder feedback, the best score so far.
+
+    The ground truth of each image is a random label of 0 or 1.
+    """
 
     def __init__(self, rng: np.random.Generator, *, by_ladder: bool) -> None:
         self.truth, self.by_ladder = rng.integers(0, 2, 2 * IMAGES), by_ladder
@@ -224,13 +227,13 @@ class ShownScores:
         return self.best[0]
 
     def luck(self, answers: Any) -> float:
-        """Return the accuracy on public images, which an attacker can probe, minus the accuracy on private images."""
+        """Return the accuracy on public images, which an attack can raise, minus the accuracy on private images."""
         right = answers == self.truth
         return float(right[:IMAGES].mean() - right[IMAGES:].mean())
 
 
 def climbing(rng: np.random.Generator, shown: ShownScores) -> Any:
-    """Attack by hill climbing: change a few answers at a time, and keep the changes if the shown score rises."""
+    """Return the answers of an attack by hill climbing, which keeps random changes if the shown score rises."""
     best = rng.integers(0, 2, 2 * IMAGES)
     score = shown.of(best)
     for _ in range(PROBES):
@@ -241,7 +244,7 @@ def climbing(rng: np.random.Generator, shown: ShownScores) -> Any:
 
 
 def boosting(rng: np.random.Generator, shown: ShownScores) -> Any:
-    """Attack by boosting: return the majority vote of those random guesses whose shown score is above 0.5."""
+    """Return the answers of an attack by boosting: the majority vote of random guesses with a shown score above 0.5."""
     guesses = rng.integers(0, 2, (PROBES, 2 * IMAGES))
     return guesses[[shown.of(guess) > 0.5 for guess in guesses]].mean(axis=0).round()
 

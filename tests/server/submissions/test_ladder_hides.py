@@ -17,7 +17,7 @@ from tests.conftest import Make
 from tests.server.documented import Api, content_of
 
 NOW = datetime.now(UTC)
-# These parts differ between responses to identical requests: tokens, request ids, element ids and times.
+# This pattern matches what differs between equal requests: tokens, request ids, element ids and times.
 VARYING = re.compile(
     rb'csrfmiddlewaretoken" value="\w+"|X-CSRFToken[^}]*|\b[0-9a-f]{12}\b|\be[0-9a-f]{8}\b'
     rb'|"at":"[^"]*"|<time.*?</time>|<span class="countdown">.*?</span>|\d+ s(econds)? ago|just now'
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "c"}, feedback="ladder", close
 
 @pytest.fixture
 def entries(phase: Phase, make: Make, replicated: Callable[..., Submission]) -> list[Submission]:
-    """Create a submission from a rival team, and two from the team itself, the second of which has a hidden score."""
+    """Create one submission from a rival team and two from the team Owls. The score of the last one is hidden."""
     rival, team = make.team(phase.challenge, name="Rivals"), make.team(phase.challenge, name="Owls")
     found = [
         replicated(phase, [0.6, 0.66, 0.72], team=rival),
@@ -44,7 +44,7 @@ def entries(phase: Phase, make: Make, replicated: Callable[..., Submission]) -> 
 
 
 def rescored(hidden: Submission, values: list[float]) -> None:
-    """Give the evaluation whose score is hidden a different score, interval and replicates."""
+    """Change the score, interval and replicates of a submission whose score is hidden."""
     evaluation = hidden.evaluations.get()
     Score.objects.filter(evaluation=evaluation).update(value=sum(values) / 3, low=min(values), high=max(values))
     Replicates.objects.filter(evaluation=evaluation).update(values=struct.pack("<3d", *values))
@@ -91,7 +91,7 @@ def test_responses_do_not_depend_on_a_hidden_score(
 
 
 def test_organizers_see_the_difference(entries: list[Submission], make: Make, client: Client, api: Api) -> None:
-    """If organizers saw no difference either, the previous test could not fail."""
+    """Without this test, the previous test could pass although the changed score is shown nowhere."""
     organizer = make.user(is_staff=True)
     before = served(client, api, organizer, entries)
     rescored(entries[2], [0.1, 0.2, 0.3])

@@ -55,7 +55,10 @@ def gain(seed: int, step: int, standard_errors: float | None, *, memory: bool) -
 
 
 def is_shown(change: NDArray[np.int_], weights: NDArray[np.float64], standard_errors: float | None) -> bool:
-    """Return whether the score is shown after the given flips. Only the flipped labels affect the difference."""
+    """Return whether ladder feedback shows the score after the given flips.
+
+    Only the flipped labels affect the difference from the previous score.
+    """
     better = change.sum() / LABELS
     if better <= 0 or standard_errors is None:
         return bool(better > 0)
@@ -89,5 +92,5 @@ def test_at_two_standard_errors_an_attack_gains_less_than_half_as_much_as_at_one
 
 
 def test_the_quota_remains_the_real_limit() -> None:
-    """Even with ladder feedback, an attack that flips several answers at once gains something."""
+    """Ladder feedback does not prevent all gains: an attack that flips several answers at once still has a gain."""
     assert mean_gain(8, 2) > 0.02

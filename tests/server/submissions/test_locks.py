@@ -22,14 +22,14 @@ NOW = datetime.now(UTC)
 
 @pytest.fixture(autouse=True)
 def written_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace row locks with SQL comments, because SQLite does not have row locks."""
+    """Replace row locks with SQL comments that tests can detect, because SQLite has no row locks."""
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
     monkeypatch.setattr(connection.features, "has_select_for_no_key_update", True)
     monkeypatch.setattr(connection.ops, "for_update_sql", lambda **about: LOCK)
 
 
 class Order:
-    """Records, in order, the tables whose rows are locked or deleted."""
+    """A recorder of the tables whose rows are locked or deleted, in order."""
 
     def __init__(self) -> None:
         self.tables: list[str] = []
@@ -43,7 +43,7 @@ class Order:
 @pytest.mark.parametrize("change", [{"note": "n"}, {"final": True}, {"note": "n", "final": True}])
 def test_a_change_locks_the_team_before_the_audit_log(api: Api, make: Make, change: dict[str, Any]) -> None:
     submission = make.submission(make.phase(), status=Status.SCORED, finished_at=NOW)
-    # This request creates a token, which writes to the audit log, before locks are recorded.
+    # The first request creates an API token. This writes to the audit log, so it must happen before locks are recorded.
     api.get("challenges", user=submission.user)
     with connection.execute_wrapper(order := Order()):
         answer = api.patch(f"submissions/{submission.pk}", change, user=submission.user)
@@ -58,16 +58,14 @@ def test_a_rescoring_is_applied_with_the_submissions_locked_before_their_reruns(
     begun = rescoring.start(phase=phase, by=None)
     for submission in two:
         done(submission, 0.9)
-    reruns.request(two, truth=phase.truth)  # Applying the rescoring removes these reruns.
+    reruns.request(two, truth=phase.truth)  # Applying the rescoring deletes these reruns.
     with connection.execute_wrapper(order := Order()):
         rescoring.apply(rescoring=begun, by=None)
     assert order.tables.index("submissions_submission") < order.tables.index("submissions_rerun")
 
 
 class Sweeper:
-    """Puts a running submission back in the queue while it is being cancelled, at the latest moment that its row
-    lock allows.
-    """
+    """A sweeper that requeues a running submission while the submission is being cancelled, as late as locks allow."""
 
     is_done = False
 
@@ -96,5 +94,5 @@ def test_a_submission_can_be_cancelled_while_the_sweeper_requeues_it(make: Make)
     assert (sweeper.is_done, cancelled.status) == (True, Status.CANCELLED)
     assert (
         sum(QuotaEntry.objects.values_list("amount", flat=True)) == 1
-        # The quota is not given back, because the scoring had begun.
+        # The quota is not refunded, because scoring had already begun.
     )

@@ -1,4 +1,4 @@
-"""A file in which no prediction can score uses no quota, and its team can decide to submit it anyway."""
+"""A file without any prediction that could be a hit uses no quota, but the team can decide to submit it anyway."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""Only organizers see the exact ends of intervals; no page, file or API response shows these to other people."""
+"""Only organizers see the exact ends of intervals. Pages, files and API responses for others have rounded ends."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from tests.server.conftest import Scored, explain
 from tests.server.documented import Api, content_of
 
 NOW = datetime.now(UTC)
-LOW, HIGH = 0.412345678, 0.587654321  # These ends are shown as 0.412 and 0.588.
+LOW, HIGH = 0.412345678, 0.587654321  # The published ends are 0.412 and 0.588.
 DRAWN = [LOW, 0.5, HIGH]
 OTHER = [0.3987654, 0.47123456, 0.53456789]
 PRIVATE = 0.4
@@ -95,7 +95,7 @@ def test_organizers_see_exact_interval_ends(entries: list[Submission], make: Mak
 def test_the_band_on_a_leaderboard_is_drawn_from_published_ends(
     entries: list[Submission], phase: Phase, client: Client
 ) -> None:
-    """The exact ends of all intervals change, but the published ends and the drawings do not."""
+    """If exact ends change, but published ends do not, the drawn bands must not change."""
     before = client.get("/challenges/c/leaderboard").content
     for one in entries:
         for score in one.evaluations.get().scores.all():
@@ -103,7 +103,7 @@ def test_the_band_on_a_leaderboard_is_drawn_from_published_ends(
             score.low, score.high = (
                 low + 0.0001,
                 high - 0.0001,
-                # These exact ends are rounded outward to the same published ends.
+                # The changed ends are rounded outward to the same published ends as before.
             )
             score.save()
     bands = re.compile(rb'<svg class="interval".*?</svg>', re.DOTALL)
@@ -129,7 +129,7 @@ def test_a_shown_score_is_within_its_shown_interval(make: Make, scored: Scored) 
 def test_the_verdict_of_a_comparison_is_based_on_the_shown_interval(
     phase: Phase, team: Team, replicated: Callable[..., Submission], client: Client
 ) -> None:
-    """The exact interval of the difference is above 0, but the published interval includes 0."""
+    """The exact interval of the difference does not contain 0, but the published interval does."""
     b = replicated(phase, [0.5001, 0.7] * 100, team=team)
     a = replicated(phase, [0.5, 0.5] * 100, team=team)
     client.force_login(team.memberships.get().user)

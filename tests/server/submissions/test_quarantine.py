@@ -15,7 +15,7 @@ DAY_HOURS = 24.0
 
 
 def aside(path: Path) -> Path:
-    """Return the quarantine path of an upload that was moved there today."""
+    """Return the path of an upload after the upload has been moved to quarantine today."""
     return path.parent.parent / "quarantine" / "submissions" / f"{datetime.now(UTC):%Y-%m-%d}" / path.name
 
 
@@ -89,9 +89,9 @@ def test_draws_are_moved_to_quarantine_with_their_truth(
 
 
 def test_no_file_is_lost_if_an_old_backup_is_restored(truths: Path, make: Make) -> None:
-    """After an old backup of the database is restored, the sweeper moves newer files to quarantine.
+    """An old backup of the database does not contain the rows of newer files, so these files are quarantined.
 
-    The sweeper restores them when their rows exist again.
+    The sweeper restores the files when their rows exist again.
     """
     phase = make.phase()
     newer = [make.submission(phase) for _ in range(5)]
@@ -255,7 +255,8 @@ def test_a_file_with_a_row_is_never_deleted_from_quarantine(
     path = upload()
     sweep()
     make.submission(make.phase(), file=f"submissions/{path.name}")
-    path.write_bytes(b"another of the same name")  # Because of this file, the file in quarantine cannot be restored.
+    # The quarantined file cannot be restored while another file has its name.
+    path.write_bytes(b"another of the same name")
     days_later(monkeypatch, 100)
     sweep()
     assert (aside(path).read_bytes(), path.read_bytes()) == (b"content", b"another of the same name")

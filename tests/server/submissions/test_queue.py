@@ -1,4 +1,4 @@
-"""A message consists of the name of a task and an id. Sending it raises no error, even if the broker is down."""
+"""Messages to workers contain only a task name and an id. Sending never raises an error, even without a broker."""
 
 from uuid import UUID
 

@@ -1,5 +1,7 @@
-"""The quota ledger determines how many files a team has left, and when and why it has to wait before it submits
-again."""
+"""The quota ledger determines how many files a team may still submit.
+
+If the team has to wait, the ledger also determines why and until when.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -23,7 +25,7 @@ pytestmark = pytest.mark.phase(
 
 @pytest.fixture
 def spend(make: Make, phase: Phase, team: Team) -> Callable[..., None]:
-    """Return a function that charges quota (+) and gives the last charge back (-): `spend("++-", at=…)`."""
+    """Return a function that charges quota (+) and refunds the last charge (-): `spend("++-", at=…)`."""
 
     def write(deeds: str, at: datetime = NOON, back_at: datetime | None = None) -> None:
         last = None
@@ -47,10 +49,10 @@ def state(phase: Phase, team: Team, now: datetime = NOON) -> quota.Quota:
         ("", 0, 2, 3, 5),
         ("+", 1, 1, 2, 4),
         ("++", 2, 0, 1, 3),
-        ("+-", 0, 2, 2, 5),  # The quota is given back, but the attempt is still counted.
+        ("+-", 0, 2, 2, 5),  # A refunded submission still counts as an attempt.
         ("+-+-+-", 0, 2, 0, 5),
         ("+-++", 2, 0, 0, 3),
-        ("+--", 0, 2, 2, 5),  # The same charge is given back only once.
+        ("+--", 0, 2, 2, 5),  # A charge is refunded only once.
     ],
 )
 def test_the_ledger_determines_the_quota_that_is_left(
@@ -67,7 +69,7 @@ def test_the_ledger_determines_the_quota_that_is_left(
         ("", None, False),
         ("+", None, False),
         ("++", MIDNIGHT, True),
-        ("+-+-+-", MIDNIGHT, True),  # No attempts are left.
+        ("+-+-+-", MIDNIGHT, True),  # All three attempts of the day are used.
     ],
 )
 def test_the_next_submission_is_allowed_at_the_next_midnight_in_utc(

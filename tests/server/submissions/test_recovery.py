@@ -1,4 +1,4 @@
-"""Commands requeue failed submissions, request missing intervals and give quota back. The actor is logged."""
+"""Tests commands that requeue failed submissions, request missing intervals and refund quota, and log the actor."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -30,10 +30,7 @@ def queue(
 
 @pytest.fixture
 def failed(make: Make) -> Callable[..., Submission]:
-    """Return a function that creates a failed submission that has used quota:
-
-    `failed(Failure.ACCIDENT)`.
-    """
+    """Return a function that creates a failed submission that has used quota: `failed(Failure.ACCIDENT)`."""
 
     def build(code: Failure = Failure.ACCIDENT, phase: Phase | None = None) -> Submission:
         submission: Submission = make.submission(phase or make.phase())
@@ -156,7 +153,7 @@ def test_an_unknown_person_cannot_act(db: None, own_folders: None, command) -> N
 
 @pytest.fixture
 def bare(make: Make, scored: Scored) -> Submission:
-    """Create a scored submission without intervals, as if the worker had given up computing them."""
+    """Create a scored submission whose intervals a worker has failed to compute."""
     submission: Submission = scored(make.phase(), 0.5)
     Rerun.objects.create(submission=submission, truth=submission.phase.truth, enqueued_at=NOW, failure="lost")
     return submission

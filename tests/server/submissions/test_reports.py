@@ -1,4 +1,4 @@
-"""A person may read only the permitted splits of a report, with only the permitted number of digits."""
+"""Viewers can read only those splits of a report that the phase permits, with the permitted number of digits."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

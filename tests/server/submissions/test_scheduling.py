@@ -1,7 +1,6 @@
-"""Teams take turns, small files are scored before large ones, and two files of a team can be scored at the same
-time.
+"""Teams take turns, small files are scored before large ones, and a team can have two files scored at the same time.
 
-A message only wakes a worker; the database determines which job it takes.
+A message only wakes a worker. The database determines which job the worker claims.
 """
 
 import gzip
@@ -39,7 +38,7 @@ def queued(make: Make, phase: Phase) -> Callable[..., list[Submission]]:
 
 
 def served(count: int, *, large: bool = True) -> list[str]:
-    """Claim and score the given number of submissions. Return the names of their teams in the order of their claims."""
+    """Claim and score the given number of submissions. Return the team names in the order of the claims."""
     names = []
     for _ in range(count):
         claimed = scheduling.claim_next(Submission, large=large)
@@ -146,7 +145,7 @@ def test_a_file_is_not_claimed_before_its_pause_is_over(
 
 @pytest.fixture
 def waiting(make: Make, phase: Phase) -> Callable[..., Rerun]:
-    """Return a function that creates a queued rerun of a scored submission: `waiting(team, small=True)`."""
+    """Return a function that creates a scored submission with a queued rerun: `waiting(team, small=True)`."""
 
     def build(team: Team, purpose: str = Rerun.Purpose.INTERVALS, **fields: Any) -> Rerun:
         scored = make.submission(phase, team, status=Status.SCORED, finished_at=NOW, **fields)
@@ -236,7 +235,7 @@ def test_intervals_of_one_team_do_not_wait_for_explanations_of_others(
 
 
 def rerun_in_turn(count: int) -> list[str]:
-    """Claim and finish the given number of reruns. Return the names of their teams in the order of their claims."""
+    """Claim and finish the given number of reruns. Return the team names in the order of the claims."""
     names = []
     for _ in range(count):
         claimed = scheduling.claim_next(Rerun, large=True)
@@ -285,12 +284,12 @@ def test_a_worker_that_finishes_wakes_another_if_no_message_is_left(
         (b"a" * 1000, True),
         (b"a" * 1001, False),
         (gzip.compress(b"a" * 1000, mtime=0), True),
-        (gzip.compress(b"a" * 1001, mtime=0), False),  # Only the compressed file is small.
+        (gzip.compress(b"a" * 1001, mtime=0), False),  # The unpacked file is too large.
         (gzip.compress(b"a" * 10**6, mtime=0), False),
-        # The first gzip member is small when unpacked, and the second one is large.
+        # The unpacked size of the second gzip member is too large.
         (gzip.compress(b"a", mtime=0) + gzip.compress(b"a" * 10**6, mtime=0), False),
         (gzip.compress(b"", mtime=0) * 20, False),
-        (gzip.compress(b"a" * 100, mtime=0)[:-9], False),  # The compressed file is truncated.
+        (gzip.compress(b"a" * 100, mtime=0)[:-9], False),  # A truncated gzip file is not small.
         (b"", True),
     ],
 )

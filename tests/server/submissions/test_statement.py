@@ -1,4 +1,4 @@
-"""A team's quota history has the same entries on the page and in the API, and they add up to the used quota."""
+"""A team's quota history has the same entries on the page and in the API, and the entries add up to the used quota."""
 
 from datetime import UTC, datetime
 

@@ -36,7 +36,7 @@ def leased(make: Make) -> Callable[..., Submission]:
 
 @pytest.fixture(autouse=True)
 def broker(monkeypatch: pytest.MonkeyPatch, inline_queue: InlineQueue) -> InlineQueue:
-    """Replace the broker with one that has lost all messages; `.sent` collects the new messages."""
+    """Return a fake broker that has lost all earlier messages and collects new ones in `.sent`."""
     monkeypatch.setattr(queue, "waiting", lambda kind: 0)
     return inline_queue
 
@@ -139,11 +139,11 @@ def test_the_message_of_a_new_job_is_not_resent(make: Make) -> None:
 @pytest.mark.parametrize(
     ("waiting", "resent"),
     [
-        (0, 3),  # All messages were lost.
-        (2, 1),  # One message was lost, so it is sent again for the oldest submission.
-        (3, 0),  # No message was lost.
+        (0, 3),  # If the queue is empty, all messages are sent again.
+        (2, 1),  # One message is missing, so one is sent for the oldest submission.
+        (3, 0),  # No message is missing.
         (9, 0),
-        (None, 0),  # The broker cannot be reached, so a later sweep sends the messages.
+        (None, 0),  # Without a broker, messages are sent by a later sweep.
     ],
 )
 def test_the_number_of_resent_messages_is_the_number_of_missing_ones(

@@ -1,4 +1,7 @@
-"""Uploads are refused before they are read, if possible. Others are hashed on arrival, and never held in memory."""
+"""Uploads are refused before they are read, if possible. Other uploads are hashed while they arrive.
+
+An upload is never held in memory as a whole.
+"""
 
 import gc
 import tracemalloc
@@ -30,7 +33,7 @@ TOKEN = "a" * 32
 
 
 class Pieces:
-    """A request body that is generated while it is read."""
+    """A request body whose content is generated while the body is read."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self.pieces, self.rest = pieces, b""
@@ -41,7 +44,7 @@ class Pieces:
         found, self.rest = self.rest[:size], self.rest[size:]
         return found
 
-    readline = read  # WSGI requires this method, but it is not used.
+    readline = read  # WSGI requires this method, but the tests do not use it.
 
 
 class Unread:
@@ -112,7 +115,7 @@ def form(size: int) -> tuple[Pieces, int, str]:
 def test_a_large_file_is_hashed_while_it_arrives_and_never_held_in_memory(
     path: str, member: User, send: Send, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # This function would read the file a second time. If it is not called, the hash comes from the upload handler.
+    # The function is deleted because it would read the file again. The hash must come from the upload handler.
     monkeypatch.delattr(intake, "file_digest")
     body, length, digest = form(LARGE)
     tracemalloc.start()

@@ -56,7 +56,7 @@ class TestUploadsAtOnce:
 
     @pytest.fixture
     def begin(self) -> Iterator[Callable[..., PendingUpload]]:
-        """Return a function that takes the slots for a new upload: `begin(user=…, team=…, phase=…)`."""
+        """Return a function that reserves the upload slots for a new upload: `begin(user=…, team=…, phase=…)`."""
         uploads = []
 
         def begin(**who: Any) -> PendingUpload:

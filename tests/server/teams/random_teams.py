@@ -1,6 +1,4 @@
-"""Makes random changes to teams by calling the real services, and independently counts the quota that each person
-uses.
-"""
+"""Makes random changes to teams by calling the real services, and counts the used quota independently."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -28,11 +26,11 @@ PEOPLE, SIZE, PER_DAY, DAY = 12, 4, 2, timedelta(days=1)
 
 
 class RandomTeams:
-    """A challenge with two phases and people who change teams and submit: `happen()` carries out a random event."""
+    """A challenge with two phases whose participants change teams and submit. `happen()` carries out a random event."""
 
     def __init__(self, seed: int) -> None:
         self.random, self.done, self.numbers = Random(seed), Counter[str](), count()
-        # A union-find structure that links people who were in a team that has submitted.
+        # This union-find structure links people who were in the same team when the team had submitted.
         self.linked: dict[int, int] = {}
         self.tokens: list[str] = []
         now = datetime.now(UTC)
@@ -90,7 +88,7 @@ class RandomTeams:
         return member.team if member else None
 
     def some(self, rows: Any) -> Any:
-        """Return a random row. If there is none, raise Refused, which ends the event."""
+        """Return a random row. If there are no rows, raise Refused, which ends the event."""
         found = list(rows)
         if not found:
             raise Refused("not_found", "nothing to choose from")
@@ -164,7 +162,7 @@ class RandomTeams:
         one = self.some(Submission.objects.queued().filter(phase__in=self.phases))
         found = leases.claim(Submission, one.pk)
         assert found is not None
-        if self.random.random() < 0.3:  # The teams are merged while the file is scored.
+        if self.random.random() < 0.3:  # Sometimes, teams are merged while a file is scored.
             try:
                 self.confirm()
                 self.done["confirm while scoring"] += 1
@@ -202,7 +200,7 @@ class RandomTeams:
             QuotaEntry.objects.filter(day=day).update(day=day - DAY)
 
     def link(self, team: Team) -> None:
-        """Link the members of a team if the team has submitted."""
+        """Link the members of a team in the union-find structure if the team has submitted."""
         if Submission.objects.filter(team=team).exists():
             first, *others = Membership.objects.filter(team=team).values_list("user", flat=True)
             for other in others:
@@ -214,7 +212,7 @@ class RandomTeams:
         return user
 
     def wrong(self) -> Iterator[str]:
-        """Yield a sentence for each invariant that does not hold."""
+        """Yield a message for each violated invariant."""
         yield from self.wrong_members()
         yield from self.wrong_ledgers()
         yield from self.gained_quota()
@@ -238,7 +236,7 @@ class RandomTeams:
                 yield f"{one} has used {one.used}"
 
     def gained_quota(self) -> Iterator[str]:
-        """Yield each phase in which linked people have submitted more than a single team may submit."""
+        """Yield a message for each phase in which linked people have used more quota than one team has."""
         days = (database_now().date() - Challenge.objects.get(pk=self.challenge.pk).opens_at.date()).days + 1
         for phase in self.phases:
             used: Counter[int] = Counter()

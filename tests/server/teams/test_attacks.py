@@ -1,4 +1,4 @@
-"""Nobody can change teams to gain quota, join a second team, see the data of other teams, or evade a rule."""
+"""Changes to teams cannot be used to gain quota, join a second team, see data of other teams, or evade a rule."""
 
 from datetime import timedelta
 
@@ -181,7 +181,7 @@ def test_a_captain_who_hands_over_the_role_at_the_same_time_cannot_accept_a_requ
     lock = invitations.lock
 
     def hand_over_first(*teams: Team) -> list[Team]:
-        """Make another member the captain just before the row of the team is locked."""
+        """Make another member the captain just before the acceptance locks the row of the team."""
         monkeypatch.setattr(invitations, "lock", lock)
         members.hand_over(team=owls, user=bob, by=ada)
         return lock(*teams)

@@ -1,4 +1,4 @@
-"""Invitations and requests: how often people can be contacted, and who cannot be invited at all."""
+"""Tests invitations and requests to join: how often people can be contacted, and who cannot be invited at all."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Tests each rule for changes to teams with a change that it forbids and the most similar one that it allows."""
+"""Tests each rule for changes to teams with a forbidden change and with the most similar change that is allowed."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -45,16 +45,16 @@ def made(folder: Path, boxes: list[str]) -> Path:
 @pytest.mark.parametrize(
     ("better", "found"),
     [
-        # An added box with a higher overlap than the others is among the 10,000 boxes that are scored.
+        # The additional box overlaps the object more than the other boxes do, so it is scored and is a hit.
         (["0.5", "0.02", "0", "1", "1"], 0.5),
-        # An added box with a lower overlap is not scored.
+        # The additional box overlaps the object less than the other boxes do, so it is not scored.
         (["0.5", "0", "0", "0.01", "1"], 0.0),
     ],
 )
 def test_among_equal_confidences_the_cap_keeps_higher_overlaps(
     better: list[str], found: float, shape: str, tmp_path: Path
 ) -> None:
-    """The file has 10,000 boxes with an IoU of 0.3, and one more box with the same confidence that can be a hit."""
+    """The file has 10,000 boxes with an IoU of 0.3, which are no hits, and one more box with the same confidence."""
     truth = made(tmp_path / "truth", ["a,cat,0,1,0,1,0", "b,cat,0,1,0,1,0"])
     rows = [["a", "cat", "0.5", "0", "0", "0.3", "1"] for _ in range(10_000)] + [["a", "cat", *better]]
     submission = tmp_path / "submission.csv"
