@@ -1,4 +1,4 @@
-"""Adapts django-allauth to this service: usernames, client addresses, links in emails, limits and audit entries."""
+"""Adapts django-allauth to this server: usernames, client addresses, links in emails, limits and audit entries."""
 
 import logging
 from typing import Any, ClassVar
@@ -31,7 +31,7 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def is_ajax(self, request: HttpRequest) -> bool:
-        """Return False, so that every form is answered with an HTML page. No form has JSON responses."""
+        """Return False, so that the response to every form is an HTML page instead of JSON."""
         return False
 
     def is_safe_url(self, url: str) -> bool:
@@ -41,9 +41,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return client_network(request)
 
     def clean_username(self, username: str, shallow: bool = False, owner: User | None = None) -> str:
-        """Return a username in its stored form. `owner` is the account to be renamed, or None for a new account.
+        """Return a username in its stored form. `owner` is the account to rename, or None for a new account.
 
-        Raises ValidationError for invalid names and, unless `shallow`, for names that look like an existing username.
+        Raises ValidationError if the name is invalid or, unless `shallow` is true, looks like an existing username.
         """
         try:
             name: str = super().clean_username(clean_name(username, NAME_CHARACTERS), shallow=True)
@@ -55,7 +55,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return name
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Return the cache key for counting wrong passwords that come from the client's address for this username.
+        """Return the cache key for counting wrong passwords. It contains the client's network and the username.
 
         If the key contained only the username, a stranger could lock out the owner of the account.
         """
@@ -75,9 +75,9 @@ class AccountAdapter(DefaultAccountAdapter):
         raise Refused("forbidden", "This account is deactivated. Contact the operator of this service.")
 
     def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse | None:
-        """Log in a user whose account has no email address, such as a superuser created by a command.
+        """Continue the login if the account has no email address. Otherwise, ask the user to confirm the address.
 
-        Such an account has no address to confirm.
+        A superuser that was created on the command line may have no email address.
         """
         if user and not user.email:
             return None
@@ -87,8 +87,10 @@ class AccountAdapter(DefaultAccountAdapter):
     def set_password(self, user: User, password: str) -> None:
         with transaction.atomic():
             user.set_password(password)
-            user.save(update_fields=["password"])  # not other fields, which staff may be changing at the same time
-            user.device_logins.all().delete()  # approved device logins whose tokens have not been fetched yet
+            # Only the password is saved, because staff may be changing other fields at the same time.
+            user.save(update_fields=["password"])
+            # Programs can no longer fetch the tokens of device logins that were approved before.
+            user.device_logins.all().delete()
             record_password(user=user, by=user)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
@@ -98,12 +100,16 @@ class AccountAdapter(DefaultAccountAdapter):
                 if confirmed:
                     owner = email_address.user
                     record(actor=owner, action="user.email_confirmed", subject=f"user {owner.pk}")
-        except IntegrityError:  # another account has confirmed the same address in the meantime
+        except IntegrityError:
+            # Another account has confirmed the same address in the meantime.
             return False
         return confirmed
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
-        """Send the confirmation email. Only this email reveals whether another account has confirmed the address."""
+        """Send an email for confirming an address, or an email that explains that another account has confirmed it.
+
+        Only the owner of the address can see which of the two emails was sent.
+        """
         address = emailconfirmation.email_address
         if address.can_set_verified():
             super().send_confirmation_mail(request, emailconfirmation, signup)
@@ -111,9 +117,9 @@ class AccountAdapter(DefaultAccountAdapter):
             self.send_account_already_exists_mail(address.email)
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
-        """Return the ways in which users can confirm their identity.
+        """Return the methods by which a user can authenticate again before a sensitive change.
 
-        With two-factor authentication, a password is not enough.
+        If two-factor authentication is on, a password is not enough.
         """
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         by_code = [method for method in methods if method["id"] == "mfa_reauthenticate"]
@@ -123,9 +129,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return reverse("account")
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send an email whose links start with PODIUM_URL, never with the host of the request.
+        """Send an email in which all links start with PODIUM_URL instead of the host name in the request.
 
-        Errors of the mail server are only logged, because a different response would reveal which accounts exist.
+        Mail server errors are only logged, because an error page would reveal which accounts exist.
         """
         url = settings.PODIUM_URL.rstrip("/")
         try:

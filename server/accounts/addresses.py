@@ -1,6 +1,6 @@
-"""Determines the client addresses by which rate limits count requests.
+"""Determines the client address of a request. Rate limits count requests by this address.
 
-The web process imports this module before Django is set up.
+The web server process imports this module before Django is set up.
 """
 
 from ipaddress import IPv4Address, ip_address, ip_network
@@ -8,22 +8,25 @@ from ipaddress import IPv4Address, ip_address, ip_network
 from django.conf import settings
 
 # All addresses of a /48 network count as one IPv6 client. A host usually has a /64 network, but a site gets a /56 or a
-# /48 (RFC 6177), and anybody can get a /48 from a tunnel broker. With a longer prefix, a site with a /48 would count as
-# 256 or 65,536 clients.
+# /48 (RFC 6177), and anybody can get a /48 from a tunnel broker. With the prefix /56 or /64, a site with a /48 would
+# count as 256 or 65,536 clients.
 SITE_BITS = 48
 
 
 def client_address(peer: str, forwarded_for: str) -> str:
-    """Return the client's address as seen by the outermost of our own proxies (PROXIES is the number of proxies).
+    """Return the client's address as seen by the outermost reverse proxy of this server.
 
-    Each proxy appends to X-Forwarded-For, so a client can forge all entries before those of our proxies.
+    The setting PROXIES is the number of reverse proxies. Each proxy appends an address to X-Forwarded-For, so a client
+    can forge only the addresses before those.
     """
     forwarded = forwarded_for.split(",")[-settings.PROXIES :] if settings.PROXIES else []
     return next(iter(forwarded), "").strip() or peer
 
 
 def network_of(address: str) -> str:
-    """Return the network that counts as one client: an IPv4 address, or the /48 network of an IPv6 address.
+    """Return the network of a client address, which counts as one client.
+
+    It is the address itself for IPv4, and the /48 network of the address for IPv6.
 
     >>> network_of("2001:db8:0:ffff::1") == network_of("2001:db8::5")
     True

@@ -1,4 +1,4 @@
-"""Accounts and API tokens in the admin. Token secrets are not stored, so they cannot be shown."""
+"""Accounts and API tokens in the Django admin. The secrets of tokens are not stored, so they cannot be shown."""
 
 from typing import Any
 
@@ -27,14 +27,17 @@ from server.clock import database_now
 from server.errors import Refused
 
 ROLES = ("is_active", "is_staff", "is_superuser")
-admin.site.unregister(Group)  # staff and superuser are the only roles; changes to them are logged
-admin.site.unregister([Authenticator, UserSession])  # only their owners may see secrets and sessions
-admin.site.unregister(EmailAddress)  # on django-allauth's page, staff could edit addresses without a log entry
+# Groups are not used, because staff and superuser are the only roles.
+admin.site.unregister(Group)
+# Only their owners may see the secrets for two-factor authentication and the sessions.
+admin.site.unregister([Authenticator, UserSession])
+# On django-allauth's admin page, staff could edit addresses without an entry in the audit log.
+admin.site.unregister(EmailAddress)
 PASSWORD_PAGE = "auth_user_password_change"
 
 
 class UsernameForm(forms.ModelForm):
-    """A form that applies the sign-up rules to a changed username. An unchanged name is not checked again."""
+    """An admin form that checks a changed username by the same rules as at sign-up."""
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]
@@ -48,9 +51,9 @@ class NewPersonForm(UsernameForm, AdminUserCreationForm):
 
 
 class PersonForm(UsernameForm, AuditedForm, UserChangeForm):
-    """A form that refuses the staff role to participants in a running challenge.
+    """The admin form for an account.
 
-    Staff can read private scores.
+    Participants in a running challenge cannot become staff, because staff can read private scores.
     """
 
     def clean_is_staff(self) -> bool:
@@ -69,7 +72,7 @@ class PersonForm(UsernameForm, AuditedForm, UserChangeForm):
 
 
 class NewPasswordForm(AdminPasswordChangeForm):
-    """A form that changes only the password."""
+    """The admin form for a new password. It saves no other field of the account."""
 
     def save(self, commit: bool = True) -> User:
         user: User = super().save(commit=False)
@@ -111,7 +114,8 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
         try:
             with transaction.atomic():
                 super().save_model(request, obj, form, change)
-        except IntegrityError:  # somebody else has taken the name since the check
+        except IntegrityError:
+            # Somebody else has taken the name since the form was checked.
             raise Refused("invalid", NAME_TAKEN_MEANWHILE) from None
         if isinstance(obj, User) and "email" in form.changed_data:
             confirm_own_address(obj)
@@ -121,9 +125,9 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
         return super().user_change_password(request, id, form_url)
 
     def log_change(self, request: HttpRequest, obj: Model, message: Any) -> Any:
-        """Write an entry to Django's admin log.
+        """Write an entry to Django's admin log. A new password is also recorded in the audit log.
 
-        A new password is also recorded in the audit log, because `save_model` does not save it.
+        It must be recorded here, because Django's page for changing passwords does not call `save_model`.
         """
         if isinstance(obj, User) and request.resolver_match and request.resolver_match.url_name == PASSWORD_PAGE:
             record_password(user=obj, by=request.user)
@@ -132,7 +136,7 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
 
 @admin.register(EmailAddress)
 class EmailAddressAdmin(ReadOnlyMixin, AllauthEmailAddressAdmin):
-    """Admin for email addresses. Staff can confirm an address if the confirmation email does not arrive."""
+    """The admin of email addresses. Staff can confirm an address if the confirmation email does not arrive."""
 
     actions = ("confirm",)
 

@@ -1,4 +1,4 @@
-"""Base class for management commands whose actions are recorded in the audit log."""
+"""The base class for management commands whose actions are recorded in the audit log."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
@@ -15,14 +15,15 @@ NO_SPACE = (
     "There is no space left on the disk that holds the files or the database. No partial changes were "
     "saved. Free some space and run the same command again."
 )
-TEXT_CHARACTERS = 10_000  # limited because SQLite cannot compare strings that are much longer
+# Arguments are limited to this length, because SQLite cannot compare strings that are much longer.
+TEXT_CHARACTERS = 10_000
 
 
 def text_argument(argument: str) -> str:
-    """Return a command-line argument. Raises ArgumentTypeError if it is empty or cannot be stored.
+    """Return a command-line argument. Raises ArgumentTypeError if the argument is empty or cannot be stored.
 
-    An empty argument usually comes from a shell variable that is not set. Ignoring it could make the command do more
-    than intended.
+    An empty argument usually comes from an unset shell variable. If it were ignored, the command could do more than
+    intended.
     """
     if not argument:
         raise ArgumentTypeError("is empty")
@@ -38,9 +39,9 @@ def text_argument(argument: str) -> str:
 
 
 def path_argument(argument: str) -> Path:
-    """Return a command-line argument as a path. A path need not be valid UTF-8.
+    """Return a command-line argument as a path, which need not be valid UTF-8.
 
-    Raises ArgumentTypeError if it contains a NUL character.
+    Raises ArgumentTypeError if the argument is empty or contains a NUL character.
     """
     if not argument:
         raise ArgumentTypeError("is empty")
@@ -50,11 +51,12 @@ def path_argument(argument: str) -> Path:
 
 
 class AuditedCommand(BaseCommand):
-    """A command that records its actions in the audit log, with the user given by `--as` or the operating system user.
+    """A management command that records its actions in the audit log.
 
-    Arguments without a type are checked by `text_argument`, paths by `path_argument`. `person` is the account given
-    by `--as`; it is None for the operator, who may do everything. If the disk is full, the command prints an error
-    message and exits with 1.
+    The recorded actor is the account given by `--as` or, otherwise, the operating system user. `person` is this
+    account; it is None for the operator, who may do everything. Arguments without a type are checked by
+    `text_argument`, and paths by `path_argument`. If the disk is full, the command prints an error message and exits
+    with status 1.
     """
 
     person: User | None = None

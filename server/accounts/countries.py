@@ -1,4 +1,4 @@
-"""The names of countries and territories keyed by their ISO 3166-1 alpha-2 codes."""
+"""The names of countries and territories, keyed by their ISO 3166-1 alpha-2 codes."""
 
 NAMES = """
 AF Afghanistan; AL Albania; DZ Algeria; AS American Samoa; AD Andorra; AO Angola; AI Anguilla; AQ Antarctica;

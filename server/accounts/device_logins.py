@@ -1,8 +1,8 @@
-"""Logs in a program with a code that its user approves in the browser (RFC 8628).
+"""Logs in a program with a short code that its user approves in the browser (RFC 8628).
 
-The program gets a secret device code and shows a short user code. A logged-in user enters the user code, sees which
-program asks for which access, and approves or denies the request. Only the program that has the device code can fetch
-the token, and only once.
+The program requests an API token. It gets a secret device code, and a user code that it shows to its user. The user
+logs in on the website, enters the user code, and sees which program requests which access. The user then approves or
+denies the request. Only the program that has the device code can fetch the token, and only once.
 """
 
 import secrets
@@ -21,8 +21,10 @@ from server.errors import Refused
 VALID_SECONDS = 15 * 60
 INTERVAL_SECONDS = 5
 TOKEN_DAYS = 90
-ALPHABET = "BCDFGHJKLMNPQRSTVWXZ"  # no vowels, so that codes do not spell words, and no characters that look alike
-HALF = 4  # a user code consists of two groups of this length
+# User codes contain no vowels, so that they do not spell words, and no characters that look alike.
+ALPHABET = "BCDFGHJKLMNPQRSTVWXZ"
+# A user code consists of two groups with this number of letters.
+HALF = 4
 
 EXPIRED = "This code has expired or was already used. Start the login again."
 UNKNOWN = "There is no such code, or it has expired. Start the login in your program again."
@@ -31,7 +33,7 @@ TOO_SOON = f"Wait {INTERVAL_SECONDS} seconds between two requests."
 
 
 def start(*, name: str, scope: str, network: str) -> tuple[DeviceLogin, str]:
-    """Create a request for a token. Return the request and its device code, which is not stored."""
+    """Create a program's request for an API token. Return the request and its device code, which is not stored."""
     try:
         name = one_line(name, NAME_CHARACTERS)
     except ValueError:
@@ -66,7 +68,7 @@ def as_shown(typed: str) -> str:
 
 
 def waiting_login(typed: str) -> DeviceLogin:
-    """Return the undecided request with this user code. Raises Refused if there is none."""
+    """Return the undecided request for a token with the given user code. Raises Refused if there is none."""
     found = DeviceLogin.objects.waiting(database_now()).filter(user_code=as_shown(typed)).first()
     if found is None:
         raise Refused("not_found", UNKNOWN)
@@ -74,13 +76,13 @@ def waiting_login(typed: str) -> DeviceLogin:
 
 
 def token_days() -> int:
-    """Return the number of days for which the token of an approved request is valid."""
+    """Return the number of days for which the token of an approved device login is valid."""
     return min(TOKEN_DAYS, settings.API_TOKEN_DAYS)
 
 
 @transaction.atomic
 def decide(*, user: User, login: DeviceLogin, approve: bool) -> None:
-    """Approve or deny a request. Raises Refused if the request has expired or was already decided."""
+    """Approve or deny a program's request for a token. Raises Refused if it has expired or was already decided."""
     decision = DeviceLogin.Decision.APPROVED if approve else DeviceLogin.Decision.DENIED
     waiting = DeviceLogin.objects.waiting(database_now()).filter(pk=login.pk)
     if not waiting.update(decision=decision, user=user):
@@ -90,10 +92,10 @@ def decide(*, user: User, login: DeviceLogin, approve: bool) -> None:
 
 
 def fetch_token(device_code: str) -> tuple[ApiToken, str]:
-    """Return the token of an approved request, and its secret. A request's token can be fetched only once.
+    """Issue the token for an approved request and return it with its secret. This is possible only once per request.
 
     Raises Refused with an error code from RFC 8628 if the request is undecided, denied or expired, if its token was
-    fetched before, or if the program polls more often than every INTERVAL_SECONDS.
+    already fetched, or if the program polls more often than every INTERVAL_SECONDS.
     """
     with transaction.atomic():
         now = database_now()
@@ -104,13 +106,14 @@ def fetch_token(device_code: str) -> tuple[ApiToken, str]:
             login.delete()
             return issue_token(user=login.user, name=login.name, scope=login.scope, days=token_days())
         refusal = refusal_of(login, now)
-    raise refusal  # raised outside the transaction, so that the changes to the row are not rolled back
+    # The refusal is raised outside the transaction, so that the changes to the request are not rolled back.
+    raise refusal
 
 
 def refusal_of(login: DeviceLogin, now: datetime) -> Refused:
-    """Return the reason why a program gets no token.
+    """Return the reason why a program does not get the token that it requested.
 
-    If the request was denied, delete it. Otherwise, save the time at which the program asked.
+    A denied request is deleted. For any other request, the time of this attempt to fetch the token is saved.
     """
     if login.decision:
         login.delete()

@@ -48,7 +48,7 @@ def device_name(user_agent: str) -> str:
 
 
 def signed_in(user: User, current: str) -> list[Device]:
-    """Return the devices whose sessions have not ended: the current device first, the others by latest login."""
+    """Return the devices in which a user is signed in: the current device first, then the others by latest login."""
     rows = UserSession.objects.filter(user=user).order_by("-created_at")
     alive = Session.objects.filter(expire_date__gt=database_now()).values("session_key")
     found = [

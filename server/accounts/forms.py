@@ -24,7 +24,7 @@ TOKEN_DAYS = (7, 30, 90, 365)
 class LogInForm(LoginForm):
     """The login form, with username and password.
 
-    As in the check for unique names, the letter case and character width of the username do not matter.
+    The letter case and the character width of the username do not matter, as in the check for unique usernames.
     """
 
     def clean_login(self) -> str:
@@ -34,7 +34,7 @@ class LogInForm(LoginForm):
 class SignUpForm(AllauthSignUpForm):
     """The sign-up form, with username, email address and password.
 
-    The response never reveals whether the address has an account.
+    The response never reveals whether an account with the address already exists.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -43,9 +43,9 @@ class SignUpForm(AllauthSignUpForm):
         self.fields["email"].help_text = "We send a link to this address when you need a new password."
 
     def validate_unique_email(self, value: str) -> str:
-        """Accept every email address, even one that another account uses.
+        """Accept any email address, even if another account uses it.
 
-        If another account has confirmed the address, the new account can never confirm it; see `adapter`.
+        If another account has confirmed the address, the new account cannot confirm it; see `server.accounts.adapter`.
         """
         return value
 
@@ -61,7 +61,8 @@ class SignUpForm(AllauthSignUpForm):
             with transaction.atomic():
                 user: User = super().save(request)
                 record_account(user)
-        except IntegrityError:  # somebody else has taken the name since the check
+        except IntegrityError:
+            # Somebody else has taken the name since the form was checked.
             raise Refused("invalid", NAME_TAKEN_MEANWHILE) from None
         return user
 
@@ -79,7 +80,7 @@ class TokenForm(forms.Form):
 
 
 class ProfileForm(forms.ModelForm):
-    """The form for a person's public profile. Every field is optional."""
+    """The form for a user's public profile. Every field is optional."""
 
     country = forms.ChoiceField(
         choices=[("", "–"), *COUNTRIES.items()],
@@ -106,9 +107,9 @@ class ProfileForm(forms.ModelForm):
         return self.checked("affiliation", 120)
 
     def checked(self, field: str, most: int) -> str:
-        """Return the normalized text of an optional field.
+        """Return the normalized text of an optional profile field.
 
-        Raises ValidationError if it has more than `most` characters.
+        Raises ValidationError if the text is invalid or has more than `most` characters.
         """
         text = self.cleaned_data[field]
         try:

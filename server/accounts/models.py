@@ -10,10 +10,11 @@ from django.db.models.functions import Lower
 
 
 class User(AbstractUser):
-    """A user account. A custom user model lets migrations add fields."""
+    """A user account. The project has its own user model, so that fields can be added by migrations."""
 
-    # Not unique: an unconfirmed address proves nothing, and refusing one would reveal who has an account. A confirmed
-    # address belongs to one account; django-allauth's `EmailAddress` records which addresses are confirmed.
+    # Email addresses are not unique. An unconfirmed address proves nothing, and refusing one would reveal who has an
+    # account. A confirmed address belongs to one account; django-allauth's `EmailAddress` records which addresses are
+    # confirmed.
     email = models.EmailField()
     display_name = models.CharField(max_length=80, blank=True, default="", db_default="")
     affiliation = models.CharField(max_length=120, blank=True, default="", db_default="")
@@ -28,13 +29,13 @@ class User(AbstractUser):
 
     @property
     def shown_name(self) -> str:
-        """The display name of this person, or the username if there is none."""
+        """The display name of the user, or the username if there is no display name."""
         return self.display_name or self.get_username()
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     def usable(self, now: datetime) -> "ApiTokenQuerySet":
-        """Return tokens of active accounts that are neither revoked nor expired."""
+        """Return those tokens of active accounts that are neither revoked nor expired."""
         return self.filter(revoked_at=None, expires_at__gt=now, user__is_active=True)
 
     def of_secret(self, secret: str) -> "ApiTokenQuerySet":
@@ -42,7 +43,10 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
 
 
 class ApiToken(models.Model):
-    """A secret that authenticates programs. It expires and can be revoked. Only its sha256 is stored."""
+    """An API token, with which programs authenticate. It expires and can be revoked.
+
+    Only the sha256 of its secret is stored.
+    """
 
     class Scope(models.TextChoices):
         READ = "read", "read"
@@ -69,12 +73,12 @@ class ApiToken(models.Model):
 
     @staticmethod
     def digest(secret: str) -> str:
-        """Return the sha256 that is stored instead of a secret."""
+        """Return the sha256 of a secret, which is stored in place of the secret."""
         return sha256(secret.encode()).hexdigest()
 
     @staticmethod
     def new_secret() -> str:
-        """Return a new random 256-bit secret, with a prefix that lets secret scanners recognize it."""
+        """Return a random 256-bit secret for a new token, with a prefix by which secret scanners recognize it."""
         return f"podium_{secrets.token_urlsafe(32)}"
 
 
@@ -83,14 +87,14 @@ class DeviceLoginQuerySet(models.QuerySet["DeviceLogin"]):
         return self.filter(sha256=ApiToken.digest(device_code))
 
     def waiting(self, now: datetime) -> "DeviceLoginQuerySet":
-        """Return requests that are undecided and have not expired."""
+        """Return those requests for a token that are undecided and have not expired."""
         return self.filter(decision="", expires_at__gt=now)
 
 
 class DeviceLogin(models.Model):
-    """A program's request for a token, which a logged-in user approves or denies in the browser (RFC 8628).
+    """A program's request for an API token, which a logged-in user approves or denies in the browser (RFC 8628).
 
-    When the program fetches the token, the token is created and the row is deleted.
+    When the program fetches the token, the token is created and the request is deleted.
     """
 
     class Decision(models.TextChoices):

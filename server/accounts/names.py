@@ -1,4 +1,4 @@
-"""Checks usernames and team names: allowed characters, and names that look alike."""
+"""Detects usernames and team names that look like another name."""
 
 import re
 import unicodedata
@@ -10,15 +10,17 @@ from confusable_homoglyphs.confusables import confusables_data
 from evaluator.hidden import HIDDEN
 from evaluator.texts import BadName
 
-# Matches characters that are hardly visible: a second dot on i or j (with or without marks below), and U+FE0F, which
-# requests the emoji style of a symbol.
+# This pattern matches characters that are hardly visible: a second dot on i or j (with or without marks below), and
+# U+FE0F, which requests the emoji style of a symbol.
 UNSEEN = re.compile("([ij][\u0316-\u0333]*)\u0307|\ufe0f")
-ALSO_ALIKE = {"w": "vv"}  # missing from Unicode's list of look-alike characters
-PALOCHKA = "\u04cf"  # looks like an l in most fonts, although Unicode's list treats it as an i
+# These look-alike characters are missing from Unicode's list of confusables.
+ALSO_ALIKE = {"w": "vv"}
+# This letter looks like an l in most fonts, although Unicode's list treats it as an i.
+PALOCHKA = "\u04cf"
 
 
 def same_name(text: str) -> str:
-    """Return the common form of all spellings of a username that the login form or the database treats as equal.
+    """Return the normalized form of a username, which is equal for all spellings that identify the same account.
 
     >>> same_name(" \uff21DA ") == same_name("ada") == same_name("Ada")
     True
@@ -27,7 +29,7 @@ def same_name(text: str) -> str:
 
 
 def refuse_look_alike(name: str, others: Iterable[str]) -> None:
-    """Raise BadName if a name looks like one of `others`, according to Unicode's list of confusables (TR39).
+    """Raise BadName if a name looks like one of the other names, according to Unicode's list of confusables (TR39).
 
     >>> refuse_look_alike("Owls", ["Crows"])
     >>> refuse_look_alike("\u041ewls", ["owls"])
@@ -46,8 +48,8 @@ def all_looks(names: Iterable[str]) -> set[str]:
 def looks(name: str) -> frozenset[str]:
     """Return the forms by which a name is compared. Names that look alike, in any letter case, share at least one form.
 
-    There are two forms: letter case is removed either after or before look-alike letters are replaced. Both are needed,
-    because an upper-case I looks like a lower-case l, and a lower-case i does not.
+    A name has up to two forms, because letter case can be removed after or before look-alike letters are replaced. The
+    results differ, because an upper-case I looks like a lower-case l, but a lower-case i does not.
 
     >>> looks("Alice") & looks("\u0391lice") != frozenset()
     True
@@ -63,7 +65,7 @@ def looks(name: str) -> frozenset[str]:
 
 
 def skeleton(text: str) -> str:
-    """Return a string with each letter replaced by the prototype of the letters that look like it (TR39, section 4).
+    """Return a string in which each letter is replaced by the prototype of its look-alikes (TR39, section 4).
 
     Hidden characters are removed. New names cannot contain them, but older names may.
     """
@@ -73,11 +75,12 @@ def skeleton(text: str) -> str:
 
 @cache
 def prototypes() -> dict[int, str]:
-    """Return the prototype of each letter that can be confused with others.
+    """Return the prototype of each letter that looks like another one, keyed by code point.
 
-    The library lists pairs of similar letters in both directions. Letters that are connected by such pairs form a
-    group. If the group contains a sequence of letters that looks like one letter, such as "rn", that sequence is the
-    prototype. Otherwise the prototype is an ASCII letter, or the first letter if the group has no ASCII letter.
+    The library `confusable_homoglyphs` lists pairs of similar letters in both directions. Letters that are connected by
+    these pairs form a group, and all letters of a group have the same prototype. If the group contains a sequence of
+    letters that looks like one letter, such as "rn", this sequence is the prototype. Otherwise, the prototype is an
+    ASCII letter, or the first letter if the group has no ASCII letter.
     """
     pairs = {unmarked(one): {unmarked(pair["c"]) for pair in more} for one, more in confusables_data.items()}
     for one, other in ALSO_ALIKE.items():
@@ -100,5 +103,5 @@ def prototypes() -> dict[int, str]:
 
 
 def unmarked(text: str) -> str:
-    """Remove the direction marks around right-to-left characters from an entry in Unicode's list of confusables."""
+    """Return an entry of Unicode's list of confusables without the direction marks around right-to-left characters."""
     return text.replace("\u200e", "")

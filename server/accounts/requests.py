@@ -1,4 +1,4 @@
-"""Functions for requests: the authenticated user, the client's network, and safe redirects."""
+"""Helpers for HTTP requests: the authenticated user, the client's network, and safe redirects."""
 
 from django.http import HttpRequest
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -11,18 +11,21 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
 class PersonRequest(HttpRequest):
-    """A request to a view with `login_required`, which guarantees that its user is logged in."""
+    """A request to a view with the decorator `login_required`, which guarantees that the user is logged in."""
 
     user: User
 
 
 def client_network(request: HttpRequest) -> str:
-    """Return the client's network, by which requests are limited and logged; see :mod:`server.accounts.addresses`."""
+    """Return the network of the client that sent a request. It is used for rate limits and in logs.
+
+    See :mod:`server.accounts.addresses`.
+    """
     return network_of(client_address(request.META.get("REMOTE_ADDR", ""), request.META.get("HTTP_X_FORWARDED_FOR", "")))
 
 
 def is_local(address: str) -> bool:
-    """Return whether the parameter `next` may redirect to this address. Only absolute paths on this site are allowed.
+    """Return whether the parameter `next` may redirect to an address. Only absolute paths on this site are allowed.
 
     >>> [is_local(address) for address in ("/challenges/", "foo", "//evil", "https:evil", "/\\\\evil")]
     [True, False, False, False, False]

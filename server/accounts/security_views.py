@@ -19,7 +19,7 @@ from server.accounts.two_factor import Type
 @require_http_methods(FORM_METHODS)
 @login_required
 def profile(request: PersonRequest) -> HttpResponse:
-    """Show and save the profile of the logged-in user."""
+    """Show the form for the profile of the logged-in user. A POST request saves the profile."""
     form = ProfileForm(request.POST if request.method == "POST" else None, instance=request.user)
     if request.method == "POST" and form.is_valid():
         form.save()
@@ -32,7 +32,7 @@ def profile(request: PersonRequest) -> HttpResponse:
 @require_safe
 @login_required
 def security(request: PersonRequest) -> HttpResponse:
-    """Show whether two-factor authentication is on, and the devices that are signed in."""
+    """Show whether two-factor authentication is on, and the devices in which the user is signed in."""
     authenticators = {one.type: one for one in Authenticator.objects.filter(user=request.user)}
     codes = authenticators.get(Type.RECOVERY_CODES)
     context = {
@@ -46,7 +46,7 @@ def security(request: PersonRequest) -> HttpResponse:
 @require_POST
 @login_required
 def device_sign_out(request: PersonRequest, pk: int) -> HttpResponse:
-    """Sign out one other device."""
+    """Sign the user out of one device other than the current one."""
     session = UserSession.objects.filter(pk=pk, user=request.user).first()
     if session is None:
         raise Http404
@@ -61,7 +61,7 @@ def device_sign_out(request: PersonRequest, pk: int) -> HttpResponse:
 @require_POST
 @login_required
 def devices_sign_out(request: PersonRequest) -> HttpResponse:
-    """Sign out all other devices."""
+    """Sign the user out of all devices other than the current one."""
     others = UserSession.objects.filter(user=request.user).exclude(session_key=request.session.session_key)
     devices.sign_out(request.user, list(others))
     messages.success(request, "All other devices were signed out.")

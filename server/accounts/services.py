@@ -19,7 +19,7 @@ NAME_CHARACTERS = 80
 
 @transaction.atomic
 def create_account(*, username: str, email: str, password: str | None = None) -> User:
-    """Create an account with a confirmed address. Without a password, nobody can log in to it."""
+    """Create an account with a confirmed email address. Without a password, nobody can log in to the account."""
     user = User.objects.create_user(username=username, email=email, password=password)
     confirm_own_address(user)
     record_account(user)
@@ -32,7 +32,10 @@ def record_account(user: User, **detail: Any) -> None:
 
 @transaction.atomic
 def confirm_own_address(user: User) -> None:
-    """Confirm the email address that staff have set for the user, unless another account has confirmed it."""
+    """Confirm the email address in a user's account, unless another account has confirmed it.
+
+    Other addresses of the user are deleted.
+    """
     email = user.email.lower()
     EmailAddress.objects.filter(user=user).exclude(email=email).delete()
     if email:
@@ -42,7 +45,7 @@ def confirm_own_address(user: User) -> None:
 
 @transaction.atomic
 def confirm_address(address: EmailAddress, *, by: Any) -> bool:
-    """Confirm an address for its account. Return False if another account has already confirmed it."""
+    """Confirm an email address for its account. Return False if another account has already confirmed the address."""
     known, confirmed = address.verified, bool(address.set_verified())
     if confirmed and not known:
         audit.record(actor=by, action="user.email_confirmed", subject=f"user {address.user_id}")
@@ -50,14 +53,14 @@ def confirm_address(address: EmailAddress, *, by: Any) -> bool:
 
 
 def has_confirmed_address_at(user: User, domains: Collection[str]) -> bool:
-    """Return whether the user has confirmed an address at one of these email domains."""
+    """Return whether a user has confirmed an email address at one of the given domains."""
     confirmed = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
     return any(email.rpartition("@")[2] in domains for email in confirmed)
 
 
 @transaction.atomic
 def issue_token(*, user: User, name: str, scope: str, days: int) -> tuple[ApiToken, str]:
-    """Create a token and return it with its secret, which is not stored and cannot be shown again."""
+    """Create an API token and return it with its secret, which is not stored and cannot be shown again."""
     try:
         name = one_line(name, NAME_CHARACTERS)
     except ValueError:
@@ -81,7 +84,7 @@ def issue_token(*, user: User, name: str, scope: str, days: int) -> tuple[ApiTok
 
 @transaction.atomic
 def revoke_token(*, token: ApiToken, by: Any) -> None:
-    """Revoke a token. Only its owner and staff may do this. Revoking a token again has no effect."""
+    """Revoke an API token. Only its owner and staff may do this. Revoking a token again has no effect."""
     if by.pk != token.user_id and not by.is_staff:
         raise Refused("not_found", "You have no such token.")
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=database_now()):

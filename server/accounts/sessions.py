@@ -1,7 +1,7 @@
-"""Reads the session and the account of a request with queries that are compiled once.
+"""Reads the session and the account of a request with queries that are compiled only once.
 
-Both are read for every request from a logged-in user. Django's own queries would take as much time as the rest of a 304
-Not Modified response.
+The session and the account are read for every request from a logged-in user. Django's own queries would take as much
+time as the rest of a 304 Not Modified response.
 """
 
 from datetime import datetime
@@ -28,7 +28,7 @@ class SessionStore(db.SessionStore):
 
 
 class AccountBackend(AuthenticationBackend):
-    """Logs people in like django-allauth, and reads the account of a session with a compiled query."""
+    """The authentication backend of django-allauth, which here reads the account of a session with a compiled query."""
 
     def get_user(self, user_id: Any) -> User | None:
         found = next(iter(accounts(pk=user_id)), None)
@@ -37,15 +37,15 @@ class AccountBackend(AuthenticationBackend):
 
 @compiled_query
 def contents(*, key: str, now: datetime) -> QuerySet[Session, tuple[str]]:
-    """Return the data of the session with this key, unless it has expired."""
+    """Return the data of the session with the given key, unless the session has expired."""
     return Session.objects.filter(session_key=key, expire_date__gt=now).values_list("session_data")
 
 
 @compiled_query
 def accounts(*, pk: int) -> QuerySet[Any]:
-    """Return the account with the annotation `organizes`: whether this person organizes a challenge.
+    """Return the account with the given key and the annotation `organizes`.
 
-    The header of every page needs it.
+    `organizes` is true if the user organizes a challenge. The header of every page depends on it.
     """
     organized = User.objects.filter(pk=OuterRef("pk"), organized_challenges__isnull=False)
     return User.objects.filter(pk=pk).annotate(organizes=Exists(organized))

@@ -1,4 +1,4 @@
-"""Records when a token was last used.
+"""Records when an API token was last used.
 
 SQLite allows only one writer at a time. If another process is writing, the time is not saved, so that requests never
 wait for the database.
@@ -20,9 +20,9 @@ log = logging.getLogger(__name__)
 
 
 def note_use(token: ApiToken, *, now: datetime) -> None:
-    """Save `now` as the token's last use, at most once per `PRECISION`.
+    """Save the time of a token's last use, at most once per `PRECISION`.
 
-    If SQLite is busy, the time of a later request is saved instead.
+    If another process is writing to SQLite, the time is not saved. The next request then tries again.
     """
     if token.last_used_at is not None and now - token.last_used_at < PRECISION:
         return
@@ -36,9 +36,9 @@ def note_use(token: ApiToken, *, now: datetime) -> None:
 
 @contextmanager
 def without_waiting() -> Iterator[None]:
-    """Let writes to SQLite within this block fail at once if another process is writing.
+    """Let writes to SQLite within this block fail immediately if another process is writing.
 
-    Other databases lock single rows, so this has no effect on them.
+    This has no effect on other databases, because they lock only single rows.
     """
     if connection.vendor != "sqlite":
         yield

@@ -1,4 +1,4 @@
-"""Two-factor authentication by TOTP with recovery codes: adapts django-allauth's `mfa` and records changes."""
+"""Two-factor authentication by TOTP and recovery codes: adapts `allauth.mfa`, and records changes in the audit log."""
 
 import base64
 from hashlib import sha256
@@ -22,12 +22,13 @@ from server.audit.services import record
 from server.errors import Refused
 
 DAY_SECONDS = 24 * 3600
-QUIET_ZONE = 4  # width of the white margin that scanners need around a QR code, in modules (the squares of the code)
+# Scanners need a white margin of this width around a QR code. The unit is one module, which is a square of the code.
+QUIET_ZONE = 4
 Type = Authenticator.Type
 
 
 class TwoFactorAdapter(DefaultMFAAdapter):
-    """Encrypts the stored secrets, and draws the QR code without inline styles."""
+    """Adapts `allauth.mfa`: encrypts the stored secrets, and draws the QR code without inline styles."""
 
     def get_totp_label(self, user: AbstractBaseUser) -> str:
         return str(user.get_username())
@@ -36,7 +37,7 @@ class TwoFactorAdapter(DefaultMFAAdapter):
         return cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Return the secret. Raises Refused if it was encrypted with another SECRET_KEY."""
+        """Return a decrypted secret. Raises Refused if it was encrypted with another SECRET_KEY."""
         try:
             return cipher().decrypt(encrypted_text).decode()
         except InvalidToken:
@@ -48,7 +49,7 @@ class TwoFactorAdapter(DefaultMFAAdapter):
 
 
 def cipher() -> Fernet:
-    """Return the cipher for secrets in the database. Its key is derived from SECRET_KEY."""
+    """Return the cipher for the two-factor secrets in the database. Its key is derived from SECRET_KEY."""
     return Fernet(base64.urlsafe_b64encode(sha256(f"two-factor {settings.SECRET_KEY}".encode()).digest()))
 
 
@@ -68,7 +69,10 @@ def qr_svg(text: str) -> str:
 
 
 class LimitedCodes:
-    """Limits the number of wrong codes per account and day. The limit per minute alone would allow 14,400 per day."""
+    """A form mixin that limits the number of wrong codes per account and day.
+
+    The limit per minute alone would allow 14,400 wrong codes per day.
+    """
 
     user: User
 
@@ -93,7 +97,7 @@ class CodeAgainForm(LimitedCodes, ReauthenticateForm):
 @receiver([signals.authenticator_added, signals.authenticator_removed, signals.authenticator_reset])
 @transaction.atomic
 def follow_authenticators(user: User, authenticator: Authenticator, signal: Any, **more: Any) -> None:
-    """Update `User.has_two_factor`, and write an audit entry."""
+    """Update `User.has_two_factor` after a change to a user's authenticators, and write an audit entry."""
     has_two_factor = Authenticator.objects.filter(user=user, type=Type.TOTP).exists()
     User.objects.filter(pk=user.pk).update(has_two_factor=has_two_factor)
     user.has_two_factor = has_two_factor
@@ -104,9 +108,9 @@ def follow_authenticators(user: User, authenticator: Authenticator, signal: Any,
 
 @transaction.atomic
 def reset(*, user: User, by: Any) -> bool:
-    """Turn off two-factor authentication for a person who has lost both the app and the recovery codes.
+    """Turn off two-factor authentication for a user who has lost the authenticator app and the recovery codes.
 
-    Only operators may do this.
+    Return False if it was not on. The caller checks that `by` may do this.
     """
     if not Authenticator.objects.filter(user=user).delete()[0]:
         return False

@@ -1,4 +1,4 @@
-"""URLs below /accounts/. Pages of django-allauth that are not listed here are not available."""
+"""The URLs below /accounts/. Pages of django-allauth that are not listed here are not available."""
 
 from functools import partial
 from typing import Any

@@ -1,6 +1,6 @@
 """The account page with API tokens.
 
-The pages for sign-up, login and passwords are django-allauth views with our templates.
+The pages for sign-up, login and passwords use django-allauth's views with the templates of this project.
 """
 
 from typing import Any
@@ -26,14 +26,15 @@ from server.accounts.services import issue_token, revoke_token
 from server.clock import database_now
 from server.errors import Refused
 
-# name and lifetime of the cookie that carries a new secret to the page that shows it
+# These are the name and the lifetime of the cookie that carries the secret of a new token to the page that shows it.
 NEW_TOKEN, NEW_TOKEN_SECONDS = "new_token", 60
 
 
 class ConfirmEmailView(AllauthConfirmEmailView):
-    """Confirms an email address. In the browser that signed up, opening the link is enough.
+    """The view that confirms an email address after its owner has opened the link in an email.
 
-    In any other browser, the page has a button to confirm, because virus scanners also open the links in emails.
+    In the browser that signed up, opening the link is enough. In any other browser, the page has a button to confirm,
+    because virus scanners also open the links in emails.
     """
 
     def get(self, *args: Any, **options: Any) -> HttpResponse:
@@ -45,7 +46,7 @@ class ConfirmEmailView(AllauthConfirmEmailView):
 
 
 def rate_limited(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Refuse a request that exceeds a limit of django-allauth. The Retry-After header gives the time to wait."""
+    """Raise Refused for a request that exceeds a rate limit of django-allauth."""
     raise Refused("rate_limited", "Too many attempts from your network or for this account. Try again in a minute.")
 
 
@@ -53,9 +54,9 @@ def rate_limited(request: HttpRequest, exception: Exception | None = None) -> Ht
 @require_safe
 @login_required
 def account(request: PersonRequest) -> HttpResponse:
-    """Show the account page with its API tokens.
+    """Show the account page, which lists the user's API tokens.
 
-    The secret of a new token is shown only once, because the response deletes the cookie that contains it.
+    The secret of a new token is shown only once, because the response deletes the cookie that contains the secret.
     """
     secret = request.get_signed_cookie(NEW_TOKEN, "", salt=salt_of(request), max_age=NEW_TOKEN_SECONDS)
     response = show_account(request, TokenForm(), secret=secret or "")
@@ -64,7 +65,10 @@ def account(request: PersonRequest) -> HttpResponse:
 
 
 def salt_of(request: PersonRequest) -> str:
-    """Return a salt for signing this user's cookie. Another user of the same browser cannot read the secret in it."""
+    """Return the salt for signing the cookie with the secret of a new token.
+
+    The salt depends on the user, so that another user of the same browser cannot see the secret.
+    """
     return f"{NEW_TOKEN} {request.user.pk}"
 
 
@@ -87,9 +91,10 @@ def show_account(
 @require_POST
 @login_required
 def token_create(request: PersonRequest) -> HttpResponse:
-    """Create a token, and redirect to a page that shows its secret. That page can safely be reloaded.
+    """Create an API token, and redirect to the account page, which shows the secret of the token.
 
-    The secret is sent in a cookie and is not stored on the server.
+    Because of the redirect, reloading the page does not create another token. The secret is sent in a cookie and is not
+    stored on the server.
     """
     form = TokenForm(request.POST)
     if not form.is_valid():
@@ -117,10 +122,10 @@ def token_revoke(request: PersonRequest, pk: int) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 @login_required
 def device(request: PersonRequest) -> HttpResponse:
-    """Show which program requests a token with a user code, and approve or deny the request.
+    """Show which program requests an API token with a user code. The user then approves or denies the request.
 
-    A GET request only fills in the code. It does not look up the code, because each lookup is counted in the database,
-    and a GET request must not write to the database.
+    A GET request only shows the form with the code. It does not look up the code, because each lookup is counted in the
+    database, and a GET request must not write to the database.
     """
     if request.method != "POST":
         return render(request, "account/device.html", {"code": request.GET.get("code", "")})

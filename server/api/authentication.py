@@ -13,7 +13,8 @@ from server.accounts.token_use import note_use
 from server.clock import database_now
 
 KEYWORD = "Bearer"
-SCOPES = (  # Each scope includes the scopes before it.
+# Each scope includes the permissions of the scopes listed before it.
+SCOPES = (
     ApiToken.Scope.READ,
     ApiToken.Scope.SUBMIT,
     ApiToken.Scope.ORGANIZE,
@@ -21,7 +22,10 @@ SCOPES = (  # Each scope includes the scopes before it.
 
 
 class TokenAuthentication(BaseAuthentication):
-    """Authenticates requests by `Authorization: Bearer podium_…`. An invalid token is refused even on public routes."""
+    """Authenticates API requests by the header `Authorization: Bearer podium_…`.
+
+    A request with an invalid token is refused, even if the route is public.
+    """
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         keyword, _, secret = request.headers.get("Authorization", "").partition(" ")
@@ -41,7 +45,10 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class TokenSecurity(OpenApiAuthenticationExtension):
-    """Describes bearer tokens in the published schema. drf-spectacular finds this class through its base class."""
+    """Describes authentication by API token in the OpenAPI schema.
+
+    Nothing refers to this class, because drf-spectacular finds all subclasses of its base class.
+    """
 
     target_class = TokenAuthentication
     name = "token"
@@ -51,13 +58,16 @@ class TokenSecurity(OpenApiAuthenticationExtension):
 
 
 class PersonRequest(Request):
-    """A request to a view that requires `LoggedIn`, which guarantees that it has a user."""
+    """A request to an API view with the permission `LoggedIn`, which guarantees that the user is authenticated."""
 
     user: User
 
 
 class TokenHasScope(BasePermission):
-    """Requires the scope of the view. The default is "read" for safe methods and "submit" for all others."""
+    """Permission that requires an API token to have the view's scope.
+
+    If the view does not define a scope, it is "read" for safe HTTP methods and "submit" for all others.
+    """
 
     message = (
         "The scope of this token is not sufficient. Create a token with scope submit or organize on your account page."
@@ -71,7 +81,7 @@ class TokenHasScope(BasePermission):
 
 
 class LoggedIn(BasePermission):
-    """Requires a token or a session; public views use `AllowAny` instead."""
+    """Permission that requires authentication by API token or session. Public views use `AllowAny` instead."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not request.user.is_authenticated:

@@ -1,4 +1,4 @@
-"""Converts the operations in the published schema to the data of the API documentation page."""
+"""Converts the operations in the OpenAPI schema to the data shown on the API documentation page."""
 
 import json
 import re
@@ -25,7 +25,10 @@ IN_PATH = {
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation: what it does, its parameters, a command that calls it, and an example of its response."""
+    """An API operation as the documentation page shows it, with a curl command and an example response.
+
+    `parameters` contains triples (name, location, meaning), and `statuses` contains pairs (status, meaning).
+    """
 
     name: str
     method: str
@@ -33,15 +36,15 @@ class Operation:
     summary: SafeString
     description: SafeString
     is_public: bool
-    parameters: list[tuple[str, str, SafeString]]  # (name, location, meaning) of each parameter
+    parameters: list[tuple[str, str, SafeString]]
     command: str
     response: str
-    statuses: list[tuple[str, SafeString]]  # (status, meaning) of each response
+    statuses: list[tuple[str, SafeString]]
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The operations on one kind of resource."""
+    """A section of the API documentation page, with all operations on one kind of resource."""
 
     title: str
     operations: list[Operation]
@@ -49,7 +52,7 @@ class Section:
 
 @cache
 def sections() -> list[Section]:
-    """Return all operations, grouped by the first part of their path."""
+    """Return all API operations, grouped into sections by their tag in the OpenAPI schema."""
     found: dict[str, list[Operation]] = {}
     for path, methods in SchemaGenerator().get_schema(request=None, public=True)["paths"].items():
         for method, body in methods.items():
@@ -84,7 +87,7 @@ def contents(answer: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def command(path: str, method: str, body: Mapping[str, Any]) -> str:
-    """Return a curl command that calls the operation. Words in capitals are placeholders for path parameters."""
+    """Return a curl command that calls an API operation. In its URL, words in capitals stand for path parameters."""
     words = ["curl"]
     if method not in METHODS_WITHOUT_OPTION:
         words.append(f"-X {method}")
@@ -102,7 +105,7 @@ def command(path: str, method: str, body: Mapping[str, Any]) -> str:
 
 
 def with_code(text: str) -> SafeString:
-    """Return a string as HTML, with text in backticks marked as code.
+    """Return a text as HTML, with parts in backticks marked as code.
 
     >>> with_code("send `file` & wait")
     'send <code>file</code> &amp; wait'

@@ -1,4 +1,4 @@
-"""Turns exceptions into problem documents (RFC 9457, application/problem+json) with a stable code."""
+"""Converts exceptions in API views to problem documents (RFC 9457), which contain a stable error code."""
 
 import logging
 from math import ceil
@@ -14,7 +14,7 @@ from server.errors import RETRY_STATUSES, STATUS_OF_CODE, refusal_behind, second
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-# Errors in the HTTP request itself. The reasons why rules refuse a request are in `server.errors`.
+# These are the status codes of HTTP errors and of unexpected errors. `server.errors` defines those of all other errors.
 STATUS_OF_HTTP_CODE = {
     "method_not_allowed": 405,
     "not_acceptable": 406,
@@ -47,7 +47,7 @@ NOT_FOUND = "This URL does not exist, or you are not allowed to see it. See /api
 
 
 def handle_exception(exception: Exception, context: dict[str, Any]) -> JsonResponse:
-    """Return the response for an exception that a view has raised."""
+    """Return the problem document for an exception that an API view has raised."""
     request: HttpRequest = context["request"]._request
     refusal = refusal_behind(exception)
     if refusal is not None:
@@ -64,7 +64,7 @@ def handle_exception(exception: Exception, context: dict[str, Any]) -> JsonRespo
 
 
 def problem_document(code: str, detail: str, **extra: Any) -> JsonResponse:
-    """Return the problem document for an error code, with the additional members in `extra`."""
+    """Return a response with the problem document for an error code, including the additional members in `extra`."""
     status = STATUS_OF_CODE.get(code) or STATUS_OF_HTTP_CODE[code]
     members = {
         "type": f"urn:podium:problem:{code}",
@@ -82,7 +82,7 @@ def problem_document(code: str, detail: str, **extra: Any) -> JsonResponse:
 
 
 def detail_of(exception: Exception) -> str:
-    """Return a sentence about the error. For invalid input, it names the first error and its field."""
+    """Return a sentence that explains an exception. For invalid input, it names the first error and its field."""
     if isinstance(exception, Http404):
         return NOT_FOUND
     if isinstance(exception, RequestDataTooBig):
@@ -108,7 +108,10 @@ def further_members(exception: Exception) -> dict[str, Any]:
 
 
 def errors_by_field(exception: exceptions.ValidationError) -> dict[str, list[str]]:
-    """Return error messages keyed by field name. Errors about the input as a whole have an empty name."""
+    """Return the messages of a validation error, keyed by field name.
+
+    Messages about the input as a whole have the empty string as their key.
+    """
     detail: Any = exception.detail
     fields = detail if isinstance(detail, dict) else {"": detail}
     return {

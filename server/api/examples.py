@@ -1,4 +1,4 @@
-"""Creates examples for the published schema: values that are valid for the schema of a request or response."""
+"""Creates the examples in the OpenAPI schema: values that are valid for the schema of a request or response."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,8 +12,8 @@ FORMATS = {
     "uri": "https://podium.example.org/",
     "email": "ada@example.org",
 }
-# Example values by field name, which are more helpful than values generated from types. Fields with the same name have
-# the same meaning everywhere.
+# These example values by field name are more helpful than values generated from types. They fit all serializers,
+# because fields with the same name have the same meaning everywhere.
 NAMED: Mapping[str, Any] = {
     "challenge": "cats-and-dogs",
     "slug": "cats-and-dogs",
@@ -39,7 +39,7 @@ PREFIX = "#/components/schemas/"
 
 
 def example_of(schema: Schema, components: Schema, *, name: str = "", level: int = 0) -> Any:
-    """Return an example value that is valid for a schema. `name` is the name of its field."""
+    """Return an example value that is valid for a JSON schema. `name` is the name of the field with this schema."""
     if "$ref" in schema:
         return example_of(components[schema["$ref"].removeprefix(PREFIX)], components, name=name, level=level)
     for choice in ("allOf", "oneOf", "anyOf"):

@@ -1,4 +1,4 @@
-"""The Idempotency-Key header, with which a client can repeat an upload without submitting the file twice."""
+"""Support for the Idempotency-Key header, with which a client can repeat an upload without submitting a file twice."""
 
 import re
 
@@ -17,7 +17,10 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 
 
 def idempotency_key(request: Request) -> str:
-    """Return the idempotency key of a request, or an empty string if there is none."""
+    """Return the value of a request's Idempotency-Key header, or an empty string if there is none.
+
+    Raises Refused if the value is not valid.
+    """
     key = request.headers.get("Idempotency-Key", "")
     if not FORM.fullmatch(key):
         raise Refused("invalid", "An Idempotency-Key can have at most 80 visible ASCII characters, without spaces.")

@@ -1,6 +1,6 @@
-"""Looks up the objects that a URL names.
+"""Looks up the objects that the URL of an API request names.
 
-An object that the user may not see results in a 404, as if it did not exist.
+An object that the user may not see results in status 404, as if the object did not exist.
 """
 
 from uuid import UUID
@@ -27,7 +27,10 @@ def challenge_at(request: Request, slug: str) -> Challenge:
 
 
 def read_challenge_at(request: Request, slug: str, *, archived: bool = False) -> ReadChallenge:
-    """Return a challenge. In an archived one, requests that change something are refused unless `archived` is true."""
+    """Return the challenge with the given slug and the user's role in it. Raises Http404 if there is none.
+
+    If the challenge is archived, a request that could change data raises Refused, unless `archived` is true.
+    """
     found = read_with_boards(request.user, slug)
     if found is None:
         raise Http404
@@ -41,7 +44,7 @@ def phase_at(request: Request, slug: str, phase: str) -> Phase:
 
 
 def read_phase_at(request: Request, slug: str, phase: str) -> tuple[Phase, ReadChallenge]:
-    """Return a phase and its challenge, with the current time and whether the user is an organizer."""
+    """Return the phase with the given slugs, and its challenge with the user's role and the current time."""
     read = read_challenge_at(request, slug)
     found = next((one for one in read.phases if one.slug == phase), None)
     if found is None:
@@ -50,21 +53,24 @@ def read_phase_at(request: Request, slug: str, phase: str) -> tuple[Phase, ReadC
 
 
 def organized_phase_at(request: Request, slug: str, phase: str) -> Phase:
-    """Return the phase with these slugs. Raises Refused unless the user organizes its challenge."""
+    """Return the phase with the given slugs. Raises Refused if the user does not organize its challenge."""
     found = phase_at(request, slug, phase)
     require_organizer(request, found.challenge)
     return found
 
 
 def organized_challenge_at(request: Request, slug: str, *, archived: bool = False) -> Challenge:
-    """Return the challenge with this slug. Raises Refused unless the user organizes it."""
+    """Return the challenge with the given slug. Raises Refused if the user does not organize the challenge."""
     found = read_challenge_at(request, slug, archived=archived).challenge
     require_organizer(request, found, archived=archived)
     return found
 
 
 def require_organizer(request: Request, challenge: Challenge, *, archived: bool = False) -> None:
-    """Raise Refused unless the user may read as an organizer or, with an unsafe method, act as one."""
+    """Raise Refused if the user does not organize the challenge with the right that the request needs.
+
+    A request with a safe HTTP method needs the right to read, and any other request the right to edit.
+    """
     is_locked = request.user.is_authenticated and not challenge.is_organized_by(request.user)
     if is_locked and challenge.has_organizer(request.user):
         raise Refused("two_factor_required", TWO_FACTOR_REQUIRED)
@@ -94,7 +100,7 @@ def own_membership(request: Request, challenge: Challenge) -> Membership:
 
 
 def team_named(challenge: Challenge, name: str) -> Team:
-    """Return the team with this name, ignoring letter case. Raises Refused if there is none."""
+    """Return the team with the given name in a challenge, ignoring letter case. Raises Refused if there is none."""
     found = challenge.teams.filter(name__iexact=name.strip(), is_baseline=False).first()
     if found is None:
         raise Refused("invalid", "There is no team with this name. Give it exactly as the leaderboard shows it.")

@@ -1,4 +1,4 @@
-"""Pagination: `count`, the absolute URLs `next` and `previous`, and `results`."""
+"""Pagination of API responses by the fields `count`, `next`, `previous` and `results`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,8 @@ class Pages(PageNumberPagination):
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Return the schema of a page of results.
 
-        REST framework would declare nullable fields as in OpenAPI 3.0, but the published schema uses OpenAPI 3.1.
+        This replaces the schema by Django REST framework, which marks nullable fields as in OpenAPI 3.0. The schema of
+        this API uses OpenAPI 3.1.
         """
         address = {"type": ["string", "null"], "format": "uri"}
         return {
@@ -29,16 +30,16 @@ class Pages(PageNumberPagination):
 
 
 def list_response(rows: QuerySet[Any], request: Request, serialize: Callable[[Any], Any]) -> Response:
-    """Return the requested page of a list."""
+    """Return a response with the requested page of a list. The function `serialize` converts the rows of the page."""
     pages = Pages()
     page = pages.paginate_queryset(rows, request) or []
     return pages.get_paginated_response(serialize(page))
 
 
 class BoardPages(Pages):
-    """Pagination for leaderboards.
+    """Pagination of leaderboards in the API.
 
-    In the response, fields about the whole leaderboard come before those about the page.
+    In a response, the fields about the whole leaderboard come before the fields about the page.
     """
 
     page_size = PAGE_ROWS

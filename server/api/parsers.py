@@ -1,4 +1,4 @@
-"""The parser for JSON request bodies."""
+"""The parser for JSON in the bodies of API requests."""
 
 from typing import IO, Any
 
@@ -7,9 +7,9 @@ from rest_framework.parsers import JSONParser
 
 
 class Utf8JsonParser(JSONParser):
-    """Reads JSON as UTF-8 regardless of the headers, and refuses JSON that is nested too deeply for Python.
+    """A parser that reads JSON as UTF-8 regardless of the headers, and refuses JSON that is nested too deeply.
 
-    Django checks the size of the body earlier, against `DATA_UPLOAD_MAX_MEMORY_SIZE`.
+    Django has already compared the size of the body with `DATA_UPLOAD_MAX_MEMORY_SIZE`.
     """
 
     def parse(self, stream: IO[Any], media_type: Any = None, parser_context: Any = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""CSV output, requested with `?format=csv` or an Accept header."""
+"""CSV responses of the API, requested by `?format=csv` or by an Accept header."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -21,9 +21,10 @@ class Csv(BaseRenderer):
 
 
 class FormatNegotiation(DefaultContentNegotiation):
-    """Refuses an unknown format with 400, where REST framework would respond with 404.
+    """Content negotiation that refuses an unknown format with status 400 instead of Django REST framework's 404.
 
-    The response to OPTIONS is always in the view's first format; the other renderers cannot render its content.
+    The response to an OPTIONS request always has the view's first format, because the other renderers cannot render its
+    content.
     """
 
     def select_renderer(

@@ -1,4 +1,4 @@
-"""Completes the published schema: adds the responses for refused requests and the rules for input."""
+"""Completes the OpenAPI schema: adds the responses for refused requests, rules for input, summaries and examples."""
 
 from collections import defaultdict
 from typing import Any
@@ -40,7 +40,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 def refusals(*codes: str) -> dict[Any, OpenApiResponse]:
-    """Return the documented responses for these error codes, and for the codes that every route can return."""
+    """Return the schema's responses for the given error codes, and for the error codes that every route can return."""
     by_status: dict[int, list[str]] = defaultdict(list)
     for code in (*ON_EVERY_ROUTE, *codes):
         by_status[STATUS_OF_CODE.get(code) or STATUS_OF_HTTP_CODE[code]].append(code)
@@ -51,7 +51,7 @@ def refusals(*codes: str) -> dict[Any, OpenApiResponse]:
 
 
 def add_input_rules(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Document that empty query parameters count as missing, and that unknown fields in request bodies are refused."""
+    """Add to the OpenAPI schema that query parameters may be empty, and that request bodies have no unknown fields."""
     for operations in result["paths"].values():
         for operation in operations.values():
             for parameter in operation.get("parameters", ()):
@@ -64,7 +64,10 @@ def add_input_rules(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def add_summaries_and_examples(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add to each operation a summary, the first sentence of its description, and examples of its JSON bodies."""
+    """Add a summary and examples of JSON bodies to each operation in the OpenAPI schema.
+
+    The summary is the first sentence of the operation's description.
+    """
     components = result["components"]["schemas"]
     for operations in result["paths"].values():
         for operation in operations.values():

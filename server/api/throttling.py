@@ -1,4 +1,7 @@
-"""Rate limits. Requests are counted per minute for each user or network, in a cache that all web processes share."""
+"""Rate limits for the API.
+
+Requests are counted per minute for each user or network, in a cache that all web processes share.
+"""
 
 import logging
 from time import time
@@ -21,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class RequestsPerMinute(BaseThrottle):
-    """Limits the requests per minute. If the cache is unavailable, there is no limit."""
+    """A throttle that limits the number of API requests per minute. If the cache is unavailable, there is no limit."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         if request.user.is_authenticated:
@@ -31,7 +34,8 @@ class RequestsPerMinute(BaseThrottle):
         key = f"api {who} {int(time() // MINUTE)}".replace(" ", ":")
         try:
             return counted(key) <= allowed
-        except (RedisError, ValueError) as error:  # A ValueError means that the cache dropped the count before `incr`.
+        # A ValueError means that the cache dropped the number of requests just before it was incremented.
+        except (RedisError, ValueError) as error:
             log.warning("API requests are not counted, because the cache is unavailable: %s", error)
             return True
 
@@ -40,7 +44,10 @@ class RequestsPerMinute(BaseThrottle):
 
 
 def counted(key: str) -> int:
-    """Add one request to a count, and return the count. The first request of each minute creates the count."""
+    """Increment the number of requests that the cache stores under a key, and return it.
+
+    The first request of each minute creates the number.
+    """
     try:
         return cache.incr(key)
     except ValueError:

@@ -35,9 +35,9 @@ UPLOAD_METADATA = header(
 
 
 class OffsetStreamParser(BaseParser):
-    """Passes the request body to the view as a stream.
+    """A parser that passes the request body to the view as an unread stream.
 
-    The view reads the stream after it has found the upload and its offset.
+    The view reads the stream only after it has looked up the upload and its offset.
     """
 
     media_type = "application/offset+octet-stream"
@@ -59,7 +59,7 @@ def number_in(request: Request, name: str) -> int:
 
 
 def metadata_in(request: Request) -> dict[str, str]:
-    """Return the decoded key-value pairs in the Upload-Metadata header."""
+    """Return the decoded key-value pairs in the Upload-Metadata header of a request."""
     given = request.headers.get("Upload-Metadata", "")
     if len(given) > METADATA_CHARACTERS:
         raise Refused("invalid", f"The Upload-Metadata header can have at most {METADATA_CHARACTERS:,} characters.")

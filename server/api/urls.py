@@ -28,7 +28,7 @@ PHASE = "challenges/<slug:slug>/phases/<slug:phase>"
 SUBMISSION = "submissions/<uuid:submission_id>"
 
 urlpatterns = [
-    # Routes that are read most often come first, because they are tried in this order.
+    # The most frequently requested routes come first, because Django tries the patterns in this order.
     path(f"{PHASE}/leaderboard", Leaderboard.as_view()),
     path(SUBMISSION, SubmissionDetail.as_view()),
     path(f"{PHASE}/submissions", OwnSubmissions.as_view(), name="api_submissions"),

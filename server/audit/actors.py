@@ -1,6 +1,6 @@
-"""Actors of audit entries.
+"""Determines the actor of an audit entry, which is the user who performed the action.
 
-The actor of a management command is the person named by `--as`, or otherwise the operating system user.
+The actor of a management command is the user given by `--as` or, otherwise, the operating system user.
 """
 
 import os
@@ -10,27 +10,29 @@ from contextvars import ContextVar
 from getpass import getuser
 from typing import Any
 
-Actor = tuple[str, str]  # the id and the name are stored as text, because the log outlives accounts
+# An actor consists of the id and the name of a user. They are stored as text, because the log outlives accounts.
+Actor = tuple[str, str]
 
 _acting: ContextVar[Actor | None] = ContextVar("acting", default=None)
 
 
 def shell_actor() -> Actor:
-    """Return the operating system user that runs this process, as an actor."""
+    """Return the actor for the operating system user that runs this process."""
     try:
         return "", f"shell:{getuser()}"
-    except (KeyError, OSError):  # the user id has no name, for example in a container
+    except (KeyError, OSError):
+        # The id of the operating system user may have no name, for example in a container.
         return "", f"shell:{os.getuid()}"
 
 
 def user_actor(user: Any) -> Actor:
-    """Return the audit log's actor for a user. None means the service itself."""
+    """Return the actor for a user account, or an empty actor if the server itself performs the action."""
     return (str(user.pk), user.get_username()) if user is not None and user.pk else ("", "")
 
 
 @contextmanager
 def acting(actor: Actor) -> Iterator[None]:
-    """Record this actor for every action within the block, including actions on behalf of another person."""
+    """Record the given actor for every action within the block, even for actions on behalf of another user."""
     token = _acting.set(actor)
     try:
         yield
@@ -39,5 +41,5 @@ def acting(actor: Actor) -> Iterator[None]:
 
 
 def actor_of(user: Any) -> Actor:
-    """Return the actor to record for a user's action: the one set by `acting` or, otherwise, the user."""
+    """Return the actor to record for a user's action: the actor set by `acting` or, if there is none, the user."""
     return _acting.get() or user_actor(user)

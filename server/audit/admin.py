@@ -1,4 +1,4 @@
-"""The audit log in the admin, and base classes that log changes made in the admin."""
+"""The audit log in the Django admin, and base classes that record changes made in the admin."""
 
 from typing import Any, ClassVar
 
@@ -14,7 +14,10 @@ from server.audit.services import readable, record
 
 
 class SafeLookupMixin:
-    """Responds to manipulated URLs and forms with an error message, instead of raising an exception as Django does."""
+    """An admin mixin that responds to manipulated URLs and forms with an error message.
+
+    Django itself would raise an exception.
+    """
 
     model: type[Model]
 
@@ -31,9 +34,9 @@ class SafeLookupMixin:
 
 
 class ReadOnlyMixin(SafeLookupMixin):
-    """Forbids adding, changing and deleting rows that only services may write.
+    """An admin mixin for models whose rows cannot be added, changed or deleted in the admin.
 
-    This mixin must be the first base class.
+    It must be the first base class.
     """
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -47,12 +50,15 @@ class ReadOnlyMixin(SafeLookupMixin):
 
 
 class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
-    """Admin for rows that staff may edit but not delete. Changes are logged.
+    """A base class for the admin of models whose rows staff may edit but not delete.
 
-    A row is locked before it is changed, and only the fields that were changed are written. `form`, an `AuditedForm`,
-    refuses to overwrite a value that has changed since the form was loaded. Therefore a form never undoes a change made
-    by a service. `locked_first` names the relation whose row is locked before this row, in the order that all services
-    use. `logged_fields` names the fields whose old and new values are logged; None means all of them.
+    Changes are recorded in the audit log.
+
+    A row is locked before it is changed, and only the changed fields are written. `form` must be an `AuditedForm`,
+    which refuses to overwrite a value that has changed since the page was opened. Therefore a form never undoes a
+    change by other code. `locked_first` names a foreign key whose row is locked before this row, because all code locks
+    rows in the same order. `logged_fields` names the fields whose old and new values are recorded; None means all of
+    them.
     """
 
     logged_fields: tuple[str, ...] | None = None
@@ -68,7 +74,7 @@ class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
         return False
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """Return the row, or None if it does not exist. If a form was submitted, lock the row and read it again."""
+        """Return the object to edit, or None if there is none. For a POST request, lock its row and read it again."""
         row = super().get_object(request, object_id, from_field)
         return self.locked(row) if row is not None and request.method == "POST" else row
 
@@ -91,7 +97,7 @@ class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
         )
 
     def values(self, form: Any) -> dict[str, list[str]]:
-        """Return the old and new values of each changed field, as strings."""
+        """Return the old and the new value of each changed field, as strings, for the audit log."""
         names = [name for name in form.changed_data if self.logged_fields is None or name in self.logged_fields]
         return {name: [readable(form.initial.get(name)), readable(form.cleaned_data[name])] for name in names}
 

@@ -1,4 +1,4 @@
-"""Records of the audit log outside the database: log files, and a file that contains the last entry of the log."""
+"""Records of the audit log outside the database: log files, and a file with the number and hash of the last entry."""
 
 import fcntl
 import gzip
@@ -19,12 +19,16 @@ log = logging.getLogger(__name__)
 
 LOGGED = re.compile(r"(\S+ \S+) INFO server\.audit\.services entry (\d+) ([0-9a-f]{64})")
 NOTE = re.compile(r"(\d{20}) ([0-9a-f]{64}) (\d{20})\n")
-NO_HASH = "0" * 64  # recorded instead of a hash when the log has no entries
+# If the audit log has no entries, this string is recorded in place of the hash of the last entry.
+NO_HASH = "0" * 64
 NOTE_BYTES = 20 + 1 + 64 + 1 + 20 + 1
 
 
 class LogFile(WatchedFileHandler):
-    """A log file that may be rotated. Its folder is created again if it was moved away."""
+    """A logging handler for a log file that other programs may rotate.
+
+    If the folder of the file was moved away, it is created again.
+    """
 
     def _open(self) -> Any:
         Path(self.baseFilename).parent.mkdir(mode=0o700, exist_ok=True)
@@ -32,12 +36,12 @@ class LogFile(WatchedFileHandler):
 
 
 class Damaged(ValueError):
-    """An external record of the audit log is damaged or cannot be read."""
+    """Raised if a file with records of the audit log is damaged or cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The last entry written to the log on this machine, and the number of the first keyed entry."""
+    """The number and hash of the last entry of the audit log, and the number of the first entry with a keyed hash."""
 
     number: int
     hash: str
@@ -54,7 +58,7 @@ def path_of_lost_ends() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """The recorded last entry of the log, and earlier last entries that were lost when a backup was restored.
+    """The recorded end of the audit log, and earlier ends that were lost when backups were restored.
 
     `faults` has one sentence for each fault in the files that contain these records.
     """
@@ -65,9 +69,9 @@ class Notes:
 
 
 def notes() -> Notes:
-    """Return the recorded last entry of the log, and earlier ones that were lost when a backup was restored.
+    """Return the recorded end of the audit log, and earlier ends that were lost when backups were restored.
 
-    The files are read independently, so that one can be used even if the other is damaged.
+    The two files are read independently, so that one can be used even if the other is damaged.
     """
     faults = []
     end_: End | None = None
@@ -80,9 +84,9 @@ def notes() -> Notes:
 
 
 def end() -> End | None:
-    """Return the recorded last entry of the log, or None if none is recorded.
+    """Return the recorded last entry of the audit log, or None if none is recorded.
 
-    Raises Damaged if the file cannot be read.
+    Raises Damaged if the file with the record is damaged or cannot be read.
     """
     text = text_of(path_of_end())
     return parsed(text, path_of_end()) if text else None
@@ -106,9 +110,10 @@ def parsed(text: str, path: Path) -> End:
 
 
 def note(number: int, hashed: str, *, is_back: bool = False) -> None:
-    """Record the last entry of the log.
+    """Record the last entry of the audit log in a file.
 
-    An entry with a lower number than the recorded one is ignored. To record it after restoring a backup, set `is_back`.
+    By default, an entry with a lower number than the recorded entry is ignored. After a backup was restored, the number
+    can be lower; then set `is_back`.
     """
     descriptor = os.open(path_of_end(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -124,10 +129,10 @@ def note(number: int, hashed: str, *, is_back: bool = False) -> None:
 
 
 def keep_lost_end(number: int, hashed: str) -> None:
-    """Copy the recorded last entry to a second file if the database ends earlier, as after restoring a backup.
+    """Keep the recorded last entry in a second file if the audit log in the database ends earlier.
 
-    Call this while the head of the log is locked. An entry is recorded only after it was committed, so the record can
-    be ahead of the database only if entries were lost.
+    This happens after a backup was restored. An entry is recorded only after it was committed, so the record can be
+    ahead of the database only if entries were lost. Call this function while the head of the log is locked.
     """
     try:
         known = end()
@@ -135,12 +140,13 @@ def keep_lost_end(number: int, hashed: str) -> None:
             with path_of_lost_ends().open("a") as file:
                 file.write(path_of_end().read_text())
             note(number, hashed or NO_HASH, is_back=True)
-    except (Damaged, OSError):  # a damaged file must not make an action fail, and `verify_audit` reports it
+    except (Damaged, OSError):
+        # A damaged file must not cause the action itself to fail. `verify_audit` reports the damage.
         log.exception("the recorded end of the audit log cannot be compared with the database")
 
 
 def lost_ends() -> tuple[list[End], list[str]]:
-    """Return the last log entries that restored backups did not contain, and a sentence for each damaged record."""
+    """Return the ends of the audit log that were lost when backups were restored, and the faults in these records."""
     path, found, faults = path_of_lost_ends(), [], []
     try:
         for number, line in enumerate(text_of(path).splitlines(keepends=True), 1):
@@ -154,12 +160,12 @@ def lost_ends() -> tuple[list[End], list[str]]:
 
 
 def log_time(at: datetime) -> str:
-    """Return a time in UTC in the format of log files, so that both can be compared as strings."""
+    """Return a UTC time in the format of the log files, so that it can be compared with their times as a string."""
     return f"{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03d}"
 
 
 def logged_entries(path: Path) -> Iterator[tuple[tuple[int, str], str]]:
-    """Yield the number, hash and time of every entry in a log file.
+    """Yield the number, hash and time of every audit entry in a log file, as ((number, hash), time).
 
     Raises Damaged if the file cannot be read to the end.
     """

@@ -1,4 +1,4 @@
-"""Admin forms that detect changes made since they were loaded, and fields for lines, dates and selected rows."""
+"""Admin forms that detect changes since the page was opened, and form fields for lines, dates and selected rows."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -17,7 +17,7 @@ CHANGED_MEANWHILE = (
 
 
 def is_key(model: type[Model], text: str) -> bool:
-    """Return whether a string is a valid primary key of this model that the database can compare."""
+    """Return whether a string is a valid primary key of a model, which the database can compare."""
     try:
         model._meta.pk.clean(text, None)
     except ValidationError:
@@ -26,7 +26,7 @@ def is_key(model: type[Model], text: str) -> bool:
 
 
 class OneLineField(forms.CharField):
-    """A single line of text, such as a title. Bundles impose the same rule."""
+    """A form field for a single line of text, such as a title. The same rules apply in imported bundles."""
 
     def clean(self, value: Any) -> str:
         text: str = super().clean(value)
@@ -37,7 +37,7 @@ class OneLineField(forms.CharField):
 
 
 class DateTimeField(forms.SplitDateTimeField):
-    """A date and time. Years that the form could not display again are refused."""
+    """A form field for a date and time. It refuses years that the form could not display again."""
 
     def clean(self, value: Any) -> datetime | None:
         at: datetime | None = super().clean(value)
@@ -48,7 +48,10 @@ class DateTimeField(forms.SplitDateTimeField):
 
 
 class RowsField(forms.ModelMultipleChoiceField):
-    """A choice of rows. A number that is too large for a key causes an error message instead of an exception."""
+    """A form field for selecting several rows.
+
+    A number that is too large for a primary key results in an error message instead of an exception.
+    """
 
     queryset: QuerySet[Any]
 
@@ -60,7 +63,7 @@ class RowsField(forms.ModelMultipleChoiceField):
 
 
 class ShownValues(forms.CharField):
-    """A hidden field with a hash of each value that a page shows. It never counts as a changed field."""
+    """A hidden form field with a hash of each value that the page shows. It never counts as changed."""
 
     widget = forms.HiddenInput
 
@@ -69,10 +72,10 @@ class ShownValues(forms.CharField):
 
 
 class AuditedForm(forms.ModelForm):
-    """A form that does not overwrite a field that was changed after the page was opened.
+    """A form that does not overwrite a value that was changed after the page was opened.
 
-    When the form is submitted, the row is locked and read again. A request without the field `shown`, for example from
-    a script, is not checked.
+    When the form is submitted, the row is locked, read again, and compared with the hashes in the field `shown`. A
+    request without this field, for example from a script, is not checked.
     """
 
     shown = ShownValues(required=False)
@@ -100,6 +103,6 @@ class AuditedForm(forms.ModelForm):
 
 
 def text_of(field: forms.BoundField) -> str:
-    """Return the current value of a field as a string. Selected rows are represented by their keys."""
+    """Return the current value of a form field as a string. Selected rows are represented by their primary keys."""
     value = field.field.prepare_value(field.initial)
     return " ".join(sorted(map(str, value))) if isinstance(value, list) else str(value)

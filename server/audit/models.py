@@ -1,16 +1,16 @@
-"""The audit log: append-only rows that form a hash chain."""
+"""Models for the audit log, whose append-only entries form a hash chain."""
 
 from django.contrib.auth import get_user_model
 from django.db import models
 
 
 class Entry(models.Model):
-    """One recorded action.
+    """An entry in the audit log, which records one action.
 
-    Its hash covers its content and the previous hash, so that changed and missing rows are detected.
+    Its hash covers its content and the hash of the previous entry, so that changed and missing entries are detected.
 
-    The actor's id is stored as text, because the log outlives accounts. `actor_name` is the name of an operating system
-    user. Older entries can contain the name of an account, which is no longer recorded.
+    The id of the actor is stored as text, because the log outlives accounts. `actor_name` is the name of an operating
+    system user. Older entries can also contain the name of an account, which is no longer recorded.
     """
 
     number = models.PositiveBigIntegerField(primary_key=True)
@@ -33,7 +33,7 @@ class Entry(models.Model):
 
     @property
     def actor(self) -> str:
-        """The current name of the actor, or the id of a deleted account."""
+        """The current name of the user who performed the action, or the id of a deleted account."""
         if not self.actor_id.isdecimal():
             return self.actor_name
         user = get_user_model().objects.filter(pk=self.actor_id).first()
@@ -41,9 +41,9 @@ class Entry(models.Model):
 
 
 class Head(models.Model):
-    """A single row with the number and hash of the last entry.
+    """A single row with the number and hash of the last entry in the audit log.
 
-    It is locked while an entry is added. It also reveals whether entries are missing at the end of the chain.
+    It is locked while an entry is added. It also shows whether entries are missing at the end of the log.
     """
 
     number = models.PositiveBigIntegerField(default=0)

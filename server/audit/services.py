@@ -1,4 +1,4 @@
-"""Writes the audit log."""
+"""Writes entries to the audit log."""
 
 import hmac
 import json
@@ -35,10 +35,10 @@ def digest(
     subject: str,
     detail: Any,
 ) -> str:
-    """Return the hash that covers an entry and the previous hash, computed from JSON with sorted keys.
+    """Return the hash of an audit entry, which covers its content and the hash of the previous entry.
 
-    With a key it is an HMAC, which nobody can compute from the database alone. Entries that were written before the
-    key existed have a plain hash.
+    With a key, the hash is an HMAC, which nobody can compute from the database alone. Entries that were written before
+    the key existed have a plain hash.
     """
     content = [previous, number, at.isoformat(), *actor, action, subject, detail]
     text = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
@@ -46,7 +46,7 @@ def digest(
 
 
 def readable(value: Any) -> str:
-    """Return the beginning of a value as a string. Objects in a list are shown as their ids."""
+    """Return a value as a short string for the audit log. Objects in a list are represented by their ids."""
     words = (
         ", ".join(sorted(str(getattr(one, "pk", one)) for one in value))
         if isinstance(value, list | QuerySet)
@@ -57,25 +57,27 @@ def readable(value: Any) -> str:
 
 @transaction.atomic
 def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | None = None) -> Entry:
-    """Append one entry, in the caller's transaction. `actor` is a user, or None for the service itself.
+    """Append an entry to the audit log, in the caller's transaction. `actor` is a user, or None for the server itself.
 
     The entry contains the id of the user instead of the name, and `detail` must not contain names of people or teams,
-    because nothing can be erased from the log. Pages look up names by id (`Entry.actor`), so a name disappears with its
-    account.
+    because nothing can be erased from the log. Pages look up names by id (`Entry.actor`), so a name disappears when its
+    account is deleted.
 
-    The recorded actor of a management command is the person who runs it, even if it acts on behalf of somebody else.
+    The recorded actor of a management command is the user who runs the command, even if the action is on behalf of
+    another user.
 
-    All transactions take locks in the same order: challenge, phase, team, submission, and the head of the log last.
-    Otherwise two of them could wait for each other forever. A transaction that needs another lock takes it before it
-    writes an entry. Rows that other tables refer to are locked with `no_key=True`. Otherwise a transaction that inserts
-    a reference to such a row would also wait, because PostgreSQL checks the reference at the commit, when the
+    All transactions take locks in the same order: challenge, phase, team, submission, and finally the head of the audit
+    log. Otherwise, two transactions could wait for each other forever. A transaction that needs another lock takes it
+    before it writes an entry. Rows to which other tables refer are locked with `no_key=True`. Otherwise, a transaction
+    that inserts a reference to such a row would also wait: PostgreSQL checks the reference at the commit, when the
     transaction already holds the lock on the head.
     """
     Head.objects.get_or_create(pk=1)
     head = Head.objects.select_for_update().get(pk=1)
     external_records.keep_lost_end(head.number, head.hash)
     who = actor_of(actor)
-    if who[0]:  # the actor is an account, and account names are not stored in the log
+    # If the actor has an account, only its id is stored in the log, not its name.
+    if who[0]:
         who = (who[0], "")
     fields: dict[str, Any] = {
         "number": head.number + 1,
@@ -87,9 +89,9 @@ def record(*, actor: Any, action: str, subject: str, detail: dict[str, Any] | No
     head_hash = digest(key=settings.AUDIT_KEY, previous=head.hash, actor=who, **fields)
     entry = Entry.objects.create(previous=head.hash, hash=head_hash, actor_id=who[0], actor_name=who[1], **fields)
     Head.objects.filter(pk=1).update(number=entry.number, hash=entry.hash)
-    # `robust` is true, because the action is already committed, so a log file that cannot be written must not turn the
-    # response into an error. The callbacks are lambdas, because Django logs the name of a callback that fails, and a
-    # partial has no name.
+    # With `robust=True`, an error in a callback, such as a log file that cannot be written, does not affect the
+    # response. The action is already committed by then. The callbacks are lambdas, because Django logs the name of a
+    # callback that fails, and a partial has no name.
     transaction.on_commit(lambda: log.info(LOG_LINE, entry.number, entry.hash), robust=True)
     transaction.on_commit(lambda: external_records.note(entry.number, entry.hash), robust=True)
     return entry

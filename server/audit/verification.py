@@ -1,4 +1,4 @@
-"""Verifies the audit log by its hashes and by the records outside the database."""
+"""Verifies the audit log by its hash chain and by its records outside the database."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,11 +20,11 @@ def is_hashed(entry: Entry, *, key: str) -> bool:
 
 
 def faults() -> Iterator[str]:
-    """Yield one sentence for every fault in the hash chain.
+    """Yield one sentence for every fault in the hash chain of the audit log.
 
-    Entries that were written before the key existed have plain hashes. From the first keyed entry on, a plain hash is
-    reported as a fault. The number of this entry is also recorded outside the database, so a table that was rewritten
-    with plain hashes is detected.
+    Entries that were written before the audit key existed have plain hashes. From the first entry with a keyed hash on,
+    a plain hash is reported as a fault. The number of this first entry is also recorded outside the database, so that a
+    log that was rewritten with plain hashes is detected.
     """
     notes = external_records.notes()
     yield from notes.faults
@@ -65,14 +65,16 @@ def faults_of_database() -> list[str]:
             cursor.execute(f"PRAGMA integrity_check({FAULTS_SHOWN})")
             found = [line for (line,) in cursor.fetchall() if line != "ok"]
     except DatabaseError as error:
-        if isinstance(error, OperationalError):  # the database is locked or unreachable; manage.py reports this error
+        # An OperationalError means that the database is locked or unreachable, not damaged. manage.py reports this
+        # error.
+        if isinstance(error, OperationalError):
             raise
         found = [str(error)]
     return [f"the database file is damaged: {line}" for line in found]
 
 
 def is_named(one: tuple[int, str], restored: Entry) -> bool:
-    """Return whether an older "backup restored" entry covers a missing entry by the range of its numbers."""
+    """Return whether the number of a missing entry is in the range given by an older "backup restored" entry."""
     return bool(restored.detail["first"] <= one[0] <= restored.detail["last"])
 
 
@@ -97,7 +99,8 @@ class Comparison:
         self.count = 0
         self.unkeyed: set[int] = set()
         self.unlogged: list[int] = []
-        self.incomplete: list[Entry] = []  # "backup restored" entries that earlier versions wrote without hashes
+        # These are the "backup restored" entries that earlier versions wrote without hashes.
+        self.incomplete: list[Entry] = []
         excused: set[tuple[int, str]] = set()
         for entry in Entry.objects.order_by("number").iterator():
             self._compare(entry, known)
@@ -114,10 +117,11 @@ class Comparison:
             self.unkeyed.add(entry.number)
 
     def _excused_by(self, restored: Entry) -> set[tuple[int, str]]:
-        """Return the known entries whose absence is explained by `restored`, an audit entry about a restored backup.
+        """Return the missing entries that an audit entry about a restored backup explains.
 
         Earlier versions recorded only the first and the last number of the missing entries. Entries that are written
-        later can get the same numbers, so such a record only explains entries that were logged before it.
+        later can have the same numbers, so an audit entry from these versions explains only entries that were logged
+        before it.
         """
         if "entries" in restored.detail:
             return {(number, hashed) for number, hashed in restored.detail["entries"]}
@@ -126,9 +130,9 @@ class Comparison:
         return {one for one, at in self.times.items() if is_named(one, restored) and at < recorded}
 
     def record_naming(self, one: tuple[int, str]) -> int | None:
-        """Return the number of the "backup restored" entry that may explain the absence of an entry from the database.
+        """Return the number of an older "backup restored" entry that may explain why an entry is missing.
 
-        Return None if the absent entry is in a log file, or if no "backup restored" entry covers its number.
+        Return None if the missing entry is in a log file, or if no "backup restored" entry covers its number.
         """
         if one in self.times:
             return None
@@ -136,7 +140,7 @@ class Comparison:
 
     @property
     def forged(self) -> list[str]:
-        """Return one sentence for each known entry that was replaced by a database entry without a keyed hash."""
+        """One sentence for each recorded entry that was replaced in the database by an entry without a keyed hash."""
         return [
             f"entry {number} differs from the one in {path} ({hashed[:12]}…)"
             for (number, hashed), path in sorted(self.contradicted.items())
@@ -145,7 +149,10 @@ class Comparison:
 
     @property
     def lost(self) -> list[tuple[int, str]]:
-        """The number and hash of each known entry that is missing. A later entry may have the same number."""
+        """The number and hash of each recorded entry that is missing in the database.
+
+        A later entry may have the same number.
+        """
         return sorted(one for one in self.contradicted if one[0] not in self.unkeyed)
 
 
@@ -153,8 +160,8 @@ class Comparison:
 def acknowledge(lost: list[tuple[int, str]]) -> Entry:
     """Record in the audit log that entries are missing because a backup was restored.
 
-    The hashes of the missing entries are also recorded, because later entries get the same numbers. Without the hashes,
-    these later entries could be deleted unnoticed.
+    The hashes of the missing entries are also recorded, because later entries have the same numbers. Without the
+    hashes, these later entries could be deleted unnoticed.
     """
     detail = {"first": lost[0][0], "last": lost[-1][0], "entries": lost}
     entry = record(actor=None, action=RESTORED, subject="audit", detail=detail)

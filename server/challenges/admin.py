@@ -1,9 +1,7 @@
-"""Challenges in the admin.
+"""Challenges, phases, ground truths, teams and members in the Django admin.
 
-Staff can edit dates and quotas, and change organizers on the site. Fields that affect scores are read-only.
-
-Challenges and ground truths are created only by imports, which check them. No page shows or links to the file of a
-ground truth.
+Staff can edit dates and quotas here. Fields that affect scores are read-only. Challenges and ground truths cannot be
+created here. No admin page shows or links to the files of a ground truth.
 """
 
 from typing import Any
@@ -23,14 +21,17 @@ from server.clock import database_now
 
 
 class ImportedAdmin(AuditedAdmin):
-    """Admin for rows that only an import creates."""
+    """A base class for the admin of models whose rows cannot be created in the admin."""
 
     def has_add_permission(self, request: object, obj: object = None) -> bool:
         return False
 
 
 class DelayedAdmin(ImportedAdmin):
-    """Admin of rows whose changes can reveal private scores, which can be taken back for some minutes."""
+    """A base class for the admin of models in which a change can reveal private scores.
+
+    The scores are revealed after a delay, so that the change can be taken back.
+    """
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
@@ -81,7 +82,8 @@ class TruthAdmin(ReadOnlyMixin, admin.ModelAdmin):
 class TeamAdmin(ImportedAdmin):
     form = TeamForm
     locked_first = "challenge"
-    logged_fields = ()  # no values are logged, because a team's name can be the name of a person
+    # The audit log contains no values of teams, because a team's name can be the name of a person.
+    logged_fields = ()
     list_display = ("name", "challenge", "is_baseline", "created_at")
     list_filter = ("is_baseline", "challenge")
     list_select_related = ("challenge",)
@@ -125,5 +127,6 @@ class JoinRequestAdmin(ReadOnlyMixin, admin.ModelAdmin):
 
 
 def staff(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)  # nobody can open the admin without an account
+    # Nobody can open the admin without an account.
+    assert isinstance(request.user, User)
     return request.user

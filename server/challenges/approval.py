@@ -1,6 +1,6 @@
-"""Joining by approval: a person is not a member until an organizer approves their request.
+"""Joining a challenge by approval: a person is not a member until an organizer approves their request.
 
-A request creates neither a team nor a membership, so no other code has to check for requests.
+A request creates neither a team nor a membership, so no other code has to handle members that are not approved yet.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,15 +30,15 @@ Status = JoinRequest.Status
 
 
 class Decide(Protocol):
-    """The signature that :func:`approve` and :func:`decline` share."""
+    """The type of the functions :func:`approve` and :func:`decline`."""
 
     def __call__(self, *, request: JoinRequest, by: User | None) -> Any: ...
 
 
 def not_a_member(user: Any, challenge: Challenge, *, advice: str) -> Refused:
-    """Return the refusal for a person who is not a member of the challenge.
+    """Return the refusal for a user who is not a member of a challenge.
 
-    It depends on whether the person has requested to join.
+    Its message depends on whether the user has requested to join.
     """
     request = request_of(user, challenge)
     if request is None:
@@ -50,7 +50,10 @@ def not_a_member(user: Any, challenge: Challenge, *, advice: str) -> Refused:
 
 @transaction.atomic
 def enter(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership | JoinRequest:
-    """Join a challenge, or request to join it if organizers approve members. Calling this again changes nothing."""
+    """Join a challenge, or request to join it if organizers approve members.
+
+    If the user is already a member or has already requested to join, nothing changes.
+    """
     locked = lock_challenge(challenge, user)
     if membership_of(user, locked) or locked.registration == Challenge.Registration.OPEN:
         return join(user=user, challenge=locked, accept_rules=accept_rules, team_name=team_name)
@@ -67,7 +70,10 @@ def enter(*, user: User, challenge: Challenge, accept_rules: bool, team_name: st
 
 @transaction.atomic
 def approve(*, request: JoinRequest, by: User | None) -> Membership:
-    """Approve a request to join. The person becomes a member with a new team. `by` is None for the operator."""
+    """Approve a request to join a challenge. The person becomes a member with a new team.
+
+    `by` is None for the operator.
+    """
     waiting, challenge = decide(request, by=by, action="registration.approved")
     if challenge.has_organizer(waiting.user):
         raise Refused(
@@ -83,7 +89,10 @@ def approve(*, request: JoinRequest, by: User | None) -> Membership:
 
 @transaction.atomic
 def decline(*, request: JoinRequest, by: User | None) -> None:
-    """Decline a request to join. The row is kept, so that the person cannot request again. It can still be approved."""
+    """Decline a request to join a challenge.
+
+    The request is kept, so that the person cannot make another one. It can still be approved later.
+    """
     waiting, _ = decide(request, by=by, action="registration.declined")
     JoinRequest.objects.filter(pk=waiting.pk).update(status=Status.DECLINED)
 
@@ -91,9 +100,9 @@ def decline(*, request: JoinRequest, by: User | None) -> None:
 def decide_each(
     decision: Decide, requests: Iterable[JoinRequest], *, by: User | None
 ) -> Iterator[tuple[JoinRequest, Refused | None]]:
-    """Approve or decline each request.
+    """Approve or decline each of the given requests to join.
 
-    Yield each request with the refusal that prevented the decision, or with None if there was no refusal.
+    Yield each request with the refusal that prevented the decision, or with None if the decision was made.
     """
     for request in requests:
         try:
@@ -105,7 +114,10 @@ def decide_each(
 
 
 def decide(request: JoinRequest, *, by: User | None, action: str) -> tuple[JoinRequest, Challenge]:
-    """Lock the challenge, load the request and log the decision. Raises Refused if `by` may not decide on requests."""
+    """Lock the challenge of a request to join, read the request again, and write an audit entry about the decision.
+
+    Raises Refused if the user `by` may not decide on requests.
+    """
     challenge = lock_organized(request.challenge_id, by=by, right=Right.EDIT)
     waiting = JoinRequest.objects.select_related("user").filter(pk=request.pk).first()
     if waiting is None:

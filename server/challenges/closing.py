@@ -1,4 +1,4 @@
-"""Determines until when a team can submit to a phase, taking its extension into account."""
+"""Determines the time until which a team can submit to a phase. It depends on extensions for single teams."""
 
 from datetime import datetime
 
@@ -7,10 +7,10 @@ from server.clock import is_over
 
 
 def closing_for(team: Team | None, phase: Phase) -> datetime | None:
-    """Return the time until which a team can submit: the end of the phase, or later if the team has an extension.
+    """Return the time until which a team can submit to a phase: the end of the phase, or of the team's extension.
 
-    This takes a query only if some team has an extension that ends after the phase. Without a team, return the end of
-    the phase.
+    Without a team, return the end of the phase. The database is queried only if any team has an extension that ends
+    after the phase.
     """
     if team is None or phase.ending == phase.closing:
         return phase.closing
@@ -19,5 +19,5 @@ def closing_for(team: Team | None, phase: Phase) -> datetime | None:
 
 
 def has_closed_for(team: Team | None, phase: Phase, now: datetime) -> bool:
-    """Return whether a team can no longer submit files or choose final submissions."""
+    """Return whether a team can no longer submit files or choose final submissions in a phase."""
     return is_over(closing_for(team, phase), now)

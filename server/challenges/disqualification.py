@@ -19,10 +19,10 @@ REASON_CHARACTERS = 500
 
 @transaction.atomic
 def disqualify(*, team: Team, by: User | None, reason: str, show: bool = True) -> Team:
-    """Remove a team from the leaderboards. `by` is None for the operator. A new reason replaces the previous one.
+    """Disqualify a team, which removes it from the leaderboards. A new reason replaces the previous one.
 
-    With `show`, the team can read the reason. Otherwise it only learns that the organizers removed it from the
-    leaderboards.
+    If `show` is true, the team can read the reason. Otherwise, the team can only read that the organizers took it off
+    the leaderboards. `by` is None for the operator.
     """
     refuse_without(Right.EDIT, by=by, challenge=Challenge.objects.get(pk=team.challenge_id))
     return take_off(team=team, by=by, reason=reason, show=show)
@@ -30,7 +30,7 @@ def disqualify(*, team: Team, by: User | None, reason: str, show: bool = True) -
 
 @transaction.atomic
 def take_off(*, team: Team, by: User | None, reason: str, show: bool = True) -> Team:
-    """Take a team off the leaderboards, whatever rights the person has."""
+    """Disqualify a team without checking whether the user `by` has the right to do this."""
     locked = lock(team)
     if locked.is_baseline:
         raise Refused(
@@ -46,7 +46,7 @@ def take_off(*, team: Team, by: User | None, reason: str, show: bool = True) -> 
 
 @transaction.atomic
 def reinstate(*, team: Team, by: User | None, reason: str = "") -> Team:
-    """Put a disqualified team back on the leaderboards. Raises Refused if the team is not disqualified."""
+    """Reinstate a disqualified team, which returns to the leaderboards. Raises Refused if it is not disqualified."""
     refuse_without(Right.EDIT, by=by, challenge=Challenge.objects.get(pk=team.challenge_id))
     locked = lock(team)
     if locked.disqualified_at is None:
@@ -56,13 +56,13 @@ def reinstate(*, team: Team, by: User | None, reason: str = "") -> Team:
 
 
 def lock(team: Team) -> Team:
-    """Lock the team and return it as it is now."""
+    """Lock a team, and return its current data."""
     lock_teams([team.pk])
     return Team.objects.get(pk=team.pk)
 
 
 def save(team: Team, by: User | None, *, action: str, detail: dict[str, str | bool]) -> Team:
-    """Save the team, update the leaderboards, and write an audit entry."""
+    """Save whether a team is disqualified, and write an audit entry."""
     team.save(update_fields=["disqualified_at", "disqualification_reason", "disqualification_is_shown"])
     audit.record(actor=by, action=action, subject=f"team {team.pk}", detail=detail)
     return team

@@ -1,4 +1,4 @@
-"""Forms for editing a challenge and its phases on the site. They follow the same rules as bundles."""
+"""Forms with which organizers edit a challenge and its phases on the website. Bundles follow the same rules."""
 
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ def of_phase(path: str, label: str, *, required: bool = False) -> KeyField:
 
 
 class EditChallengeForm(ChallengeForm):
-    """The form for editing a challenge: its texts, dates, and rules for participants."""
+    """The form with which organizers edit a challenge: its texts, its dates, and the rules for joining it."""
 
     title = of_challenge("title", "Title", required=True)
     summary = of_challenge("summary", "Summary")
@@ -65,7 +65,7 @@ class EditChallengeForm(ChallengeForm):
 
 
 class NewChallengeForm(forms.Form):
-    """The form for a new challenge."""
+    """The form with which organizers create a challenge."""
 
     slug = of_challenge("slug", "Short name", required=True)
     title = of_challenge("title", "Title", required=True)
@@ -74,9 +74,10 @@ class NewChallengeForm(forms.Form):
 
 
 class ScheduleForm(forms.Form):
-    """The form of the time at which a draft is published."""
+    """The form for the time at which a draft is published."""
 
-    use_required_attribute = False  # The button that publishes at once is in the same form.
+    # The browser must not require the time, because the same HTML form has a button that publishes immediately.
+    use_required_attribute = False
 
     at = KeyField(
         Key("at", Moment(), "When the draft is published.", "2026-01-01T00:00:00Z"), label="Time", required=True
@@ -84,7 +85,7 @@ class ScheduleForm(forms.Form):
 
 
 class ClonePhaseForm(forms.Form):
-    """The form for copying a phase."""
+    """The form with which organizers copy a phase."""
 
     slug = of_phase("slug", "Short name", required=True)
     title = of_phase("title", "Title")
@@ -93,7 +94,7 @@ class ClonePhaseForm(forms.Form):
 
 
 class NewPhaseForm(ClonePhaseForm):
-    """The form for a new phase with its ground truth."""
+    """The form with which organizers add a phase with its ground truth."""
 
     track = of_phase("track", "Track", required=True)
     parameters = forms.CharField(
@@ -123,7 +124,10 @@ class NewPhaseForm(ClonePhaseForm):
 
 
 class EditPhaseForm(PhaseForm):
-    """The form for editing a phase: its dates, quota and feedback. Only imports change settings that affect scores."""
+    """The form with which organizers edit a phase: its dates, its quota and its feedback.
+
+    Settings that affect scores can be changed only by imports.
+    """
 
     title = of_phase("title", "Title", required=True)
     opens_at = of_phase("opens_at", "Opens")

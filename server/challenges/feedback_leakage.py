@@ -1,19 +1,29 @@
-"""Estimates how many bits of information about the hidden ground truth the feedback reveals, to warn organizers."""
+"""Estimates how much information the feedback of a phase reveals about the hidden ground truth, to warn organizers.
+
+Amounts of information are in bits.
+"""
 
 from math import log2
 
 from server.challenges.models import Phase
 
-EXACT_BITS = 62  # there are 2^62 float64 values between 0 and 1
-# The ends of an interval are rounded to k decimals, so that its half-width has two significant digits. Each end is
-# therefore at most 200 steps of 10^-k from the score.
+# An exact score has 62 bits, because there are about 2^62 float64 values between 0 and 1.
+EXACT_BITS = 62
+# The ends of a confidence interval are rounded to k decimals, such that half the width of the interval has two
+# significant digits. Each end is therefore at most 200 steps of 10^-k from the score.
 END_STEPS, STEP_SIZES = 201, 16
-TEAMS = 10_000  # assumed number of possible ranks
-TIES = 3  # possible states of a pair of teams: tied, not tied, unknown
-ORDERS = 3  # relations that rank intervals can show between two teams: better, worse, neither
-FIRST_TEAMS = 100  # number of teams that have simultaneous rank intervals
-MAX_COMPARED = 200  # number of a team's newest submissions that may be compared in pairs
-CURVE_POINTS, CURVE_BITS = 50, 20  # number of points in a curve, and bits for each of a point's three numbers
+# The estimate assumes that a leaderboard has this number of teams.
+TEAMS = 10_000
+# A pair of teams is in one of three states: tied, not tied, or unknown.
+TIES = 3
+# Rank intervals can show three relations between two teams: better, worse, or neither.
+ORDERS = 3
+# Simultaneous rank intervals are computed only for this number of teams.
+FIRST_TEAMS = 100
+# A team can compare pairs among this number of its newest submissions.
+MAX_COMPARED = 200
+# A curve has 50 points, and each of the three numbers of a point has 20 bits.
+CURVE_POINTS, CURVE_BITS = 50, 20
 
 PER_CLASS = (
     "Results per class reveal how many objects of each class the public images contain. A single file can also "
@@ -22,7 +32,7 @@ PER_CLASS = (
 
 
 def bits_of_a_number(phase: Phase) -> float:
-    """Return an upper bound for the number of bits that one shown score reveals.
+    """Return an upper bound for the number of bits that one displayed score reveals.
 
     >>> bits_of_a_number(Phase()), round(bits_of_a_number(Phase(feedback_decimals=3)), 1)
     (62, 10.0)
@@ -31,7 +41,7 @@ def bits_of_a_number(phase: Phase) -> float:
 
 
 def bits_of_an_interval(phase: Phase) -> float:
-    """Return an upper bound for the number of bits that both ends of an interval reveal in addition to the score.
+    """Return an upper bound for the number of bits that a score's confidence interval reveals in addition to the score.
 
     >>> round(bits_of_an_interval(Phase()), 1), round(bits_of_an_interval(Phase(feedback_decimals=2)), 1)
     (19.3, 13.3)
@@ -41,55 +51,64 @@ def bits_of_an_interval(phase: Phase) -> float:
 
 
 def bits_of_a_rank(phase: Phase) -> float:
-    """Return the bits that a rank and its tie group reveal. Under ladder feedback, no ties are shown.
+    """Return the number of bits that a rank and its group of ties reveal. Under ladder feedback, no ties are shown.
 
-    A team either belongs to the tie group of the team above or begins a new one, which can end at any team below.
+    A team either belongs to the same group as the team above, or begins a new group, which can end at any team below.
     """
     return log2(TEAMS) + (0.0 if phase.is_ladder else log2(TIES) + log2(TEAMS))
 
 
 def bits_of_rank_intervals(phase: Phase) -> float:
-    """Return the bits that the rank intervals of all teams reveal about one file; 0 under ladder feedback.
+    """Return the number of bits that the rank intervals of all teams reveal about one file.
 
-    The intervals show which teams differ significantly from the team that submitted the file. Apart from that, they
-    depend only on the critical value of the test. As this value grows, one pair of teams after another stops being
-    significantly different, so the intervals have at most as many states as there are pairs.
+    It is 0 under ladder feedback. The intervals show which teams differ significantly from the team that submitted the
+    file. Apart from that, they depend only on the critical value of the test. As this value grows, one pair of teams
+    after another stops being significantly different, so the intervals have at most as many states as there are pairs.
     """
     return 0.0 if phase.is_ladder else TEAMS * log2(ORDERS) + log2(FIRST_TEAMS * TEAMS)
 
 
 def bits_of_comparisons(phase: Phase) -> float:
-    """Return the bits that score differences between one team's files reveal; 0 under ladder feedback."""
+    """Return the number of bits that the score differences between a team's own files reveal.
+
+    It is 0 under ladder feedback.
+    """
     files = min(MAX_COMPARED, phase.quota_total or MAX_COMPARED)
     return 0.0 if phase.is_ladder else (files - 1) * bits_of_an_interval(phase)
 
 
 def bits_of_other_teams(phase: Phase) -> float:
-    """Return the bits that the score differences between a team and all other teams reveal; 0 under ladder feedback."""
+    """Return the number of bits that the score differences between a team and all other teams reveal.
+
+    It is 0 under ladder feedback.
+    """
     return 0.0 if phase.is_ladder else TEAMS * bits_of_an_interval(phase)
 
 
 def bits_of_a_class(phase: Phase) -> float:
-    """Return the bits that the results of one class reveal: its row in the table, and its curves in the charts."""
+    """Return the number of bits that the results of one class reveal: its table row, and its curves in the charts."""
     track = phase.declared_track
     row = (len(track.class_columns) + len(track.explained_columns)) * bits_of_a_number(phase)
     return row + len(track.curves) * CURVE_POINTS * 3 * CURVE_BITS
 
 
 def bits_a_submission(phase: Phase) -> float:
-    """Return an upper bound for the bits that one file reveals: by scores with intervals, its rank, and comparisons."""
+    """Return an upper bound for the number of bits that the feedback on one file reveals.
+
+    The feedback consists of scores with intervals, the rank, and comparisons with other files.
+    """
     metrics = len(phase.declared_track.metrics) * (bits_of_a_number(phase) + bits_of_an_interval(phase))
     ranks = bits_of_a_rank(phase) + bits_of_rank_intervals(phase)
     return metrics + ranks + bits_of_comparisons(phase) + bits_of_other_teams(phase)
 
 
 def bits_a_day(phase: Phase) -> float:
-    """Return an upper bound for the bits that one team learns per day, without results per class."""
+    """Return an upper bound for the number of bits revealed to one team per day, without results per class."""
     return phase.quota_per_day * bits_a_submission(phase)
 
 
 def ladder_margin(phase: Phase) -> str:
-    """Return in words the margin by which a score must exceed the team's best score in order to be shown.
+    """Return the margin by which a score must exceed the team's best score to be shown under ladder feedback, as text.
 
     >>> ladder_margin(Phase(ladder_standard_errors=1)), ladder_margin(Phase())
     ('1 standard error', '2 standard errors')
@@ -98,7 +117,7 @@ def ladder_margin(phase: Phase) -> str:
 
 
 def feedback_text(phase: Phase) -> str:
-    """Return a text for teams that explains which scores they see and how precise these scores are."""
+    """Return a text for teams that explains which scores a phase shows them, and how precise the scores are."""
     if phase.is_ladder:
         return (
             f"A new score is shown only if it exceeds your team's best by more than {ladder_margin(phase)} of the "
@@ -113,7 +132,7 @@ def feedback_text(phase: Phase) -> str:
 
 
 def leakage_text(phase: Phase) -> str:
-    """Return a text for organizers that explains how much the feedback reveals and how to reveal less."""
+    """Return a text for organizers that explains how much the feedback of a phase reveals, and how to reveal less."""
     numbers = len(phase.declared_track.metrics)
     sentences = [
         f"A team learns at most {bits_a_day(phase):,.0f} bits per day: {phase.quota_per_day} submissions of "

@@ -1,4 +1,7 @@
-"""Admin forms. They make the same checks as imports, and require a confirmation before scores are revealed."""
+"""Admin forms for challenges, phases and teams.
+
+They make the same checks as imports, and require a confirmation before scores are revealed.
+"""
 
 from collections.abc import Mapping
 from copy import copy
@@ -21,7 +24,7 @@ from server.errors import Refused
 
 
 def changed(row: Model, values: Mapping[str, Any]) -> Any:
-    """Return a copy of a model instance with the values entered in a form."""
+    """Return an unsaved copy of a model instance with the values entered in a form."""
     one = copy(row)
     for field in row._meta.concrete_fields:
         if field.name in values:
@@ -30,7 +33,11 @@ def changed(row: Model, values: Mapping[str, Any]) -> Any:
 
 
 class ConfirmedForm(AuditedForm):
-    """A form that asks for the short name if a change would end a phase or reveal scores."""
+    """A form that requires a confirmation if a change would end a phase or reveal scores.
+
+    To confirm, the user types the short name of the challenge or phase. `consequences` describes what the change would
+    end or reveal.
+    """
 
     confirm = forms.CharField(
         required=False,
@@ -39,7 +46,7 @@ class ConfirmedForm(AuditedForm):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
-    consequences: tuple[str, ...] = ()  # what the change would end or reveal
+    consequences: tuple[str, ...] = ()
     terms_before: Mapping[str, Terms]
 
     def refuse_archived(self, challenge: Challenge) -> None:
@@ -63,7 +70,7 @@ class ConfirmedForm(AuditedForm):
 
 
 class ChallengeForm(ConfirmedForm):
-    """The admin form for a challenge. Its dates are checked together with those of the phases."""
+    """The admin form for a challenge. The dates are checked together with the dates of the challenge's phases."""
 
     def clean_allowed_domains(self) -> str:
         try:
@@ -92,7 +99,7 @@ class ChallengeForm(ConfirmedForm):
 
 
 class PhaseForm(ConfirmedForm):
-    """The admin form for a phase. Its dates are checked together with those of the challenge."""
+    """The admin form for a phase. The dates are checked together with the dates of the phase's challenge."""
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
@@ -121,7 +128,7 @@ class PhaseForm(ConfirmedForm):
 class TeamForm(AuditedForm):
     """The admin form for a team.
 
-    A new name must follow the same rules as the name of a team that joins. An unchanged name is not checked again.
+    A changed name must follow the same rules as the name of a new team.
     """
 
     def clean_name(self) -> str:

@@ -1,4 +1,7 @@
-"""The gate of a phase: a phase accepts submissions only after its active ground truth has passed all checks."""
+"""The gate of a phase: automatic checks of the active ground truth.
+
+A phase accepts submissions only after its ground truth has passed all checks.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +15,7 @@ STATES = GREEN, RED, NOT_RUN = ("green", "red", "not run")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of one check, as organizers see it."""
+    """The result of one check by the gate, as shown to organizers."""
 
     name: str
     tried: str
@@ -24,9 +27,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The gate of a ground truth version: its state, whether the phase needs it, and the results of the last run.
+    """The gate of one version of a ground truth, as shown to organizers.
 
-    `unfinished` is the reason why the last run did not finish, or empty.
+    `state` is "green", "red" or "not run". `is_needed` is true if the phase accepts submissions only when the gate is
+    green. `unfinished` is the reason why the last run did not finish, or empty.
     """
 
     state: str
@@ -36,10 +40,10 @@ class Gate:
 
 
 def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str, Any]:
-    """Return the settings for which a gate result is valid: those of the phase, and the sha256 of the sample.
+    """Return the settings for which a gate result is valid: some settings of the phase, and the sha256 of the sample.
 
-    They include neither default parameters nor the version of the evaluator, so an upgrade does not close running
-    phases.
+    They include neither default parameters nor the version of the evaluator. Therefore an upgrade does not stop running
+    phases from accepting submissions.
     """
     return {
         "track": phase.track,
@@ -50,12 +54,12 @@ def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str,
 
 
 def current_settings(phase: Phase) -> dict[str, Any]:
-    """Return the settings that the gate must have tested for the phase to accept submissions."""
+    """Return the current settings of a phase that its gate must have tested, so that the phase accepts submissions."""
     return tested_settings(phase, phase.sample_sha256)
 
 
 def result_of(truth: Truth) -> dict[str, Any]:
-    """Return the stored result of the gate. It is empty if the gate has not been run."""
+    """Return the stored result of a ground truth's gate. It is empty if the gate has not been run."""
     return truth.gate or {}
 
 
@@ -70,12 +74,12 @@ def is_green(truth: Truth, phase: Phase) -> bool:
 
 
 def is_exempt(truth: Truth, phase: Phase) -> bool:
-    """Return whether a ground truth needs no gate, because it was active in a phase that is older than the gate."""
+    """Return whether a ground truth needs no gate, because its phase is older than the gate feature."""
     return bool(phase.gate_exempt and truth.active)
 
 
 def may_open(phase: Phase) -> bool:
-    """Return whether a phase may accept submissions according to its gate.
+    """Return whether the gate of a phase allows it to accept submissions.
 
     The dates of the phase are not considered.
     """
@@ -84,7 +88,7 @@ def may_open(phase: Phase) -> bool:
 
 
 def gate_of(truth: Truth, phase: Phase) -> Gate:
-    """Return the gate of a ground truth as organizers see it."""
+    """Return the gate of a ground truth, as shown to organizers."""
     state = NOT_RUN if not is_current(truth, phase) else GREEN if result_of(truth)["green"] else RED
     return Gate(
         state,
@@ -95,7 +99,10 @@ def gate_of(truth: Truth, phase: Phase) -> Gate:
 
 
 def checks_of(truth: Truth) -> list[Check]:
-    """Return the results of the last run, in the order of the checks. The list is empty if there was no run."""
+    """Return the results of all checks in the last run of a ground truth's gate.
+
+    The list is empty if the gate has not been run.
+    """
     results: list[dict[str, Any]] = result_of(truth).get("checks", [])
     return [
         Check(

@@ -1,4 +1,7 @@
-"""Form fields that read a value as challenge.yaml does, using the type, description and error messages of its key."""
+"""Form fields for values that can also be set by keys of challenge.yaml.
+
+A field has the same type, description and error messages as its key.
+"""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +18,7 @@ INPUT_FORMAT = "%Y-%m-%dT%H:%M:%S"
 
 
 def find_key(keys: tuple[Key, ...], path: str) -> Key:
-    """Return the key with this path.
+    """Return the declaration of the key of challenge.yaml with the given path, such as `teams.max_size`.
 
     >>> from evaluator.bundle.keys import CHALLENGE
     >>> find_key(CHALLENGE, "teams.max_size").name
@@ -27,9 +30,9 @@ def find_key(keys: tuple[Key, ...], path: str) -> Key:
 
 
 class KeyField(forms.Field):
-    """The value of a key in challenge.yaml.
+    """A form field for the value of a key in challenge.yaml.
 
-    Numbers and texts have one line, and dates are in UTC unless they contain a time zone.
+    The input for numbers and texts has one line. Dates are in UTC unless they contain a time zone.
     """
 
     def __init__(self, key: Key, *, label: str, required: bool = False) -> None:
@@ -42,7 +45,10 @@ class KeyField(forms.Field):
         return value
 
     def to_python(self, value: Any) -> Any:
-        """Return the value that challenge.yaml would yield. Raises ValidationError with the name of the field."""
+        """Return the value that the entered text would have in challenge.yaml.
+
+        Raises ValidationError with the label of the field if the text is not valid.
+        """
         text = str(value if value is not None else "").strip()
         if not text:
             return "" if self.key.default == "" else None
@@ -64,7 +70,7 @@ class KeyField(forms.Field):
 
 
 class TextField(forms.CharField):
-    """A page in Markdown, with the line endings used in files."""
+    """A form field for a text in Markdown. It converts line endings to those that files have."""
 
     def __init__(self, *, label: str) -> None:
         super().__init__(label=label, required=False, strip=False, widget=forms.Textarea(attrs={"rows": 12}))
@@ -78,9 +84,9 @@ class TextField(forms.CharField):
 
 
 def node_of(key: Key, text: str) -> yaml.Node:
-    """Return the value as a YAML node, as if it were read from challenge.yaml.
+    """Return the text entered in a form field as a YAML node, as if it were read from challenge.yaml.
 
-    Email domains are separated by spaces, commas or lines.
+    Email domains can be separated by spaces, commas or line breaks.
     """
     if isinstance(key.kind, Domains):
         return yaml.SequenceNode(LIST, [yaml.ScalarNode(STRING, one) for one in text.replace(",", " ").split()])
@@ -101,7 +107,7 @@ def widget_of(key: Key) -> forms.Widget:
 
 
 def help_of(key: Key, required: bool) -> str:
-    """Return the meaning of a key, its default, and what it reveals, worded as in the handbook."""
+    """Return the help text of a form field: the meaning of its key, the default, and what the key reveals."""
     zone = "In UTC." if isinstance(key.kind, Moment) else ""
     default = "" if required or isinstance(key.kind, Switch) or key.default_text == "empty" else key.default_text
     words = [key.meaning, zone, f"If empty: {default}." if default else "", key.reveals]

@@ -1,4 +1,4 @@
-"""Functions that lock rows. All transactions take locks in the same order; see `audit.services.record`."""
+"""Functions that lock database rows. All transactions take locks in the same order; see `audit.services.record`."""
 
 from collections.abc import Iterable
 
@@ -10,21 +10,20 @@ from server.sql import row_lock, select
 
 
 def lock_phase(phase: int) -> None:
-    """Lock a phase, so that no rescoring of the phase can be applied at the same time."""
+    """Lock the row of a phase, so that no rescoring of the phase can be applied at the same time."""
     lock(Phase, [phase])
 
 
 def lock_teams(teams: Iterable[int]) -> None:
     """Lock the rows of teams, in the order of their ids.
 
-    Code that changes what a leaderboard shows about a team must hold this lock, so that changes to the team's entries
-    do not overlap.
+    Any code that changes a team's entry on a leaderboard must hold this lock, so that the changes do not overlap.
     """
     lock(Team, teams)
 
 
 def lock(model: type[Model], keys: Iterable[int]) -> None:
-    """Lock rows in the order of their ids, without reading them.
+    """Lock rows of a model in the order of their ids, without loading their data.
 
     On SQLite, this has no effect, because a transaction locks the whole database when it begins.
     """

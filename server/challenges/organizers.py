@@ -1,7 +1,7 @@
-"""Adds and removes the organizers of a challenge, and changes their roles. A challenge always has an owner.
+"""Adds and removes organizers of a challenge, and changes their roles. The last owner of a challenge cannot be removed.
 
-A person who is in a team of the challenge gets an offer first. If the person accepts it, the team is taken off the
-leaderboards, because organizers can read the private leaderboard.
+A user who is in a team of the challenge does not become an organizer immediately, but gets an offer. If the user
+accepts the offer, the team is taken off the leaderboards, because organizers can read the private leaderboard.
 """
 
 from django.db import transaction
@@ -22,7 +22,7 @@ LAST_OWNER = "A challenge needs an owner. Make somebody else an owner first."
 
 @transaction.atomic
 def add(*, challenge: Challenge, by: User | None, username: str, role: str) -> Organizer | RoleOffer:
-    """Make a person an organizer, or offer the role to a person who is in a team."""
+    """Make a user an organizer of a challenge. If the user is in a team of the challenge, offer the role instead."""
     locked = lock_organized(challenge.pk, by=by, right=Right.OWN)
     user = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
     if user is None:
@@ -35,7 +35,7 @@ def add(*, challenge: Challenge, by: User | None, username: str, role: str) -> O
 
 
 def offer(challenge: Challenge, user: User, role: str, by: User | None) -> RoleOffer:
-    """Offer a role to a person who is in a team. A new offer replaces the previous one."""
+    """Offer a role as an organizer to a user who is in a team. A new offer replaces the previous one."""
     values = {"role": checked(role), "offered_at": database_now()}
     found, _ = RoleOffer.objects.update_or_create(challenge=challenge, user=user, defaults=values)
     record(found, by, action="organizer.offered")
@@ -44,7 +44,7 @@ def offer(challenge: Challenge, user: User, role: str, by: User | None) -> RoleO
 
 @transaction.atomic
 def accept(*, offer: RoleOffer) -> Organizer:
-    """Make the person of an offer an organizer, and take the person's team off the leaderboards."""
+    """Accept the offer of a role. The user becomes an organizer, and the user's team is taken off the leaderboards."""
     found = close(offer)
     member = membership_of(found.user, found.challenge)
     if member and member.team.disqualified_at is None:
@@ -55,7 +55,7 @@ def accept(*, offer: RoleOffer) -> Organizer:
 
 @transaction.atomic
 def decline(*, offer: RoleOffer, by: User) -> RoleOffer:
-    """Decline an offer, or withdraw it as an owner."""
+    """Decline the offer of a role as the user who got it, or withdraw the offer as an owner of the challenge."""
     found = close(offer)
     if found.user != by:
         refuse_without(Right.OWN, by=by, challenge=found.challenge)
@@ -64,7 +64,10 @@ def decline(*, offer: RoleOffer, by: User) -> RoleOffer:
 
 
 def close(offer: RoleOffer) -> RoleOffer:
-    """Lock the challenge of an offer and remove the offer. Raises Refused if it is closed or the challenge archived."""
+    """Lock the challenge of an offer, and delete the offer.
+
+    Raises Refused if the offer no longer exists or the challenge is archived.
+    """
     locked = Challenge.objects.select_for_update(no_key=True).get(pk=offer.challenge_id)
     refuse_archived(locked)
     found = RoleOffer.objects.select_related("user").filter(pk=offer.pk).first()
@@ -109,7 +112,10 @@ def refuse_last_owner(organizer: Organizer) -> None:
 
 
 def save(organizer: Organizer, role: str, by: User | None, *, action: str) -> Organizer:
-    """Store the role with an audit entry. The person gets a notice, unless they gave the role to themselves."""
+    """Save the role of an organizer, and write an audit entry.
+
+    The organizer gets a notice, except for a role that they gave to themselves or accepted.
+    """
     organizer.role, organizer.given_at = checked(role), None if organizer.user == by else database_now()
     organizer.save()
     record(organizer, by, action=action)

@@ -1,4 +1,4 @@
-"""Reads the parts of a challenge that a person may see, and the person's membership in it."""
+"""Reads the parts of a challenge that a user may see, and the user's membership in the challenge."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from server.compiled_queries import compiled_query
 
 @dataclass(frozen=True, slots=True)
 class ReadChallenge:
-    """A challenge with its phases, the viewer's role in it, and the current database time `now`.
+    """A challenge with its phases, the viewer's relation to it, and the current time of the database.
 
     `membership` is None if the viewer is not a member or not logged in.
     """
@@ -28,9 +28,9 @@ class ReadChallenge:
 
 
 def read_challenge(user: Any, slug: str, *, phases: Callable[..., list[Any]]) -> ReadChallenge | None:
-    """Return the challenge with this slug, or None if it does not exist or the person may not see it.
+    """Return the challenge with the given slug, or None if it does not exist or the user may not see it.
 
-    `phases` is a compiled query that returns `seen_phases`, possibly with additional annotations.
+    `phases` is a compiled query that returns the rows of `seen_phases`, possibly with additional annotations.
     """
     asked = {"slug": slug, "user": user.pk, "is_staff": user.is_staff}
     found = phases(**asked)
@@ -38,16 +38,16 @@ def read_challenge(user: Any, slug: str, *, phases: Callable[..., list[Any]]) ->
         first = found[0]
         for phase in found:
             phase.challenge = first.challenge
-        # The query does not set `own` if the person has no membership.
+        # The query sets the attribute `own` only if the user has a membership.
         return ReadChallenge(first.challenge, found, getattr(first, "own", None), first.is_organizer, first.now)
     named = next(iter(challenges_named(**asked)), None)
     return named and ReadChallenge(named, [], membership_of(user, named), named.is_organizer, named.now)
 
 
 def seen_phases(*, slug: str, user: int | None, is_staff: bool) -> QuerySet[Any]:
-    """Return those phases of a challenge that the person may see, each with its challenge.
+    """Return the phases of a challenge with the challenge, if the user may see it.
 
-    The attribute `own` is set to the person's membership with its team.
+    If the user is a member, the attribute `own` is the membership with its team.
     """
     viewer = Viewer(user, is_staff)
     seen = Phase.objects.filter(challenge__in=Challenge.objects.readable_by(viewer).filter(slug=slug)).annotate(
@@ -62,14 +62,14 @@ def seen_phases(*, slug: str, user: int | None, is_staff: bool) -> QuerySet[Any]
 
 @compiled_query
 def challenges_named(*, slug: str, user: int | None, is_staff: bool) -> QuerySet[Any]:
-    """Return the challenge with this slug, whether or not it has phases."""
+    """Return the challenge with the given slug if the user may see it, even if it has no phases."""
     viewer = Viewer(user, is_staff)
     organized = Exists(Challenge.objects.organized_by(viewer).filter(pk=OuterRef("pk")))
     return Challenge.objects.readable_by(viewer).filter(slug=slug).annotate(is_organizer=organized, now=DatabaseNow())
 
 
 def membership_of(user: Any, challenge: Challenge) -> Membership | None:
-    """Return a person's membership in a challenge, or None if the person is not a member or is not logged in."""
+    """Return a user's membership in a challenge, or None if the user is not a member or is not logged in."""
     found = memberships(user=user.pk, challenge=challenge.pk) if user.is_authenticated else []
     return next(iter(found), None)
 
@@ -80,7 +80,7 @@ def memberships(*, user: int, challenge: int) -> QuerySet[Membership]:
 
 
 def request_of(user: Any, challenge: Challenge) -> JoinRequest | None:
-    """Return a person's pending or declined request to join, or None if there is none."""
+    """Return a user's waiting or declined request to join a challenge, or None if there is none."""
     found = join_requests(user=user.pk, challenge=challenge.pk) if user.is_authenticated else []
     return next(iter(found), None)
 

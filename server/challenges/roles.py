@@ -1,4 +1,4 @@
-"""Defines what each organizer role permits. Staff and the operator of the service may do everything."""
+"""Defines what the roles of organizers permit. Staff and the operator of the server have all rights."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -18,11 +18,16 @@ class Role(models.TextChoices):
 
 
 class Right(StrEnum):
-    """What a person may do in a challenge. Each right includes those listed before it."""
+    """A right of an organizer in a challenge. Each right includes the rights listed before it.
 
-    READ = "read"  # view all organizer pages and all scores
-    EDIT = "edit"  # edit the challenge, and act on submissions, teams and ground truths
-    OWN = "own"  # change the organizers, end or delete a phase, and reveal private scores
+    READ permits viewing all organizer pages and all scores. EDIT permits editing the challenge, and acting on
+    submissions, teams and ground truths. OWN permits changing the organizers, ending or deleting a phase, and revealing
+    private scores.
+    """
+
+    READ = "read"
+    EDIT = "edit"
+    OWN = "own"
 
 
 ROLES_WITH: Mapping[Right, tuple[Role, ...]] = {
@@ -44,9 +49,9 @@ ARCHIVED = "This challenge is archived, so nothing in it can be changed. One of 
 
 
 def refuse_without(right: Right, *, by: Any, challenge: Any, archived: bool = False) -> None:
-    """Raise Refused if a person does not have a right in a challenge. `by` is None for the operator.
+    """Raise Refused if a user does not have the given right in a challenge. `by` is None for the operator.
 
-    In an archived challenge nobody has a right to change something, unless `archived` is true.
+    If the challenge is archived, rights other than READ are also refused, unless `archived` is true.
     """
     if by is not None and not challenge.is_organized_by(by, right):
         missing = right if challenge.is_organized_by(by) else Right.READ

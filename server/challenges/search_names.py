@@ -1,4 +1,4 @@
-"""The normalized form of team names that searches compare."""
+"""The normalized form of team names that is used for searching."""
 
 from typing import Any
 
@@ -8,7 +8,9 @@ from server.accounts.names import same_name
 
 
 def searchable(text: str) -> str:
-    """Return a name in the form that searches compare. It ignores letter case, character width and extra spaces.
+    """Return a team name in the normalized form that is used for searching.
+
+    The form does not depend on letter case, character width and extra spaces.
 
     >>> searchable("  STRASSE \u03a3 ") == searchable("Stra\u00dfe  \u03c2")
     True
@@ -17,10 +19,10 @@ def searchable(text: str) -> str:
 
 
 class SearchName(models.TextField):
-    """A model field with the team name as returned by `searchable`. It is set whenever the row is saved.
+    """A model field with the normalized team name that `searchable` returns. It is set whenever the team is saved.
 
-    SQLite ignores letter case only in ASCII, and PostgreSQL compares by its locale, so neither database can do this
-    comparison in a query.
+    The databases cannot compare names in this way in a query. SQLite ignores letter case only for ASCII letters, and
+    the result on PostgreSQL depends on its locale.
     """
 
     def pre_save(self, model_instance: Any, add: bool) -> str:

@@ -1,4 +1,4 @@
-"""Joining a challenge, alone or in a team."""
+"""Functions for joining a challenge, alone or in a team."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -22,7 +22,7 @@ REASON_CHARACTERS = 300
 
 
 def refuse_organizer(user: User, challenge: Challenge) -> None:
-    """Raise Refused for organizers and staff, because they can read the private leaderboard."""
+    """Raise Refused if a user is an organizer or staff. They cannot take part, because they see the private scores."""
     if challenge.has_organizer(user):
         raise Refused(
             "forbidden",
@@ -32,17 +32,20 @@ def refuse_organizer(user: User, challenge: Challenge) -> None:
 
 
 def competing(challenge: Challenge, people: Iterable[User]) -> list[str]:
-    """Return "NAME is in team TEAM" for each of these people who is in a team and therefore cannot be an organizer."""
+    """Return a phrase such as "ada is in team Owls" for each of the given users who is in a team of the challenge.
+
+    These users cannot be organizers.
+    """
     found = Membership.objects.filter(challenge=challenge, user__in=list(people)).select_related("user", "team")
     return [f"{member.user} is in team {member.team}" for member in found]
 
 
 @transaction.atomic
 def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str = "") -> Membership:
-    """Join a challenge as the captain of a new team.
+    """Make a user a member of a challenge, as the captain of a new team.
 
-    A person who is already in a team stays in it. Raises Refused if organizers approve members; `approval.enter`
-    handles both kinds of challenges.
+    A user who is already in a team stays in it. Raises Refused if organizers approve members; `approval.enter` handles
+    both kinds of challenges.
     """
     locked = lock_challenge(challenge, user)
     if member := membership_of(user, locked):
@@ -57,9 +60,10 @@ def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str
 
 @transaction.atomic
 def join_team(*, user: User, team: Team, accept_rules: bool) -> Membership:
-    """Join a team. The caller checks that the team agrees. A person who is already in a team stays in it.
+    """Make a user a member of a team that has agreed to this, which the caller checks.
 
-    Raises Refused for a person whose request to join was declined by the organizers.
+    A user who is already in a team stays in it. Raises Refused if the organizers have declined the user's request to
+    join the challenge.
     """
     locked = lock_challenge(team.challenge, user)
     if member := membership_of(user, locked):
@@ -79,7 +83,10 @@ def declined() -> Refused:
 
 
 def lock_challenge(challenge: Challenge, user: User) -> Challenge:
-    """Lock a challenge that a user may read, so that two people cannot take the same name at the same time."""
+    """Lock a challenge, so that two people cannot take the same team name at the same time.
+
+    Raises Refused if the user may not see the challenge.
+    """
     readable = Challenge.objects.readable_by(user).filter(pk=challenge.pk)
     locked = Challenge.objects.select_for_update(no_key=True).filter(pk__in=readable.values("pk")).first()
     if locked is None:
@@ -88,7 +95,10 @@ def lock_challenge(challenge: Challenge, user: User) -> Challenge:
 
 
 def lock_organized(key: int, *, by: User | None, right: Right, archived: bool = False) -> Challenge:
-    """Lock the challenge with this id, so that nobody joins it. Raises Refused as `refuse_without` does."""
+    """Lock the challenge with the given id, so that nobody can join it at the same time.
+
+    Raises Refused if the user `by` does not have the given right.
+    """
     locked = Challenge.objects.select_for_update(no_key=True).get(pk=key)
     refuse_without(right, by=by, challenge=locked, archived=archived)
     return locked
@@ -111,7 +121,7 @@ def reason_line(text: str, *, characters: int = REASON_CHARACTERS) -> str:
 
 
 def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> datetime:
-    """Return the time of joining according to the database's clock. Raises Refused if the user may not join now."""
+    """Raise Refused if the user may not join the challenge now. Return the current time of the database."""
     refuse_organizer(user, challenge)
     if not accept_rules:
         raise Refused("rules_not_accepted", "To join, read and accept the rules of this challenge.")
@@ -123,9 +133,9 @@ def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> 
 
 
 def refuse_former_member(challenge: Challenge, user: User) -> None:
-    """Raise Refused for a person who has left a team that had submitted.
+    """Raise Refused if a user has left a team of the challenge after it had submitted.
 
-    Otherwise people could gain quota by leaving their team.
+    Otherwise, people could get more quota by leaving their team.
     """
     former = FormerMember.objects.select_related("team").filter(challenge=challenge, user=user).first()
     if former is not None:
@@ -137,7 +147,10 @@ def refuse_former_member(challenge: Challenge, user: User) -> None:
 
 
 def taken_names(challenge: Challenge) -> set[str]:
-    """Return the comparison forms (`names.looks`) of all team names. A new name must not share any of them."""
+    """Return the forms by which all team names of a challenge are compared (see `names.looks`).
+
+    The name of a new team must not have any of these forms.
+    """
     return all_looks(challenge.teams.values_list("name", flat=True))
 
 
@@ -166,7 +179,11 @@ def add_member(user: User, team: Team, *, now: datetime, is_captain: bool) -> Me
 
 
 def registration_end(challenge: Challenge) -> datetime | None:
-    """Return the time until which people can join: the registration deadline, the end of the challenge, or None."""
+    """Return the time until which people can join a challenge, or None if there is no such time.
+
+    It is the registration deadline, the end of the challenge, or the time at which it was archived, whichever is
+    earliest.
+    """
     ends = (challenge.join_until, challenge.closes_at, challenge.archived_at)
     return min((end for end in ends if end is not None), default=None)
 
@@ -181,7 +198,7 @@ def refuse_late(challenge: Challenge, now: datetime) -> None:
 
 
 def tidy_name(text: str) -> str:
-    """Return a team name in the normalized form in which names are shown and compared."""
+    """Return a team name in the normalized form in which it is stored. Raises Refused if the name is not valid."""
     try:
         return clean_name(text, NAME_CHARACTERS)
     except BadName as error:
@@ -196,7 +213,7 @@ def chosen_name(text: str, taken: set[str]) -> str:
 
 
 def free_name(username: str, taken: set[str]) -> str:
-    """Return the username as a team name, with a number appended if another team has it."""
+    """Return a username as the name of a new team, with a number appended if another team has a similar name."""
     for number in count(1):
         suffix = f" {number}" if number > 1 else ""
         name = username[: NAME_CHARACTERS - len(suffix)] + suffix
@@ -207,9 +224,9 @@ def free_name(username: str, taken: set[str]) -> str:
 
 @transaction.atomic
 def require_two_factor(*, challenge: Challenge, by: User, required: bool) -> None:
-    """Set whether organizers need two-factor authentication.
+    """Set whether the organizers of a challenge need two-factor authentication.
 
-    A person can require it only after turning it on for their own account.
+    A user can require it only after turning it on for their own account.
     """
     refuse_without(Right.OWN, by=by, challenge=challenge)
     if required and not by.has_two_factor:

@@ -1,4 +1,4 @@
-"""Settings of a phase on which its prepared ground truths depend, and settings that are part of its signature."""
+"""Functions for the settings of a phase on which its prepared ground truth and the signature of its scores depend."""
 
 from typing import Any
 
@@ -7,7 +7,10 @@ from server.challenges.models import Phase, Truth
 
 
 def shaping_settings(phase: Phase) -> dict[str, Any]:
-    """Return the settings on which a prepared ground truth depends (the track and some parameters) as JSON data."""
+    """Return the settings of a phase on which its prepared ground truth depends, as JSON data.
+
+    They are the track and some of its parameters.
+    """
     track = phase.declared_track
     shaping = track.shaping(track.resolve(phase.parameters))
     written = {name: list(value) if isinstance(value, tuple) else value for name, value in shaping.items()}
@@ -15,11 +18,11 @@ def shaping_settings(phase: Phase) -> dict[str, Any]:
 
 
 def is_outdated(truth: Truth, phase: Phase) -> bool:
-    """Return whether a ground truth may have been prepared with settings other than the current ones."""
+    """Return whether a ground truth may have been prepared with settings other than the phase's current settings."""
     return bool(truth.prepared_with != shaping_settings(phase))
 
 
 def signature_of(phase: Phase, sha256: str) -> str:
-    """Return the signature of scores under a phase's current settings and the ground truth with this sha256."""
+    """Return whether a ground truth may have been prepared with settings that the phase no longer has."""
     track = phase.declared_track
     return compose(track, track.resolve(phase.parameters), sha256)

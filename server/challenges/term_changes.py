@@ -1,6 +1,6 @@
 """Detects changes to a challenge that are refused, and changes that must be confirmed.
 
-A change must be confirmed if it ends a phase or reveals scores. Imports and the admin follow the same rules.
+A change must be confirmed if it ends a phase or reveals scores. Imports and forms follow the same rules.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,16 +11,18 @@ from math import inf
 from evaluator.dates import iso_utc
 from server.challenges.models import Challenge, Phase
 
-REVEAL_DELAY = timedelta(minutes=10)  # the time in which revealing can be taken back
-NOTICE_HOURS = 24  # if an end is moved forward with less notice than this, it may be a mistake
+# A change that reveals private scores takes effect after this delay. Until then, it can be taken back.
+REVEAL_DELAY = timedelta(minutes=10)
+# If an organizer moves the end of a phase to an earlier time that is less than this away, it may be a mistake.
+NOTICE_HOURS = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """The terms of a phase: when it accepts submissions, who may read its scores, and with how many decimals.
 
-    `closing` is the end of the phase or, if teams have extensions, of the last extension.
-    `in_use` is true if somebody has joined the challenge or submitted to the phase.
+    `closing` is the end of the phase or, if it is later, the end of the last extension for a team. `in_use` is true if
+    somebody has joined the challenge or submitted to the phase.
     """
 
     opening: datetime
@@ -64,7 +66,7 @@ class Terms:
 
 
 def terms_of(challenge: Challenge) -> dict[str, Terms]:
-    """Return the stored terms of every phase, keyed by slug."""
+    """Return the stored terms of every phase of a challenge, keyed by slug."""
     phases = Phase.objects.select_related("challenge").filter(challenge=challenge.pk)
     joined = challenge.memberships.exists()
     submitted = set(phases.filter(submissions__isnull=False).values_list("pk", flat=True))
@@ -72,9 +74,9 @@ def terms_of(challenge: Challenge) -> dict[str, Terms]:
 
 
 def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
-    """Return a sentence for each change that must be confirmed.
+    """Yield a sentence for each difference between the old and the new terms that must be confirmed.
 
-    These changes end or remove a phase, or show more scores.
+    Changes must be confirmed if they end or remove a phase, or show more scores.
     """
     for slug, old in sorted(before.items()):
         if slug in after:
@@ -90,7 +92,7 @@ def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: d
 
 
 def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Return a phrase for each change to one phase that must be confirmed."""
+    """Yield a phrase for each change to the terms of a phase that must be confirmed."""
     if not old.is_over(now):
         yield from changed_dates(old, new, now)
     if old.reveal != new.reveal and new.reveal == Phase.AT_CLOSE and not old.shows_private(now):
@@ -101,7 +103,7 @@ def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
 
 
 def changed_dates(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Return a phrase for each change of the dates that ends a phase, or stops it."""
+    """Yield a phrase for each change of the dates of a phase that stops submissions now or earlier than announced."""
     shown = {Phase.AT_CLOSE: ", and everybody could read its private scores 10 minutes later"}.get(new.reveal, "")
     then = {Phase.AT_CLOSE: ", and then everybody could read its private scores"}.get(new.reveal, "")
     closing = f"it would close at {date_text(new.closing)} instead of {date_text(old.closing)}"
@@ -119,9 +121,9 @@ def is_earlier(one: datetime, other: datetime | None) -> bool:
 
 
 def loosened(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Return a phrase for each detail of scores that only the new feedback settings show.
+    """Yield a phrase for each detail of scores that only the new terms of a phase show.
 
-    The ladder hides nothing when the private scores are shown.
+    Once the private scores are shown, ladder feedback hides nothing, so removing it shows nothing more.
     """
     if old.shows_private(now):
         pass
@@ -142,8 +144,10 @@ def digits(terms: Terms) -> float:
 
 
 def refusals(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
-    """Return a sentence for each refused change: reopening a phase whose private scores participants could read, and
-    withholding these scores again.
+    """Yield a sentence for each change that is refused.
+
+    If participants could read the private scores of a phase, the phase cannot be reopened, and the scores cannot be
+    withheld again.
     """
     for slug in sorted(before.keys() & after.keys()):
         old, new = before[slug], after[slug]
@@ -160,9 +164,9 @@ def refusals(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datet
 
 
 def delay_reveals(before: Mapping[str, Terms], challenge: Challenge, now: datetime) -> None:
-    """Let private scores that a change would show earlier wait for `REVEAL_DELAY`, so that it can be taken back.
+    """Delay the revealing of private scores by a change for `REVEAL_DELAY`, so that the change can be taken back.
 
-    `before` are the terms before the change. Call this after the rows of the change are written.
+    `before` contains the terms of the phases before the change. Call this function after the change was saved.
     """
     for phase in Phase.objects.select_related("challenge").filter(challenge=challenge.pk, slug__in=before):
         at = delayed(before[phase.slug], Terms.of(phase), now)
@@ -171,9 +175,10 @@ def delay_reveals(before: Mapping[str, Terms], challenge: Challenge, now: dateti
 
 
 def delayed(old: Terms, new: Terms, now: datetime) -> datetime | None:
-    """Return the value of `reveals_at` after a change."""
+    """Return the new value of a phase's field `reveals_at`, given its terms before and after a change."""
     if new.reveals_at is not None and (new.closing is None or new.closing > new.reveals_at):
-        return None  # the phase was reopened, so its private scores wait for its new end
+        # The phase was reopened, so its private scores are not shown before its new end.
+        return None
     if new.shown_from is None or old.shows_private(now) or not is_earlier(new.shown_from, old.shown_from):
         return new.reveals_at
     return now + REVEAL_DELAY if new.shown_from < now + REVEAL_DELAY else new.reveals_at

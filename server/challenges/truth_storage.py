@@ -1,4 +1,4 @@
-"""The storage for ground truths, the names of their files, and a list of all storages."""
+"""The file storage for ground truths, the names of their files, and a list of all storages."""
 
 import secrets
 from pathlib import Path
@@ -9,7 +9,7 @@ from django.db.models import Model
 
 
 def truth_storage() -> FileSystemStorage:
-    """Return the storage for ground truths. It is separate from uploads, and its files are never served."""
+    """Return the file storage for ground truths. It is separate from uploads, and its files have no URLs."""
     return FileSystemStorage(location=settings.TRUTH_ROOT, base_url=None, file_permissions_mode=0o600)
 
 
@@ -19,5 +19,5 @@ def storages() -> dict[str, Storage]:
 
 
 def truth_key(truth: Model, name: str) -> str:
-    """Return a file name that nobody can guess."""
+    """Return a random name for a file of a ground truth, which nobody can guess. The file extensions are kept."""
     return f"{secrets.token_hex(16)}{''.join(Path(name).suffixes)}"

@@ -1,4 +1,4 @@
-"""Queries for the challenges that a person may see."""
+"""Queries for the challenges that a user may see."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -11,9 +11,10 @@ from server.challenges.roles import ROLES_WITH, Right
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """The properties of a person that determine what they may see. `pk` is None if the person is not logged in.
+    """The properties of a user that determine which challenges the user may see.
 
-    Compiled queries use a Viewer in place of the user, with a placeholder as `pk`.
+    `pk` is None if the user is not logged in. Compiled queries use an instance in place of the user, with a placeholder
+    as `pk`.
     """
 
     pk: Any
@@ -26,18 +27,21 @@ class Viewer:
 
 class ChallengeQuerySet(models.QuerySet[Any]):
     def listed_for(self, user: Any) -> Self:
-        """Return the challenges that are listed for a person: public, joined and organized ones.
+        """Return the challenges that are listed for a user.
 
-        Staff see all challenges.
+        They are the public challenges, and those that the user has joined or organizes. Staff see all challenges.
         """
         return self.shown_to(user, [self.model.Visibility.PUBLIC])
 
     def readable_by(self, user: Any) -> Self:
-        """Return the challenges that a person may open by URL: those listed for the person, and unlisted ones."""
+        """Return the challenges that a user may open by URL: those that are listed for the user, and unlisted ones."""
         return self.shown_to(user, [self.model.Visibility.PUBLIC, self.model.Visibility.UNLISTED])
 
     def shown_to(self, user: Any, to_anybody: list[str]) -> Self:
-        """Return the challenges with one of these visibilities, and those that the person has joined or organizes."""
+        """Return the challenges with one of the given visibilities, and those that the user has joined or organizes.
+
+        Staff see all challenges.
+        """
         if user.is_staff:
             return self
         shown = Q(visibility__in=to_anybody)
@@ -48,7 +52,7 @@ class ChallengeQuerySet(models.QuerySet[Any]):
         return self.filter(shown)
 
     def organized_by(self, user: Any, right: Right = Right.READ) -> Self:
-        """Return the challenges in which the person has this right as an organizer.
+        """Return the challenges in which a user has the given right as an organizer.
 
         Staff have all rights in all challenges. If a challenge requires its organizers to use two-factor
         authentication, organizers without it have no rights.

@@ -1,6 +1,6 @@
-"""The configuration of this app.
+"""The configuration of the Django app for notices.
 
-After each run of the sweeper, it creates notices and wakes the process that sends emails.
+After each run of the sweeper (a periodic task), the app creates notices and wakes the process that sends emails.
 """
 
 from importlib import import_module

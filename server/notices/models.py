@@ -1,4 +1,4 @@
-"""Notices to users about events in their challenges, and the users' choices of which notices to receive by email."""
+"""Models for notices to users about events in their challenges, and for the notices that users want by email."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from server.leaderboards.models import Board
 
 
 class Kind(models.TextChoices):
-    """The kinds of notices. For each kind, users choose whether to receive an email as well."""
+    """A kind of notice. For each kind, users choose whether to also receive an email."""
 
     SCORED = "scored", "A submission was scored, after more than 2 minutes"
     REJECTED = "rejected", "A submission was rejected"
@@ -49,7 +49,7 @@ class Announcement(models.Model):
 
 
 class Event(models.Model):
-    """An event about which people are notified once. Its text contains no scores and no names of people or teams."""
+    """An event about which users are notified once. Its text contains no scores and no names of people or teams."""
 
     kind = models.CharField(max_length=10, choices=Kind)
     key = models.CharField(max_length=120, help_text="identifies the event among all events of its kind")
@@ -70,12 +70,12 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
         return self.filter(read_at=None)
 
     def mail_due(self, now: datetime) -> "NoticeQuerySet":
-        """Return notices whose email can be sent now, oldest first."""
+        """Return the notices whose emails are due, oldest first."""
         return self.filter(mail_at__lte=now).order_by("mail_at", "pk")
 
 
 class Notice(models.Model):
-    """An event in a person's inbox, and the state of the email about it."""
+    """A notice in a user's inbox about an event, and the state of the email about it."""
 
     event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="notices")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
@@ -98,7 +98,7 @@ class Notice(models.Model):
 
 
 class MailChoice(models.Model):
-    """A kind of notice that a person also wants to receive by email."""
+    """A kind of notice that a user also wants to receive by email."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mail_choices")
     kind = models.CharField(max_length=10, choices=Kind)
@@ -111,7 +111,7 @@ class MailChoice(models.Model):
 
 
 class Progress(models.Model):
-    """A single row with the time up to which events have been found. It is locked while notices are written."""
+    """A single row with the time until which events have been processed. It is locked while notices are written."""
 
     until = models.DateTimeField()
 
@@ -120,7 +120,7 @@ class Progress(models.Model):
 
 
 class TopThree(models.Model):
-    """The teams that held the first three ranks of a leaderboard at the last check."""
+    """The teams that had the first three ranks on a leaderboard when it was last checked."""
 
     board = models.OneToOneField(Board, primary_key=True, on_delete=models.CASCADE, related_name="top_three")
     version = models.PositiveBigIntegerField()

@@ -1,4 +1,4 @@
-"""The task that sends emails. It runs in a separate process, so that a slow mail server does not delay scoring."""
+"""The Celery task that sends emails. It runs in its own process, so that a slow mail server does not delay scoring."""
 
 import logging
 
@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 @shared_task(name=mails.DELIVER)
 def deliver() -> None:
-    """Send the emails that are due. If the mail server does not respond, the sweeper queues this task again later."""
+    """Send the emails that are due. If the mail server does not respond, this task is queued again later."""
     try:
         sent = mails.deliver_due()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Caches whole pages, compressed, in the memory of each web process."""
+"""Caches rendered HTML pages as compressed bytes in the memory of each web process."""
 
 import gzip
 from collections.abc import Callable
@@ -12,9 +12,9 @@ from evaluator.hidden import revealed
 
 
 def cached_page(request: HttpRequest, key: str, render: Callable[[], str]) -> HttpResponse:
-    """Return the page with this key from the cache. If it is not cached, render and cache it.
+    """Return the HTML page that is cached under the given key. If there is none, render the page and cache it.
 
-    All viewers get the same compressed copy, so the page must not depend on the viewer or contain a secret.
+    All viewers get the same cached copy, so the page must not depend on the viewer or contain a secret.
     """
     packed: bytes | None = caches["boards"].get(key)
     if packed is None:

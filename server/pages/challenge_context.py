@@ -1,4 +1,4 @@
-"""The challenge and the phase of a page, and the viewer's role in them."""
+"""The data that all pages of a challenge share: the challenge, the selected phase, and the viewer's role."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -23,7 +23,7 @@ from server.submissions.feedback import ScoreAccess, score_access
 
 
 class JoinState(StrEnum):
-    """Whether the viewer takes part in the challenge, and whether the viewer could join it."""
+    """The viewer's relation to a challenge: taking part, organizing, waiting for approval, or able to join."""
 
     MEMBER = "member"
     ORGANIZER = "organizer"
@@ -35,7 +35,7 @@ class JoinState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChallengeContext:
-    """The data that every page of a challenge needs. Templates access it as `current`."""
+    """The data that every page of a challenge needs. Templates access an instance as `current`."""
 
     challenge: Challenge
     phases: list[Phase]
@@ -68,11 +68,11 @@ class ChallengeContext:
 
     @property
     def may_own(self) -> bool:
-        """Whether the viewer may change the organizers, end phases and reveal scores."""
+        """Whether the viewer has the rights of an owner: to change the organizers, end phases and reveal scores."""
         return self.may_change(Right.OWN)
 
     def may_change(self, right: Right) -> bool:
-        """Return whether the viewer has this right as an organizer, and the challenge is not archived."""
+        """Return whether the viewer has the given right as an organizer. Return False if the challenge is archived."""
         is_archived = self.challenge.archived_at is not None
         return self.is_organizer and not is_archived and self.challenge.is_organized_by(self.user, right)
 
@@ -97,7 +97,10 @@ class ChallengeContext:
 
     @property
     def track_and_visibility(self) -> str:
-        """The title of the phase's track, who can see the challenge unless it is public, and if it is archived."""
+        """A line of text with the title of the phase's track and, if they apply, the visibility and "archived".
+
+        The visibility is left out for public challenges.
+        """
         track = track_title(self.phase.track) if self.phase else ""
         is_public = self.challenge.visibility == Challenge.Visibility.PUBLIC
         visibility = "" if is_public else self.challenge.get_visibility_display()
@@ -111,7 +114,7 @@ class ChallengeContext:
 
     @property
     def page_query(self) -> str:
-        """The beginning of a query string to which a page number is appended."""
+        """The query string of the current page, ready for appending a page number."""
         return f"{self.phase_query}&" if self.phase_query else "?"
 
     def url(self, name: str) -> str:
@@ -120,16 +123,16 @@ class ChallengeContext:
 
     @property
     def score_access(self) -> ScoreAccess:
-        """Which scores of the phase the viewer may see."""
+        """The scores of the phase that the viewer may see, and their precision."""
         return score_access(self.required_phase(), viewer=self.user, now=self.now, is_organizer=self.is_organizer)
 
     @property
     def closing(self) -> datetime | None:
-        """Until when the viewer's team can submit to the phase."""
+        """The time until which the viewer's team can submit to the phase, or None if there is no end."""
         return closing_for(self.team, self.required_phase())
 
     def required_phase(self) -> Phase:
-        """Return the phase. Raises 404 if the challenge has no phase yet."""
+        """Return the phase selected for the page. Raises Http404 if the challenge has no phase yet."""
         if self.phase is None:
             raise Http404("this challenge has no phase yet")
         return self.phase
@@ -143,14 +146,17 @@ class ChallengeContext:
 
 @lru_cache(maxsize=1_000)
 def challenge_url(name: str, slug: str) -> str:
-    """Return the URL of a page of a challenge. URLs are cached, because every page links to several of them."""
+    """Return the URL of a challenge's page, given its URL name and the challenge's slug.
+
+    URLs are cached, because every page contains several of them.
+    """
     return reverse(name, args=[slug])
 
 
 def find_context(request: HttpRequest, slug: str, *, archived: bool = False) -> ChallengeContext:
-    """Return the context of a challenge. Raises 404 if the viewer may not see it.
+    """Return the template context for a page of a challenge. Raises Http404 if the viewer may not see the challenge.
 
-    In an archived challenge, Refused is raised for requests that change something, unless `archived` is true.
+    If the challenge is archived, a request that could change data raises Refused, unless `archived` is true.
     """
     read = read_with_boards(request.user, slug)
     if read is None:
@@ -170,13 +176,16 @@ def find_context(request: HttpRequest, slug: str, *, archived: bool = False) -> 
 
 
 def context_of_phase(request: HttpRequest, phase: Phase) -> ChallengeContext:
-    """Return the context of a phase, for pages whose URL does not name the phase, such as the page of a submission."""
+    """Return the template context for a page whose URL does not name its phase, such as the page of a submission."""
     current = find_context(request, phase.challenge.slug)
     return replace(current, phase=next((one for one in current.phases if one == phase), phase))
 
 
 def requested_phase(phases: list[Phase], slug: str | None, now: datetime) -> Phase | None:
-    """Return the phase with this slug or, without a slug, the default phase. Raises 404 if there is no such phase."""
+    """Return the phase with the given slug or, without a slug, the default phase.
+
+    Raises Http404 if no phase has the given slug.
+    """
     if not slug:
         return default_phase(phases, now)
     named = next((phase for phase in phases if phase.slug == slug), None)
@@ -186,7 +195,10 @@ def requested_phase(phases: list[Phase], slug: str | None, now: datetime) -> Pha
 
 
 def default_phase(phases: list[Phase], now: datetime) -> Phase | None:
-    """Return the first open phase, else the last phase that has opened, else the first phase."""
+    """Return the phase that a challenge's pages show by default.
+
+    This is the first open phase. If no phase is open, it is the last phase that has opened, or else the first phase.
+    """
     opened = [phase for phase in phases if phase.has_opened(now)]
     running = [phase for phase in opened if phase.is_open(now)]
     return next(iter(running[:1] or opened[-1:] or phases[:1]), None)

@@ -12,7 +12,7 @@ from server.submissions.services.choices import checked_note
 
 
 class TeamNameForm(forms.Form):
-    """The form field for the name of a new team."""
+    """A form with one field for the name of a new team."""
 
     team_name = forms.CharField(
         max_length=80,
@@ -24,7 +24,7 @@ class TeamNameForm(forms.Form):
 
 
 class JoinForm(TeamNameForm):
-    """The form for joining a challenge: a team name, and the consent to the rules, which is required."""
+    """The form for joining a challenge, with a team name and the consent to the rules."""
 
     accept_rules = forms.BooleanField(required=False, label="I have read the rules and accept them.")
 
@@ -55,7 +55,7 @@ class SubmitForm(forms.Form):
 class FirstSubmitForm(SubmitForm, TeamNameForm):
     """The form for joining a challenge by submitting a file.
 
-    The consent to the rules is in the query string, because it is checked before the file is read.
+    The consent to the rules is a query parameter instead of a field, because it is checked before the file is read.
     """
 
 
@@ -82,14 +82,14 @@ class TruthForm(forms.Form):
 
 
 class RescoreForm(forms.Form):
-    """The form for rescoring a phase, with the version of the ground truth to use."""
+    """The form for rescoring all submissions to a phase against a version of the ground truth."""
 
     truth = forms.IntegerField(min_value=1, max_value=2**31 - 1)
     reveal = forms.BooleanField(required=False)
 
 
 class ApplyForm(forms.Form):
-    """The form for applying a rescoring, with an entry for the public change log."""
+    """The form with which organizers apply a rescoring and explain it in the public change log."""
 
     reason = forms.CharField(
         max_length=500, required=False, label="Why", help_text="Everybody can read this in the change log."
@@ -117,7 +117,7 @@ class EditForm(forms.Form):
 
 
 class AnnouncementForm(forms.Form):
-    """The form for an announcement to all participants in the challenge."""
+    """The form with which organizers write an announcement to all participants in a challenge."""
 
     title = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autocomplete": "off"}))
     text = forms.CharField(max_length=5000, widget=forms.Textarea, help_text="Markdown")
@@ -130,7 +130,7 @@ class AnnouncementForm(forms.Form):
 
 
 class LeaderboardForm(forms.Form):
-    """Validates the query string of a leaderboard."""
+    """A form that validates the query parameters of a leaderboard page."""
 
     split = forms.ChoiceField(choices=[(name, name) for name in ("public", "private", "all")], required=False)
     at = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])

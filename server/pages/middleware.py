@@ -1,4 +1,4 @@
-"""Middleware for the pages. One class shows refusals as error pages, the other makes hidden characters visible."""
+"""Middleware for HTML pages. One class shows refusals as error pages; the other makes hidden characters visible."""
 
 import logging
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Handler = Callable[[HttpRequest], HttpResponse]
 
 
 class RefusalMiddleware:
-    """Shows an error page for a refusal, unless the view has already shown the refusal next to a form."""
+    """Middleware that shows an error page for a refusal that a view has raised."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -39,9 +39,10 @@ ADMIN = "/admin/"
 
 
 class HiddenCharactersMiddleware:
-    """Makes hidden characters visible in whole pages, so that no text from a participant or organizer is missed.
+    """Middleware that makes hidden Unicode characters visible in HTML pages.
 
-    Admin pages are left unchanged, because their forms would save the changed text.
+    It processes complete pages, so that no text from a participant or organizer is overlooked. Admin pages are left
+    unchanged, because their forms would save the changed text.
     """
 
     def __init__(self, get_response: Handler) -> None:

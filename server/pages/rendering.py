@@ -1,4 +1,4 @@
-"""Renders pages. A page that shows a refusal gets the status and headers of the refusal."""
+"""Renders HTML pages. A page that shows a refusal gets the HTTP status and headers of the refusal."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ REFUSED_HEADINGS = {
 
 
 def render_page(request: HttpRequest | None, template: str, context: dict[str, Any]) -> HttpResponse:
-    """Render a template as a response.
+    """Render a template as an HTTP response.
 
-    If the context contains a `refusal`, the response gets the status and headers of the refusal.
+    If the context contains a `refusal`, the response gets the HTTP status and headers of the refusal.
     """
     refusal: Refused | None = context.get("refusal")
     status, headers = (refusal.status, refusal.headers) if refusal else (200, {})
@@ -29,9 +29,9 @@ def render_page(request: HttpRequest | None, template: str, context: dict[str, A
 def render_refusal(
     request: HttpRequest | None, refusal: Refused, *, slug: str = "", request_id: str = ""
 ) -> HttpResponse:
-    """Render an error page for a refusal, with a link to the challenge with this slug.
+    """Render an error page for a refusal. If a slug is given, the page has a link to this challenge.
 
-    The request is not passed to the template, because showing who is logged in would require the database.
+    Without a request, the page does not show who is logged in, so that it can be rendered without the database.
     """
     context = {
         "refusal": refusal,

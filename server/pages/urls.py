@@ -1,4 +1,4 @@
-"""URLs of the pages."""
+"""The URLs of the HTML pages."""
 
 from django.urls import URLPattern, path
 
@@ -44,7 +44,7 @@ from server.pages.views import (
 ORGANIZED_PHASE = "organize/challenges/<slug:slug>/phases/<slug:phase>"
 
 urlpatterns: list[URLPattern] = [
-    # Pages that are read most often come first, because the patterns are tried in this order.
+    # The most frequently requested pages come first, because Django tries the patterns in this order.
     path("", home.home, name="home"),
     path("challenges/<slug:slug>/", challenge.overview, name="challenge"),
     path("challenges/<slug:slug>/leaderboard", leaderboard.leaderboard, name="leaderboard"),

@@ -1,6 +1,6 @@
-"""Deletes accounts.
+"""Deletes user accounts.
 
-Submissions, scores and ranks are kept without the person's name, because other people's results depend on them.
+Submissions, scores and ranks are kept without the user's name, because other people's results depend on them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,10 @@ NO_TEXTS = {"note": "", "method": "", "paper_url": "", "code_url": ""}
 
 
 def reasons_against(user: User) -> Iterator[str]:
-    """Yield a sentence for each reason why the account cannot be deleted yet, such as being the only organizer."""
+    """Yield a sentence for each reason why an account cannot be deleted yet.
+
+    For example, the user may be the only owner of a challenge, or the captain of a team with other members.
+    """
     for member in Membership.objects.filter(user=user, is_captain=True).select_related("team", "challenge"):
         if Membership.objects.filter(team=member.team_id).exclude(user=user).exists():
             yield (
@@ -49,8 +52,8 @@ def reasons_against(user: User) -> Iterator[str]:
 def delete_account(user: User) -> None:
     """Delete an account with its tokens, sessions, notices and memberships. Raises Refused if it cannot be deleted yet.
 
-    Challenges and teams are locked before the account. Memberships and reasons are checked again once the account is
-    locked, because only then can it no longer join a team.
+    Challenges and teams are locked before the account. The user's teams are read again once the account is locked,
+    because the user could have joined another team before that.
     """
     teams = [lock(team)[0] for team in teams_of(user)]
     User.objects.select_for_update().get(pk=user.pk)
@@ -70,7 +73,8 @@ def delete_account(user: User) -> None:
     pk = user.pk
     remove_from_admin_log(User, [pk])
     user.delete()
-    # the texts of these events contain the names of submitted files
+    # The texts of events can contain the names of files that the user submitted. Events without any notice are no
+    # longer needed.
     Event.objects.filter(pk__in=events, notices=None).delete()
     audit.record(actor=None, action="user.deleted", subject=f"user {pk}")
 
@@ -81,12 +85,11 @@ def teams_of(user: User) -> list[Team]:
 
 
 def withdraw(team: Team) -> None:
-    """Remove all names from a team whose only member deletes their account.
+    """Remove all personal data from a team whose only member deletes their account.
 
-    The team keeps its ranks under the name "Withdrawn".
-
-    Leaderboards for earlier times also show the new name, because they use the current names of teams. A team that has
-    not submitted is deleted. A worker that is scoring one of its files loses its lease and writes nothing.
+    A team that has not submitted is deleted. Any other team keeps its ranks under the name "Withdrawn". Leaderboards
+    for earlier times also show this name, because they use the current names of teams. If a worker is scoring a file of
+    the team, the worker loses its lease and writes nothing.
     """
     own = Submission.objects.filter(team=team)
     if not own.exists():
@@ -107,10 +110,10 @@ def withdraw(team: Team) -> None:
 
 
 def remove_name(user: User, team: Team) -> None:
-    """Rename the team of a person, and the teams merged into it, if they are named after the person.
+    """Rename a user's team, and the teams merged into it, if they are named after the user.
 
-    The team must have other members. A team is often named after a person, because a person who joins alone gets a team
-    with the username as its name.
+    The team must have other members. Teams are often named after a user, because the default name of a new team is the
+    username of its first member.
     """
     own = all_looks([user.get_username(), user.shown_name])
     for one in (team, *Team.objects.filter(merged_into=team)):
@@ -119,7 +122,7 @@ def remove_name(user: User, team: Team) -> None:
 
 
 def rename(team: Team, word: str) -> None:
-    """Rename a team to `word`, followed by the team's id so that no other team in the challenge has the same name."""
+    """Rename a team to the given word followed by the team's id, so that its name is unique in the challenge."""
     others = Team.objects.filter(challenge=team.challenge_id).exclude(pk=team.pk)
     team.name = f"{word} {team.pk}"
     while others.filter(name__iexact=team.name).exists():
@@ -129,14 +132,14 @@ def rename(team: Team, word: str) -> None:
 
 
 def remove_from_admin_log(model: type[Model], keys: Iterable[object]) -> None:
-    """Remove the names of these objects from Django's admin log."""
+    """Remove the names of the objects with the given keys from Django's admin log."""
     kind = ContentType.objects.get_for_model(model)
     changes = LogEntry.objects.filter(content_type=kind, object_id__in=[str(key) for key in keys])
     changes.update(object_repr=kind.name, change_message="")
 
 
 def discard_uploads(user: User) -> None:
-    """Delete a person's unfinished uploads."""
+    """Delete the unfinished uploads of a user."""
     for upload in partial_uploads.unfinished():
         if upload.user == user.pk:
             partial_uploads.discard(upload)

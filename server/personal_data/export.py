@@ -1,4 +1,4 @@
-"""Exports the personal data of one person as a zip file, which is created while it is being downloaded."""
+"""Exports the personal data of a user as a zip file, which is created while it is being downloaded."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -40,10 +40,7 @@ The audit log is not included. It contains the id of your account, but not your 
 
 
 class Sink:
-    """A file object that collects what is written to it.
-
-    `take` returns everything that was written since its last call.
-    """
+    """A write-only file object in memory. `take` returns the bytes that were written since its last call."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
@@ -53,10 +50,10 @@ class Sink:
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing, because `take` returns everything that was written."""
+        """Do nothing, because written bytes are immediately available from `take`."""
 
     def close(self) -> None:
-        """Do nothing, because no file is open."""
+        """Do nothing, because there is no open file to close."""
 
     def take(self) -> bytes:
         taken = b"".join(self.parts)
@@ -65,7 +62,10 @@ class Sink:
 
 
 def zip_of(user: User) -> Iterator[bytes]:
-    """Yield the zip file in parts. It contains only the files that this person submitted, not those of teammates."""
+    """Yield the zip file with the personal data of a user, in parts.
+
+    It contains only the files that the user submitted, not those of teammates.
+    """
     sink = Sink()
     with ZipFile(sink, "w", ZIP_DEFLATED) as archive:
         archive.writestr(entry("README.txt"), README.format(now=f"{database_now():%Y-%m-%d %H:%M} UTC"))
@@ -92,10 +92,14 @@ def as_json(rows: Any, indent: int | None = 2) -> str:
 
 
 def written(archive: ZipFile, sink: Sink, submission: Submission) -> Iterator[bytes]:
-    """Add the file of a submission to the archive, and yield the bytes written so far. A missing file is skipped."""
+    """Add the file of a submission to the zip archive, and yield the new bytes of the archive after each step.
+
+    A missing file is skipped.
+    """
     try:
         source = submission.file.open("rb")
-    except FileNotFoundError:  # the file was removed after the query had run
+    except FileNotFoundError:
+        # The file was removed after the query for stored files had run.
         return
     name = f"submissions/{submission.pk}{ending_of(submission.file_name)}"
     with source, archive.open(entry(name, ZIP_STORED), "w", force_zip64=True) as target:
@@ -105,7 +109,9 @@ def written(archive: ZipFile, sink: Sink, submission: Submission) -> Iterator[by
 
 
 def ending_of(name: str) -> str:
-    """Return the file extension to use in the archive. No other part of the submitted file name is used there.
+    """Return the known extensions at the end of a submitted file name, such as ".csv.gz", in lower case.
+
+    No other part of the submitted name is used in file names, because it could be unsafe or contain personal data.
 
     >>> ending_of("../../predictions.CSV.gz")
     '.csv.gz'
@@ -115,7 +121,7 @@ def ending_of(name: str) -> str:
 
 
 def documents(user: User) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the content of each JSON document about a person."""
+    """Yield the name and the content of each JSON document in the export of a user's personal data."""
     yield "account.json", account_of(user)
     yield (
         "tokens.json",
@@ -164,7 +170,7 @@ def memberships_of(user: User) -> Row:
 
 
 def rows(found: Any, *names: str) -> list[Row]:
-    """Return the given fields of each row, with the keys used in the exported documents."""
+    """Return the given fields of each object in a queryset as a dict, with the keys used in the exported documents."""
     return [
         {name.replace("event__", "").replace("__", "_"): value for name, value in row.items()}
         for row in found.values(*names)
@@ -172,7 +178,7 @@ def rows(found: Any, *names: str) -> list[Row]:
 
 
 def submission_rows(user: User) -> Iterator[Row]:
-    """Yield the data about each submission of a person, with scores if the person may still see them."""
+    """Yield the exported data about each submission of a user, with scores if the user may still see them."""
     own = Submission.objects.filter(user=user).select_related("phase__challenge", "team").order_by("received_at")
     keys = [*own.values_list("pk", flat=True)]
     for start in range(0, len(keys), SUBMISSIONS_AT_ONCE):

@@ -1,4 +1,4 @@
-"""Reads the facts that the rules for changes to teams depend on."""
+"""Reads the facts about teams and challenges on which the rules for changes to teams depend."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -12,7 +12,7 @@ from server.teams.rules import PhaseTerms, TeamFacts, Terms, Use
 
 
 def terms_of(challenge: Challenge, now: datetime) -> Terms:
-    """Return the limits of a challenge and of its phases at a given time."""
+    """Return the limits for teams in a challenge and its phases at a given time."""
     return Terms(
         max_size=challenge.team_max_size,
         now=now,
@@ -37,7 +37,7 @@ def facts_of(team: Team) -> TeamFacts:
 
 
 def facts_of_teams(teams: Collection[Team]) -> dict[int, TeamFacts]:
-    """Return the facts about each team, keyed by team id."""
+    """Return the facts about each team on which the rules for changes depend, keyed by team id."""
     keys = [team.pk for team in teams]
     sizes = dict(Membership.objects.filter(team__in=keys).order_by().values_list("team").annotate(size=Count("pk")))
     uses = uses_of(keys)
@@ -55,7 +55,7 @@ def facts_of_teams(teams: Collection[Team]) -> dict[int, TeamFacts]:
 
 
 def uses_of(teams: Collection[int]) -> Mapping[int, dict[str, Use]]:
-    """Return each team's number of submissions and of final submissions, keyed by team id and phase slug."""
+    """Return the numbers of submissions and of final submissions, keyed by team id and phase slug."""
     charged = QuotaEntry.objects.filter(team__in=teams).order_by().values_list("team", "phase__slug")
     sums = {(team, slug): used for team, slug, used in charged.annotate(used=Sum("amount"))}
     files = Submission.objects.filter(team__in=teams).order_by().values_list("team", "phase__slug")

@@ -15,11 +15,11 @@ from server.challenges.models import Challenge, Membership, Team
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def waiting(self, now: datetime) -> "InvitationQuerySet":
-        """Return invitations and requests that have not expired."""
+        """Return those invitations and requests to join that have not expired."""
         return self.filter(expires_at__gt=now)
 
     def of_token(self, token: str) -> "InvitationQuerySet":
-        """Return the invitation whose link contains this token."""
+        """Return the invitation whose link contains the given token."""
         return self.filter(kind=Invitation.Kind.LINK, token_sha256=ApiToken.digest(token))
 
 
@@ -68,10 +68,10 @@ class Invitation(models.Model):
 
 
 class SentInvitation(models.Model):
-    """A record of an invitation by username, a request to join, or a proposed merge.
+    """A record that one person contacted another by an invitation, a request to join, or a proposed merge.
 
-    It limits how often people are contacted. Unlike the invitation itself, the record is kept for some time after the
-    decision, even if the team is deleted.
+    These records limit how often people are contacted. Unlike the invitation itself, the record is kept for some time
+    after the decision, even if the team is deleted.
     """
 
     sender = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
@@ -134,7 +134,7 @@ class TeamProfile(models.Model):
 
 @receiver(post_delete, sender=Membership)
 def follow_captain(instance: Membership, **signal: Any) -> None:
-    """If the captain's account was deleted, make the earliest member the captain."""
+    """Make the earliest member the captain of a team whose captain's membership was deleted."""
     others = Membership.objects.filter(team=instance.team_id)
     if instance.is_captain and not others.filter(is_captain=True).exists():
         Membership.objects.filter(pk__in=others.order_by("joined_at", "pk").values("pk")[:1]).update(is_captain=True)

@@ -1,4 +1,7 @@
-"""The rules for changes to teams, in one pure function: `reasons_against`. Pages and the API give the same reasons."""
+"""The rules for changes to teams, such as joining and merging.
+
+The pure function `reasons_against` checks all rules. Pages and the API use it, so they give the same reasons.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,16 +12,19 @@ from server.clock import is_over, utc_text
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A team's submissions in a phase: how many count against its quota, and how many are final."""
+    """A team's submissions to a phase: how many count against its quota, and how many are final.
+
+    `has_files` is true if the team has submitted at all, even if no submission counts against its quota.
+    """
 
     submissions: int = 0
     finals: int = 0
-    has_files: bool = False  # true even if the team got back the quota for all of its files
+    has_files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TeamFacts:
-    """The facts about a team on which the rules depend. The keys of `use` are phase slugs."""
+    """The facts about a team on which the rules for changes depend. The keys of `use` are phase slugs."""
 
     name: str
     size: int = 1
@@ -29,13 +35,13 @@ class TeamFacts:
 
     @property
     def is_bound(self) -> bool:
-        """Whether members are bound to this team, because it has submitted or is disqualified."""
+        """Whether the members are bound to the team, because it has submitted or is disqualified."""
         return self.is_disqualified or any(one.has_files for one in self.use.values())
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseTerms:
-    """The limits of a phase. `days` is the number of days (UTC) since it opened, including today."""
+    """The limits for teams in a phase. `days` is the number of days (UTC) since the phase opened, including today."""
 
     title: str
     per_day: int
@@ -47,7 +53,7 @@ class PhaseTerms:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The limits of a challenge. The keys of `phases` are phase slugs."""
+    """The limits for teams in a challenge at the time `now`. The keys of `phases` are phase slugs."""
 
     max_size: int
     now: datetime
@@ -58,14 +64,17 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Invite:
-    """A team invites a person, or accepts a person's request to join."""
+    """A change to be checked: a team invites a person, or a person requests to join the team."""
 
     team: TeamFacts
 
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """A person joins a team. `own` is their current team; `former` is the team to which they must return, if any."""
+    """A change to be checked: a person joins a team.
+
+    `own` is the person's current team. `former` is a team that the person has left after it had submitted.
+    """
 
     team: TeamFacts
     own: TeamFacts | None = None
@@ -74,7 +83,7 @@ class Enter:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A member leaves a team."""
+    """A change to be checked: a member leaves a team."""
 
     team: TeamFacts
     is_captain: bool
@@ -82,14 +91,14 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """A captain removes a member from a team."""
+    """A change to be checked: the captain removes another member from a team."""
 
     team: TeamFacts
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Two teams are merged into one."""
+    """A change to be checked: the team `other` is merged into the team `team`."""
 
     team: TeamFacts
     other: TeamFacts
@@ -99,7 +108,7 @@ Change = Invite | Enter | Leave | Remove | Merge
 
 
 def reasons_against(change: Change, terms: Terms) -> Iterator[str]:
-    """Yield a sentence for each rule that forbids a change, and nothing if the change is allowed.
+    """Yield a sentence for each rule that forbids a change to a team. Yield nothing if the change is allowed.
 
     >>> from datetime import UTC
     >>> terms = Terms(max_size=2, now=datetime(2026, 1, 1, tzinfo=UTC))
@@ -125,7 +134,7 @@ def reasons_against(change: Change, terms: Terms) -> Iterator[str]:
 
 
 def against_growth(terms: Terms) -> Iterator[str]:
-    """Yield the reasons why no team in the challenge can get more members."""
+    """Yield the reasons why teams in the challenge can no longer get more members."""
     if terms.merge_until and is_over(terms.merge_until, terms.now):
         yield f"The deadline for changes to teams was {utc_text(terms.merge_until)}."
     elif terms.closes_at and is_over(terms.closes_at, terms.now):
@@ -160,7 +169,7 @@ def against_leaving(team: TeamFacts, *, is_captain: bool) -> Iterator[str]:
 
 
 def against_merge(team: TeamFacts, other: TeamFacts, terms: Terms) -> Iterator[str]:
-    """Yield the reasons why two teams cannot be merged, apart from reasons that concern the date."""
+    """Yield the reasons why two teams cannot be merged, except for deadlines."""
     for one in (team, other):
         if one.is_baseline or one.is_merged or not one.size:
             yield f"{one.name} has no members, so it cannot be merged."
@@ -174,7 +183,7 @@ def against_merge(team: TeamFacts, other: TeamFacts, terms: Terms) -> Iterator[s
 
 
 def against_joint_use(one: Use, other: Use, phase: PhaseTerms) -> Iterator[str]:
-    """Yield the reasons why two teams together exceed the limits for one team in a phase."""
+    """Yield the limits for one team in a phase that two teams exceed together, as sentences."""
     joint, allowed = one.submissions + other.submissions, phase.days * phase.per_day
     if joint > allowed:
         yield (

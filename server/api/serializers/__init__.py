@@ -1,1 +1,1 @@
-"""Serializers for requests and responses, one file for each resource."""
+"""Serializers for the requests and responses of the API, with one module for each kind of resource."""

@@ -1,4 +1,4 @@
-"""Serializers for challenges, phases, membership and quota."""
+"""API serializers for challenges, phases, memberships and quota."""
 
 from dataclasses import asdict
 from typing import Any, TypedDict
@@ -18,7 +18,7 @@ from server.submissions.services.retention import StorageUse
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
-    """Limits for a submitted file. A file that exceeds one of them is refused or rejected."""
+    """Limits for a submitted file. A file that exceeds a limit is refused or rejected."""
 
     upload_bytes = serializers.IntegerField(help_text="size of the uploaded file")
     decompressed_bytes = serializers.IntegerField()
@@ -37,7 +37,7 @@ class ActiveTruth(TypedDict):
 
 
 class PhaseSerializer(serializers.Serializer[Phase]):
-    # The serializer context must contain `now`, the current time according to the database's clock.
+    # The serializer context must contain `now`, the current time of the database.
     slug = serializers.SlugField()
     title = serializers.CharField()
     track = serializers.ChoiceField(choices=sorted(TRACKS))
@@ -123,7 +123,7 @@ class StatementLineSerializer(serializers.Serializer[Any]):
 
 
 class QuotaSerializer(serializers.Serializer[Quota]):
-    # The serializer context must contain `share`: the storage that the team uses, and its limit.
+    # The serializer context must contain `share`, with the storage that the team uses and the limit for it.
     per_day = serializers.IntegerField(help_text="including what the organizers granted to your team for today")
     used = serializers.IntegerField(help_text="submissions that count against today's quota (UTC)")
     left = serializers.IntegerField()

@@ -1,4 +1,4 @@
-"""Fields that several serializers use."""
+"""Serializer fields that several API serializers use."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from evaluator.dates import in_utc
 
 
 class NullIfEmpty(serializers.CharField):
-    """A string that is stored as empty but shown as null in JSON."""
+    """A string field whose empty value is represented as null in JSON."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_null=True, **options)
@@ -18,24 +18,28 @@ class NullIfEmpty(serializers.CharField):
 
 
 class Interval(serializers.ListField):
-    """The two ends of an interval, or null."""
+    """A field for a confidence interval: a list with its two ends, or null."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(child=serializers.FloatField(), allow_null=True, min_length=2, max_length=2, **options)
 
 
 class WholeSeconds(serializers.DateTimeField):
-    """A time in whole seconds. Exact times would reveal how long scoring took, which depends on the ground truth."""
+    """A field for a time, rounded down to whole seconds.
+
+    Exact times would reveal how long scoring took, which depends on the ground truth.
+    """
 
     def to_representation(self, value: Any) -> Any:
         return super().to_representation(value and value.replace(microsecond=0))
 
 
 class QueryTime(serializers.DateTimeField):
-    """A time in a query string, rounded down to whole seconds.
+    """A field for a time in a query string, rounded down to whole seconds.
 
     With exact times, a client could find out to the millisecond when a score was recorded, and therefore how long
-    scoring took; see `WholeSeconds`. A space is read as a plus sign, because unescaped plus signs arrive as spaces.
+    scoring took; see `WholeSeconds`. A space is read as a plus sign, because a plus sign that is not percent-encoded
+    arrives as a space.
     """
 
     def to_internal_value(self, value: Any) -> Any:

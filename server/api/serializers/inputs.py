@@ -1,6 +1,6 @@
-"""Strict validation of input: unknown fields are refused, and values of the wrong type are not converted.
+"""Strict validation of API input: unknown fields are refused, and values of the wrong type are not converted.
 
-Otherwise a misspelled field would be ignored, and the meaning of `"final": "no"` would have to be guessed.
+Otherwise, a misspelled field would be ignored, and the meaning of `"final": "no"` would have to be guessed.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 
 class StrictInput(serializers.Serializer[Any]):
-    """A request body. Unknown fields are refused."""
+    """A serializer for a request body that refuses unknown fields."""
 
     def to_internal_value(self, data: Any) -> Any:
         unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
@@ -37,12 +37,13 @@ class StrictBoolean(serializers.BooleanField):
 class StrictInteger(serializers.IntegerField):
     def to_internal_value(self, data: Any) -> int:
         if type(data) is not int and not (isinstance(data, float) and data.is_integer()):
-            self.fail("invalid")  # 1.0 is accepted, because JSON Schema counts it as an integer.
+            # The number 1.0 is accepted, because JSON Schema treats it as an integer.
+            self.fail("invalid")
         return int(data)
 
 
 def validated(kind: type[StrictInput], request: Request) -> dict[str, Any]:
-    """Return the fields of a request body. Raises ValidationError if the body is not valid."""
+    """Return the validated fields of a request body. Raises ValidationError if the body is not valid."""
     given = kind(data=request.data)
     given.is_valid(raise_exception=True)
     return dict(given.validated_data)

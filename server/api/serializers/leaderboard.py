@@ -1,4 +1,4 @@
-"""Serializers for leaderboards."""
+"""API serializers for leaderboards and their history."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from server.submissions.feedback import SPLITS
 
 
 def interval_json(found: RankInterval | None) -> dict[str, Any]:
-    """Return a rank interval with the fields of `RankIntervalSerializer`."""
+    """Return the confidence interval for a rank as a dict with the fields of `RankIntervalSerializer`."""
     return {
         "rank_low": found and found.low,
         "rank_high": found and found.high,
@@ -24,7 +24,7 @@ def interval_json(found: RankInterval | None) -> dict[str, Any]:
 
 
 class CountryField(serializers.ChoiceField):
-    """A country code, in upper or lower case."""
+    """A field for a country code, in upper or lower case."""
 
     def to_internal_value(self, data: Any) -> Any:
         return super().to_internal_value(str(data).upper())
@@ -66,9 +66,9 @@ class BoardQuery(serializers.Serializer[Any]):
     all = serializers.BooleanField(default=False, help_text="return all entries as one stream, as `csv` always does")
 
     def selection(self, track: Track) -> Selection:
-        """Return which entries were requested, and the order in which to sort them.
+        """Return the filter and the sort order of the leaderboard entries that were requested.
 
-        If the track does not have the requested metric, the metric is undefined for all entries.
+        If the track does not have the metric to sort by, the metric counts as undefined for all entries.
         """
         asked = self.validated_data
         return Selection(asked["search"], asked["baselines"], sort_metric(track, asked["sort"]), asked["country"])
@@ -139,7 +139,7 @@ class OwnEntrySerializer(RowSerializer):
 
 
 class BoardSerializer(serializers.Serializer[Any]):
-    """A page of a leaderboard. `me` is the entry of your own team, whether or not it is on this page."""
+    """A page of a leaderboard. `me` is the entry of your own team, even if it is on another page."""
 
     split = serializers.ChoiceField(choices=SPLITS)
     signature = serializers.CharField()
@@ -172,7 +172,7 @@ class HistoryQuery(serializers.Serializer[Any]):
 
 
 class HistoryPointSerializer(serializers.Serializer[Any]):
-    """The score and rank of a team, starting at a point in time. Both are null while the team has no entry."""
+    """The score and rank of a team from a point in time on. They are null while the team has no entry."""
 
     at = serializers.DateTimeField(help_text="in whole seconds, rounded up")
     score = serializers.FloatField(allow_null=True)

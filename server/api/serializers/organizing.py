@@ -1,4 +1,4 @@
-"""Serializers for ground truths and rescorings, used by organizers."""
+"""API serializers for ground truths and rescorings, which only organizers use."""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Serializers of signed results. They describe the request and the response, which is the exact signed bytes."""
+"""API serializers for signed results.
+
+Those for responses only describe the schema. A response contains exactly the bytes that were signed.
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Serializers for submissions and reports."""
+"""API serializers for submissions and reports."""
 
 from datetime import datetime
 from typing import Any
@@ -20,7 +20,7 @@ from server.submissions.services.retention import removal_time
 
 
 class UploadInput(StrictInput):
-    """A submission to be uploaded. An empty file is accepted here and rejected when it is scored."""
+    """A file to submit, with a note. An empty file is accepted here, and rejected when it is scored."""
 
     file = serializers.FileField(allow_empty_file=True, help_text="the predictions file, plain or compressed with gzip")
     note = StrictText(required=False, allow_blank=True, default="", help_text="visible to your team only")
@@ -83,7 +83,8 @@ class ProblemsSerializer(serializers.Serializer[Any]):
 
 
 class SubmissionSerializer(serializers.Serializer[Any]):
-    # The serializer context must contain `access` (what the user may see) and `standings` (keyed by submission).
+    # The serializer context must contain `access`, which defines what the user may see, and `standings`, keyed by
+    # submission.
     id = serializers.UUIDField()
     challenge = serializers.SlugField(source="phase.challenge.slug")
     phase = serializers.SlugField(source="phase.slug")

@@ -1,4 +1,4 @@
-"""Serializers for teams: members, invitations, merges, and the public page."""
+"""API serializers for teams: members, invitations, merges, and public data."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ class JointUseSerializer(serializers.Serializer[Any]):
 
 
 class MergePreviewSerializer(MergeSerializer):
-    """A proposed merge, and what it would do now. If `reasons` is not empty, the merge is not allowed now."""
+    """A proposed merge with its effects if it is confirmed now. `reasons` lists the rules that forbid the merge now."""
 
     members = serializers.IntegerField(help_text="of both teams")
     use = JointUseSerializer(many=True)

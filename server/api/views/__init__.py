@@ -1,1 +1,1 @@
-"""The views, one file for each resource."""
+"""The views of the API, with one module for each kind of resource."""

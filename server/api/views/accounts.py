@@ -1,4 +1,4 @@
-"""Login by device code (RFC 8628), and the authenticated user and token."""
+"""API views for logins by device code (RFC 8628), and for the authenticated user and token."""
 
 from typing import Any
 
@@ -42,9 +42,9 @@ class DeviceCode(APIView):
         responses={200: DeviceSerializer, **refusals(*WITH_A_BODY, *COUNTED)},
     )
     def post(self, request: Request) -> Response:
-        """Start a login.
+        """Start a login by device code (RFC 8628).
 
-        Show the code and the URL to the user, and fetch the token after the user has approved the login.
+        Show the user code and the URL to the user. Fetch the token after the user has approved the login.
         """
         given = validated(DeviceInput, request)
         if not ratelimit.consume(request._request, action="device_start"):
@@ -72,9 +72,9 @@ class DeviceToken(APIView):
         responses={200: DeviceTokenSerializer, **refusals(*UNDECIDED, *WITH_A_BODY, *COUNTED)},
     )
     def post(self, request: Request) -> Response:
-        """Fetch the token of a login that the user has approved.
+        """Fetch the API token of a login by device code.
 
-        Until then, the error code is `authorization_pending`.
+        Until the user has approved the login, the error code is `authorization_pending`.
         """
         token, secret = device_logins.fetch_token(validated(DeviceTokenInput, request)["device_code"])
         valid = int((token.expires_at - database_now()).total_seconds())
@@ -82,7 +82,7 @@ class DeviceToken(APIView):
 
 
 def secret_response(**members: Any) -> Response:
-    """Return a response that no cache may store."""
+    """Return a JSON response that caches must not store, because it contains a secret."""
     return Response(members, headers={"Cache-Control": "no-store"})
 
 

@@ -1,4 +1,4 @@
-"""Challenges, membership and quota."""
+"""API views for challenges, memberships and quota."""
 
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ class ChallengeList(APIView):
         responses={200: ChallengeSerializer(many=True), **refusals("not_found", *COUNTED)},
     )
     def get(self, request: Request) -> Response:
-        """List public challenges, and those you take part in or organize, newest first."""
+        """List public challenges, and those that you take part in or organize, newest first."""
         listed = Challenge.objects.listed_for(request.user).prefetch_related("phases__truths")
         context = {"now": database_now()}
         return list_response(listed, request, lambda page: ChallengeSerializer(page, many=True, context=context).data)
@@ -71,9 +71,9 @@ class ChallengeList(APIView):
         responses={201: ImportedSerializer, **refusals("no_space", *COUNTED, *WITH_A_BODY)},
     )
     def post(self, request: PersonRequest) -> Response:
-        """Import a bundle, which creates its challenge or changes the existing one. For organizers and staff.
+        """Import a bundle, which creates a challenge or changes an existing one. For organizers and staff.
 
-        If there are errors, all of them are listed in `faults`, and nothing is imported.
+        If the bundle has errors, nothing is imported, and `faults` lists all errors.
         """
         bundle_uploads.require_may_import(request.user)
         admission.take_account_slot(request.user)
@@ -124,9 +124,10 @@ class Join(APIView):
         },
     )
     def post(self, request: PersonRequest, slug: str) -> Response:
-        """Accept the rules and join with a new team. Returns 200 and changes nothing if you are already a member.
+        """Accept the rules of a challenge and join it with a new team.
 
-        If organizers approve members, the response is 202 until they have approved your request.
+        If you are already a member, nothing changes, and the status is 200. If the organizers approve members, the
+        status is 202 until they have approved your request.
         """
         challenge = challenge_at(request, slug)
         given = validated(JoinInput, request)
@@ -152,7 +153,7 @@ class JoinRequests(APIView):
         responses={200: JoinRequestSerializer(many=True), **refusals("not_found", *COUNTED)},
     )
     def get(self, request: PersonRequest, slug: str) -> Response:
-        """List open and declined requests to join, oldest first. For organizers."""
+        """List the open and declined requests to join a challenge, oldest first. For organizers."""
         requests = organized_challenge_at(request, slug).join_requests.select_related("user")
         return list_response(requests, request, lambda page: JoinRequestSerializer(page, many=True).data)
 
@@ -166,7 +167,7 @@ class Decision(APIView):
         responses={200: DecisionSerializer, **refusals("not_found", *WITH_A_BODY, *COUNTED)},
     )
     def post(self, request: PersonRequest, slug: str, request_id: int) -> Response:
-        """Approve or decline a request to join. For organizers."""
+        """Approve or decline a request to join a challenge. For organizers."""
         challenge = organized_challenge_at(request, slug)
         approved = validated(DecisionInput, request)["approve"]
         found = get_object_or_404(challenge.join_requests, pk=request_id)
@@ -186,7 +187,7 @@ class Statement(APIView):
         },
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """List all changes to your team's quota, newest first."""
+        """List all changes to your team's quota in a phase, newest first."""
         found = phase_at(request, slug, phase)
         changes = quota.statement(team=own_team(request, found), phase=found)
         return list_response(changes, request, lambda page: StatementLineSerializer(page, many=True).data)
@@ -198,7 +199,7 @@ class Quota(APIView):
         responses={200: QuotaSerializer, **refusals(*MEMBERS_ONLY, *COUNTED)},
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Return how many submissions your team has left in this phase, and when you can submit next."""
+        """Return how many submissions your team has left in a phase, and when you can submit next."""
         found = phase_at(request, slug, phase)
         team = own_team(request, found)
         state = quota.state(team=team, phase=found, now=database_now())

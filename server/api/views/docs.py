@@ -1,4 +1,4 @@
-"""The OpenAPI schema, and the page that documents it."""
+"""The OpenAPI schema of the API, and the documentation page."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -10,7 +10,7 @@ from server.api.documentation import sections
 
 
 class Schema(SpectacularAPIView):
-    """The OpenAPI schema. There is only one version, so a version in the query string is ignored."""
+    """The view of the OpenAPI schema. It ignores a version in the query string, because there is only one version."""
 
     def _get_version_parameter(self, request: Request) -> None:
         return None

@@ -1,4 +1,4 @@
-"""Invitations to teams, and requests to join a team."""
+"""API views for invitations to teams and requests to join a team."""
 
 from django.db.models import QuerySet
 from django.http import Http404
@@ -41,7 +41,7 @@ class TeamInvitations(APIView):
         },
     )
     def post(self, request: PersonRequest, slug: str) -> Response:
-        """Invite a person to your team by username or, without a username, by a link for one person."""
+        """Invite a person to your team by username or, if no username is given, by a link for one person."""
         team = own_membership(request, challenge_at(request, slug)).team
         user = validated(InviteInput, request).get("user")
         if user is not None:

@@ -1,4 +1,4 @@
-"""Downloads of a phase: the check kit (for `podium check --kit`), the template submission, and the candidates."""
+"""API views for downloads: the check kit of a phase, its template submission, and its candidates."""
 
 from django.http import FileResponse, Http404
 from drf_spectacular.types import OpenApiTypes
@@ -19,10 +19,11 @@ class CheckKit(APIView):
         responses={200: OpenApiTypes.OBJECT, **refusals("not_found", *COUNTED)},
     )
     def get(self, request: Request, slug: str, phase: str) -> FileResponse:
-        """Download the check kit. With it, `podium check --kit FILE` finds every defect that the server would find.
+        """Download the check kit of a phase.
 
-        The kit contains the image ids, the labels with their names, the parameters and the file limits. The response is
-        404 until the kit has been created.
+        With the kit, `podium check --kit FILE` finds every defect that the server would find. The kit contains the
+        image ids, the labels with their names, the parameters and the file limits. The status is 404 until the kit has
+        been created.
         """
         found = phase_at(request, slug, phase)
         if not found.kit:
@@ -39,7 +40,7 @@ class Template(APIView):
         responses={(200, "*/*"): OpenApiTypes.BINARY, **refusals("not_found", *COUNTED)},
     )
     def get(self, request: Request, slug: str, phase: str) -> FileResponse:
-        """Download the template file of a phase, which is a submission without predictions."""
+        """Download the template submission of a phase, which contains every image but no predictions."""
         found = phase_at(request, slug, phase)
         if not found.sample_submission:
             raise Http404
@@ -55,7 +56,7 @@ class Candidates(APIView):
         responses={200: OpenApiTypes.OBJECT, **refusals("not_found", *COUNTED)},
     )
     def get(self, request: Request, slug: str, phase: str) -> FileResponse:
-        """Download the candidates that a submission to this phase has to rank."""
+        """Download the candidates that a submission to a phase has to rank."""
         found = phase_at(request, slug, phase)
         if not found.candidates:
             raise Http404

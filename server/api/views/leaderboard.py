@@ -1,4 +1,4 @@
-"""Leaderboards: paginated as JSON, or complete as CSV or JSON."""
+"""The API view for leaderboards, which returns a page as JSON, or all entries as CSV or JSON."""
 
 import json
 from collections.abc import Iterator
@@ -47,7 +47,10 @@ class Leaderboard(APIView):
         },
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponseBase:
-        """List the teams, ordered by exact score. The private leaderboard is closed until the phase is over."""
+        """List the teams on a leaderboard, ordered by exact score.
+
+        The private leaderboard is not available until the phase is over.
+        """
         found, read = read_phase_at(request, slug, phase)
         query = parsed(request.META.get("QUERY_STRING", "").encode("latin-1"))
         asked = query.validated_data
@@ -55,7 +58,7 @@ class Leaderboard(APIView):
         shown = board_seen(found, split=asked["split"], at=asked["at"], access=access, now=read.now)
         listing = listing_of(shown, query.selection(found.declared_track))
         team = read.membership.team if read.membership else None
-        # part of the entity tag, because the response contains absolute links to other pages
+        # The response contains absolute links to other pages, so the requested URL is part of the entity tag.
         address = (request.scheme, request.get_host(), request.get_full_path())
         wanted = (request.accepted_renderer.format, address, team and team.pk)
         tag = entity_tag(shown, listing.teams, *wanted)
@@ -63,7 +66,7 @@ class Leaderboard(APIView):
 
     def answer(self, request: Request, listing: Listing, team: Team | None, *, whole: bool) -> HttpResponseBase:
         page, shown = BoardPages(), listing.board
-        # Raises 404 if there is no such page.
+        # This raises NotFound if there is no such page, even if the response is not paginated.
         places = page.paginate_queryset(range(listing.count), request) or []
         if request.accepted_renderer.format == Csv.format:
             return csv_response(listing)
@@ -77,9 +80,9 @@ class Leaderboard(APIView):
 
 @lru_cache(maxsize=100)
 def parsed(query_string: bytes) -> BoardQuery:
-    """Return the parsed query string, from a cache if possible.
+    """Return the parsed query string of a request for a leaderboard.
 
-    Without the cache, parsing would take longer than all other steps of a 304 response.
+    The results are cached. Otherwise, parsing would take longer than all other steps of a 304 response.
     """
     query = BoardQuery(data=QueryDict(query_string))
     query.is_valid(raise_exception=True)
@@ -87,7 +90,7 @@ def parsed(query_string: bytes) -> BoardQuery:
 
 
 def described(shown: ShownBoard) -> dict[str, Any]:
-    """Return the fields that describe the leaderboard as a whole."""
+    """Return the JSON fields that describe a leaderboard as a whole, such as its split and its time."""
     since = compared_since(shown)
     return {
         "split": shown.split,
@@ -100,7 +103,7 @@ def described(shown: ShownBoard) -> dict[str, Any]:
 
 
 def row_json(row: BoardRow) -> dict[str, Any]:
-    """Return a row as a dict with the fields of `RowSerializer`. The serializer itself would be much slower."""
+    """Return a leaderboard entry as a dict with the fields of `RowSerializer`, which would itself be much slower."""
     earlier = row.earlier
     difference = None if earlier is None or earlier.score is None else row.score - earlier.score
     return {
@@ -137,7 +140,7 @@ def me_json(own: OwnEntry) -> dict[str, Any]:
 
 
 def json_stream(listing: Listing, head: dict[str, Any]) -> Iterator[str]:
-    """Yield all pages as one JSON object, a few rows at a time."""
+    """Yield a whole leaderboard as one JSON object, a few entries at a time. `head` contains the first fields."""
     fields = {**head, "count": listing.count, "next": None, "previous": None, "results": []}
     yield json.dumps(fields, cls=DjangoJSONEncoder).removesuffix("]}")
     separator = ""

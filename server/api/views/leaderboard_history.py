@@ -1,4 +1,4 @@
-"""The history of leaderboards: scores and ranks of teams over time."""
+"""The API view for the history of a leaderboard: the scores and ranks of teams over time."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ class LeaderboardHistory(APIView):
         responses={200: HistorySerializer, **refusals("not_found", *COUNTED)},
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponseBase:
-        """List the changes in score and rank of the first ten teams, or of one team."""
+        """List the changes in score and rank of the first ten teams on a leaderboard, or of one team."""
         found = phase_at(request, slug, phase)
         query = HistoryQuery(data=request.query_params)
         query.is_valid(raise_exception=True)
@@ -49,7 +49,7 @@ def answer(shown: ShownBoard, team: str | None) -> Response:
 
 
 def history_json(row: BoardRow, found: Timeline) -> dict[str, Any]:
-    """Return the points in time at which a team's score or rank changed."""
+    """Return a team's history as a dict, with a point for each time at which the team's score or rank changed."""
     points = found.points[row.team_id]
     changes = [
         {"at": time_text(next_whole_second(moment)), "score": point and point.score, "rank": point and point.rank}

@@ -1,4 +1,4 @@
-"""The view for unknown URLs below /api/."""
+"""The API view for unknown URLs below /api/."""
 
 from typing import Any
 
@@ -13,5 +13,5 @@ class Missing(APIView):
     authentication_classes = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Raise 404 before the method and the media type are checked."""
+        """Raise Http404, before the HTTP method and the media type of the request are checked."""
         raise Http404

@@ -1,4 +1,4 @@
-"""Ground truths and rescorings of a phase, for organizers."""
+"""API views with which organizers manage the ground truths and rescorings of a phase, and export a challenge."""
 
 from pathlib import Path
 
@@ -43,9 +43,9 @@ APPLYING = refusals(
 
 
 def latest(phase: Phase) -> Rescoring:
-    """Return the rescoring that has not been applied yet or, if there is none, the most recent one.
+    """Return the open rescoring of a phase or, if there is none, its most recent rescoring.
 
-    Raises 404 if the phase has no rescoring.
+    Raises Http404 if the phase has no rescoring.
     """
     found = rescoring.open_rescoring(phase) or phase.rescorings.first()
     if found is None:
@@ -54,7 +54,7 @@ def latest(phase: Phase) -> Rescoring:
 
 
 def rescoring_response(one: Rescoring) -> Response:
-    """Return the response with the current state of a rescoring."""
+    """Return a response with the current state of a rescoring."""
     return Response(RescoringSerializer(rescoring.reload(one)).data)
 
 
@@ -67,7 +67,7 @@ class Truths(APIView):
         operation_id="list_truths", parameters=[PAGE], responses={200: TruthSerializer(many=True), **READING}
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """List all versions of the ground truth, newest first."""
+        """List all versions of a phase's ground truth, newest first."""
         truths_of_phase = organized_phase_at(request, slug, phase).truths.all()
         return list_response(truths_of_phase, request, lambda page: TruthSerializer(page, many=True).data)
 
@@ -77,9 +77,9 @@ class Truths(APIView):
         responses={201: AddedTruthSerializer, **refusals("not_found", "no_space", *COUNTED, *WITH_A_BODY)},
     )
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Add a version of the ground truth.
+        """Add a version of a phase's ground truth.
 
-        It is checked immediately, but not used until a rescoring against it is applied.
+        The version is checked immediately. Leaderboards do not use it until a rescoring against it is applied.
         """
         found = organized_phase_at(request, slug, phase)
         admission.take_account_slot(request.user)
@@ -106,14 +106,15 @@ class Rescore(APIView):
 
     @extend_schema(operation_id="read_rescoring", responses={200: RescoringSerializer, **READING})
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Return the progress of the most recent rescoring, and the changes that it makes to the leaderboards."""
+        """Return the progress of a phase's most recent rescoring, and its changes to the leaderboards."""
         return rescoring_response(latest(organized_phase_at(request, slug, phase)))
 
     @extend_schema(operation_id="rescore", request=RescoreInput, responses={200: RescoringSerializer, **APPLYING})
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Start a rescoring: score all submissions against a version of the ground truth.
+        """Start a rescoring of all submissions to a phase against a version of the ground truth.
 
-        The leaderboards do not change yet. A GET request returns the progress.
+        The leaderboards do not change until the rescoring is applied, unless `preview` is false. A GET request returns
+        the progress.
         """
         found = organized_phase_at(request, slug, phase)
         asked = validated(RescoreInput, request)
@@ -130,7 +131,7 @@ class Apply(APIView):
 
     @extend_schema(operation_id="apply_rescoring", request=ApplyInput, responses={200: RescoringSerializer, **APPLYING})
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Apply the current rescoring. All leaderboards change to the new scores at once."""
+        """Apply the current rescoring of a phase. All leaderboards change to the new scores at the same time."""
         found = organized_phase_at(request, slug, phase)
         given = validated(ApplyInput, request)
         explanation = {name: given.pop(name) for name in ("reason", "signed")}
@@ -150,7 +151,7 @@ class Discard(APIView):
         responses={200: BoardsSerializer, **refusals("not_found", *COUNTED, *WITH_A_BODY)},
     )
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Discard the current rescoring. The leaderboards do not change."""
+        """Discard the current rescoring of a phase. The leaderboards do not change."""
         found = organized_phase_at(request, slug, phase)
         validated(NothingInput, request)
         rescoring.discard(phase=found, by=request.user)
@@ -166,7 +167,7 @@ class Export(APIView):
         responses={(200, "application/zip"): OpenApiTypes.BINARY, **refusals("not_found", *COUNTED, *WITH_A_BODY)},
     )
     def post(self, request: PersonRequest, slug: str) -> FileResponse:
-        """Download a challenge as a bundle. It contains the ground truth and the salts, so keep it secret."""
+        """Download a challenge as a bundle. The bundle contains the ground truths and the salts, so keep it secret."""
         challenge = organized_challenge_at(request, slug, archived=True)
         validated(NothingInput, request)
         return exporting.export_response(challenge=challenge, by=request.user)

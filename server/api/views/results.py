@@ -1,4 +1,4 @@
-"""The signed results of a phase, and the key that verifies them."""
+"""API views for the signed results of a phase, and for the public key that verifies them."""
 
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
@@ -34,10 +34,11 @@ class Results(APIView):
         },
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponseBase:
-        """Download the results, signed by the server. They are closed until the phase is over, except to organizers.
+        """Download the results of a phase, signed by the server.
 
-        Results that are not final are refused, unless `preliminary` is true. `podium verify` checks the file. The bytes
-        of the file are signed, so keep it unchanged.
+        Until the phase is over, only organizers can download them. Results that are not final are refused, unless
+        `preliminary` is true. `podium verify` checks the file. The signature covers the exact bytes of the file, so
+        keep the file unchanged.
         """
         found, read = read_phase_at(request, slug, phase)
         access = score_access(found, viewer=request.user, now=read.now, is_organizer=read.is_organizer)
@@ -53,5 +54,5 @@ class SigningKey(APIView):
 
     @extend_schema(operation_id="read_signing_key", responses={200: SigningKeySerializer, **refusals(*COUNTED)})
     def get(self, request: Request) -> Response:
-        """Read the public key with which `podium verify --key` checks the results of this server."""
+        """Return the public key with which `podium verify --key` checks the signed results of this server."""
         return Response({"algorithm": "Ed25519", "public_key": public_key(), "earlier_keys": earlier_keys()})

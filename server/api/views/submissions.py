@@ -1,4 +1,4 @@
-"""Submissions: upload, status, report, download, cancellation, and changes to note, method and final submissions."""
+"""API views for submissions: upload, status, report, download, cancellation, and changes to their descriptions."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -51,7 +51,7 @@ def serialized(
 ) -> list[dict[str, Any]]:
     """Return the JSON data of submissions to a phase, limited to what the user may see.
 
-    The leaderboard is read once for all of them.
+    For speed, the leaderboard is read only once for all submissions.
     """
     context = {"access": access, "standings": standings(phase, submissions, now=now)}
     return list(SubmissionSerializer(submissions, many=True, context=context).data)
@@ -63,7 +63,7 @@ def serialized_one(submission_id: UUID, request: Request) -> dict[str, Any]:
 
 
 class OwnSubmissions(APIView):
-    # Uploads are not throttled, because the quota limits them.
+    # Uploads have no rate limit, because the quota already limits them.
     throttle_classes = ()
     parser_classes = (MultiPartParser,)
     pagination_class = Pages
@@ -74,7 +74,7 @@ class OwnSubmissions(APIView):
         responses={200: SubmissionSerializer(many=True), **refusals("not_found", "not_a_member", "awaiting_approval")},
     )
     def get(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """List your team's submissions to this phase, newest first."""
+        """List your team's submissions to a phase, newest first."""
         found, read = read_phase_at(request, slug, phase)
         team = own_team(request, found)
         access = score_access(found, viewer=request.user, now=read.now, is_organizer=read.is_organizer)
@@ -98,10 +98,11 @@ class OwnSubmissions(APIView):
         },
     )
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Submit a file. Its content is checked later, when it is scored; read the submission to follow its status.
+        """Submit a file to a phase.
 
-        If your team has used the same Idempotency-Key before, the earlier submission is returned. If the file differs,
-        the request is refused with `key_reused`.
+        The content of the file is checked later, when it is scored. Read the submission to follow its status. If your
+        team has used the same Idempotency-Key before, the earlier submission is returned. If the file differs, the
+        request is refused with `key_reused`.
         """
         found = phase_at(request, slug, phase)
         team = own_team(request, found)
@@ -151,7 +152,7 @@ class Report(APIView):
 
     @extend_schema(operation_id="read_report", responses={200: ReportSerializer, **refusals("not_found")})
     def get(self, request: PersonRequest, submission_id: UUID) -> Response:
-        """Return all metrics for each split and, if the organizers show them, the results per class."""
+        """Return the report on a submission: all metrics for each split and, if shown, the results per class."""
         read = submission_at(request, submission_id)
         report = visible_report(read.submission, access=read.access)
         if report is None:

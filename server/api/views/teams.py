@@ -1,4 +1,4 @@
-"""The user's own team, with its invitations and merges, and the public data of all teams."""
+"""API views for the user's own team with its merges, and for the public data of all teams."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ PROFILE = ("method", "paper_url", "code_url")
 
 
 def team_json(membership: Membership) -> dict[str, Any]:
-    """Return a member's team as a dict with the fields of `OwnTeamSerializer`."""
+    """Return the team of a member as a dict with the fields of `OwnTeamSerializer`."""
     team, now = membership.team, database_now()
     proposals = MergeProposal.objects.filter(Q(team=team) | Q(other=team), expires_at__gt=now)
     shown = {
@@ -93,9 +93,10 @@ def member_named(team: Team, username: str) -> Membership:
 class TeamMember(APIView):
     @extend_schema(operation_id="remove_member", responses={204: None, **refusals(*CHANGES)})
     def delete(self, request: PersonRequest, slug: str, username: str) -> Response:
-        """Leave your team, if the username is yours. As the captain, remove another member.
+        """Leave your team or, as the captain, remove another member.
 
-        A person who leaves a team that has submitted can only return to that team.
+        To leave the team, use your own username. A person who leaves a team that has submitted can only return to that
+        team.
         """
         team = own_membership(request, challenge_at(request, slug)).team
         member = member_named(team, username)
@@ -133,9 +134,9 @@ class OneMerge(APIView):
         operation_id="decide_merge", request=ConfirmInput, responses={200: ClosedSerializer, **refusals(*CHANGES)}
     )
     def post(self, request: PersonRequest, slug: str, merge_id: int) -> Response:
-        """Confirm a merge permanently, as the captain of the other team.
+        """Confirm a proposed merge, or decline or withdraw the proposal.
 
-        Either captain can also decline or withdraw it.
+        Only the captain of the other team can confirm a merge. This cannot be undone.
         """
         own = own_membership(request, challenge_at(request, slug))
         found, confirmed = proposal_at(own, merge_id), validated(ConfirmInput, request)["confirm"]

@@ -1,4 +1,4 @@
-"""Resumable uploads: the core, creation and termination parts of the tus 1.0.0 protocol."""
+"""API views for resumable uploads (tus 1.0.0, with the extensions creation, expiration and termination)."""
 
 from io import BytesIO
 from typing import cast
@@ -27,7 +27,7 @@ from server.submissions.services.resumable import Readable
 
 
 def upload_at(request: PersonRequest, upload_id: UUID) -> tuple[PartialUpload, Phase]:
-    """Return one of the user's uploads and its phase."""
+    """Return the user's resumable upload with the given id, and its phase. Raises Http404 if there is none."""
     upload = partial_uploads.find(upload_id, user=request.user.pk)
     phase = Phase.objects.select_related("challenge").filter(pk=upload.phase).first() if upload else None
     if upload is None or phase is None:
@@ -47,7 +47,7 @@ class TusView(APIView):
     throttle_classes = ()
 
     def options(self, request: HttpRequest, *args: object, **kwargs: object) -> Response:
-        """Return the version and the extensions of the protocol in headers, as tus 1.0.0 specifies."""
+        """Return a response whose headers contain the version and the extensions of the tus protocol."""
         return Response(status=204, headers=tus.capabilities())
 
 
@@ -90,9 +90,9 @@ class OneUpload(TusView):
         responses={200: PartialUploadSerializer, **refusals("not_found", "not_a_member", "awaiting_approval")},
     )
     def get(self, request: PersonRequest, upload_id: UUID) -> Response:
-        """Return how much of a file has arrived, and its submission once it is complete.
+        """Return how much of an upload the server has received and, once it is complete, the submission's ID.
 
-        HEAD returns only the headers.
+        A HEAD request returns only the headers.
         """
         upload, phase = upload_at(request, upload_id)
         return Response(serialized(upload, request, phase), headers=tus.headers_of(upload))
@@ -110,7 +110,10 @@ class OneUpload(TusView):
         },
     )
     def patch(self, request: PersonRequest, upload_id: UUID) -> Response:
-        """Append bytes to an upload. The last byte submits the file; read the upload to get the submission's ID."""
+        """Append bytes to an upload.
+
+        The last byte submits the file. Read the upload to get the ID of the submission.
+        """
         upload, phase = upload_at(request, upload_id)
         tus.check_version(request)
         count = int(request.META.get("CONTENT_LENGTH") or 0)
@@ -127,6 +130,6 @@ class OneUpload(TusView):
 
     @extend_schema(operation_id="delete_upload", responses={204: None, **refusals("not_found")})
     def delete(self, request: PersonRequest, upload_id: UUID) -> Response:
-        """Delete an upload and the bytes received so far. If the file was already submitted, the submission is kept."""
+        """Delete an upload and its bytes. If the file was already submitted, the submission is kept."""
         partial_uploads.discard(upload_at(request, upload_id)[0])
         return Response(status=204, headers={"Tus-Resumable": tus.VERSION})

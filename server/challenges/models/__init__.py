@@ -1,4 +1,4 @@
-"""Models for challenges, their phases and ground truths, and the teams that take part."""
+"""The database models for challenges, their phases and ground truths, and the teams that take part."""
 
 from server.challenges.models.challenge import Challenge
 from server.challenges.models.challenges import LADDER_STANDARD_ERRORS, Phase, Truth

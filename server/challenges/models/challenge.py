@@ -1,4 +1,4 @@
-"""The model for challenges."""
+"""The database model for challenges."""
 
 from datetime import datetime
 from typing import Any
@@ -55,7 +55,7 @@ class Challenge(models.Model):
         db_default=False,
         help_text="whether only organizers with two-factor authentication may act as organizers",
     )
-    # From this time on, nothing in the challenge can be changed.
+    # This is the time at which the challenge was archived. Nothing in an archived challenge can be changed.
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -77,11 +77,12 @@ class Challenge(models.Model):
         return self.archived_at is not None or is_over(self.closes_at, now)
 
     def is_organized_by(self, user: Any, right: Right = Right.READ) -> bool:
-        """Return whether the person has this right as an organizer now."""
+        """Return whether a user has the given right as an organizer of the challenge, or is staff."""
         return Challenge.objects.organized_by(user, right).filter(pk=self.pk).exists()
 
     def has_organizer(self, user: Any) -> bool:
-        """Return whether the person is an organizer or staff, even if the required two-factor authentication is
-        missing.
+        """Return whether a user is an organizer of the challenge or staff.
+
+        Unlike `is_organized_by`, this does not check whether the user has the required two-factor authentication.
         """
         return user.is_staff or self.organizers.filter(pk=user.pk).exists()

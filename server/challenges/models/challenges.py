@@ -1,4 +1,4 @@
-"""Models for the phases of challenges and their ground truths."""
+"""The database models for the phases of challenges, and for their ground truths."""
 
 from datetime import datetime
 from pathlib import Path
@@ -35,18 +35,18 @@ class Phase(models.Model):
     parameters = models.JSONField(default=dict, blank=True)
     public_share = models.FloatField(default=1.0)
     split_seed = models.BigIntegerField(default=0)
-    # this value must be kept secret
+    # The salt must be kept secret.
     salt = models.CharField(max_length=34, blank=True, default="", db_default="", editable=False)
     opens_at = models.DateTimeField(null=True, blank=True, help_text="empty: the same as the challenge")
     closes_at = models.DateTimeField(null=True, blank=True, help_text="empty: the same as the challenge")
     reveal = models.CharField(
         max_length=10, choices=[(name, name) for name in REVEALS], default=AT_CLOSE, db_default=AT_CLOSE
     )
-    # Private scores are not shown before this time. With `manual`, they are not shown while it is null.
+    # Private scores are not shown before this time. If `reveal` is `manual`, they are not shown while this is null.
     reveals_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # when an extension last moved the end for all teams
+    # This is the time at which organizers last extended the phase for all teams.
     extended_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # the end of the last extension of a single team; see `Extension`
+    # This is the latest end of all extensions for single teams; see `Extension`.
     extended_until = models.DateTimeField(null=True, blank=True, editable=False)
     freeze_at = models.DateTimeField(
         null=True,
@@ -54,9 +54,9 @@ class Phase(models.Model):
         help_text="from then until the phase is over, participants see the public leaderboard of this time",
     )
     paused_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # empty while submissions are paused
+    # This is null while submissions are paused.
     resumed_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # the reason for the last pause, which participants can read
+    # This is the reason for the last pause. Participants can read it.
     pause_reason = models.CharField(max_length=300, blank=True, default="", db_default="", editable=False)
     quota_per_day = models.PositiveIntegerField(default=5)
     quota_total = models.PositiveIntegerField(null=True, blank=True)
@@ -75,12 +75,12 @@ class Phase(models.Model):
         max_length=400, blank=True, help_text="signature of the scores that the leaderboards of this phase show"
     )
     sample_submission = models.FileField(upload_to="samples/", blank=True)
-    # the sha256 of the sample submission; empty if the sample was stored before this field existed
+    # The sha256 of the sample submission is empty if the sample was stored before this field existed.
     sample_sha256 = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     candidates = models.FileField(
         upload_to="samples/", blank=True, help_text="the list of candidates that submissions rank, if the track has one"
     )
-    # Phases older than the gate itself may accept submissions without it until their ground truth is replaced.
+    # A phase that is older than the gate feature may accept submissions without it until its ground truth is replaced.
     gate_exempt = models.BooleanField(default=False, db_default=False, editable=False)
     revealed_at = models.DateTimeField(
         null=True,
@@ -134,18 +134,18 @@ class Phase(models.Model):
 
     @property
     def ending(self) -> datetime | None:
-        """The time at which the phase is over: its end or, if teams have extensions, the end of the last extension."""
+        """The time at which the phase is over for all teams: its end or, if later, the end of the last extension."""
         return self.closing and max(self.closing, self.extended_until or self.closing)
 
     def has_opened(self, now: datetime) -> bool:
         return self.opening <= now
 
     def has_closed(self, now: datetime) -> bool:
-        """Return whether teams without an extension cannot submit any longer."""
+        """Return whether teams without an extension can no longer submit."""
         return is_over(self.closing, now)
 
     def has_ended(self, now: datetime) -> bool:
-        """Return whether no team can submit any longer."""
+        """Return whether the phase is over for all teams, including teams with an extension."""
         return is_over(self.ending, now)
 
     def is_open(self, now: datetime) -> bool:
@@ -153,38 +153,38 @@ class Phase(models.Model):
 
     @property
     def shown_from(self) -> datetime | None:
-        """The time from which participants can read the private scores, or None if nobody has decided on it."""
+        """The time from which participants can read the private scores, or None if this time is not known yet."""
         ending = self.ending
         if ending is None or (self.reveal == self.MANUAL and self.reveals_at is None):
             return None
         return max(ending, self.reveals_at or ending)
 
     def shows_private(self, now: datetime) -> bool:
-        """Return whether participants can read the private scores."""
+        """Return whether participants can read the private scores of the phase."""
         return is_over(self.shown_from, now)
 
     @property
     def is_paused(self) -> bool:
-        """Whether organizers have paused submissions. Files that were submitted before are still scored."""
+        """Whether organizers have paused submissions to the phase. Earlier submissions are still scored."""
         return self.paused_at is not None and self.resumed_at is None
 
     @property
     def pause_text(self) -> str:
-        """The sentences that tell participants that submissions are paused, or an empty string if they are not."""
+        """The message to participants that submissions are paused, or an empty string if they are not paused."""
         text = f"Submissions are paused until the organizers resume them. Their reason: {self.pause_reason}"
         return text if self.is_paused else ""
 
     def is_frozen(self, now: datetime) -> bool:
-        """Return whether participants see the public leaderboard of `freeze_at` instead of the current one."""
+        """Return whether participants see the public leaderboard at the time `freeze_at` instead of the current one."""
         return self.freeze_at is not None and self.freeze_at <= now and not self.shows_private(now)
 
     @property
     def is_ladder(self) -> bool:
-        """Whether the phase uses ladder feedback, which shows only scores that clearly improve on the team's best."""
+        """Whether the phase uses ladder feedback, which shows only scores that clearly exceed the team's best score."""
         return bool(self.feedback == self.Feedback.LADDER)
 
     def has_ladder(self, now: datetime) -> bool:
-        """Return whether ladder feedback currently hides scores. It ends when the private scores are shown."""
+        """Return whether ladder feedback is in effect. It ends when participants can read the private scores."""
         return self.is_ladder and not self.shows_private(now)
 
     @property
@@ -193,19 +193,19 @@ class Phase(models.Model):
 
     @property
     def kit(self) -> FieldFile | None:
-        """The check kit for the active ground truth, or None if there is none yet."""
+        """The check kit for the phase's active ground truth, or None if it has not been created yet."""
         return (self.truth and self.truth.kit) or None
 
     def download_name(self, ending: str) -> str:
-        """Return the download name for a file of this phase.
+        """Return the name under which a file of the phase is downloaded.
 
-        The argument is the end of the name, such as `kit.json`.
+        It contains the slugs of the challenge and the phase, and ends with `ending`, such as `kit.json`.
         """
         return f"{self.challenge.slug}-{self.slug}-{ending}"
 
 
 class Truth(models.Model):
-    """One version of a phase's hidden ground truth, checked and compiled. Its sha256 identifies it."""
+    """One version of the hidden ground truth of a phase, checked and prepared for scoring. Its sha256 identifies it."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="truths")
     version = models.PositiveIntegerField()
@@ -214,18 +214,19 @@ class Truth(models.Model):
     source = models.FileField(
         storage=truth_storage, upload_to=truth_key, help_text="the original truth folder, as a zip file"
     )
-    # created by `organize.services.kits`
+    # The check kit is created by `organize.services.kits`.
     kit = models.FileField(upload_to="kits/", blank=True, default="", db_default="")
-    kit_made_with = models.JSONField(null=True, blank=True, editable=False)  # the settings that the kit contains
+    # These are the settings that the check kit contains. They show whether the kit is outdated.
+    kit_made_with = models.JSONField(null=True, blank=True, editable=False)
     active = models.BooleanField(default=False)
     used = models.BooleanField(
         default=False, db_default=False, help_text="whether leaderboards have ever shown scores against this truth"
     )
     images = models.PositiveIntegerField(default=0)
-    # The `shaping_settings` with which the ground truth was prepared, or null if unknown.
+    # These are the `shaping_settings` with which the ground truth was prepared, or null if they are unknown.
     prepared_with = models.JSONField(null=True, blank=True, editable=False)
-    # The result of `podium gate` and the settings that were tested; see `challenges.gate`. Null if the gate has not
-    # been run.
+    # This contains the result of `podium gate` and the settings that were tested; see `challenges.gate`. It is null if
+    # the gate has not been run.
     gate = models.JSONField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -242,5 +243,5 @@ class Truth(models.Model):
 
     @property
     def draws(self) -> Path:
-        """The folder that contains the bootstrap draws for this ground truth. It is removed together with the truth."""
+        """The folder with the bootstrap draws for this ground truth. It is removed together with the ground truth."""
         return Path(self.prepared.path).with_suffix(".draws")

@@ -1,4 +1,4 @@
-"""The organizers of a challenge with their roles, and roles that are offered to participants."""
+"""The database models for the organizers of a challenge, and for organizer roles that are offered to participants."""
 
 from django.conf import settings
 from django.db import models
@@ -8,12 +8,12 @@ from server.challenges.roles import Role
 
 
 class Organizer(models.Model):
-    """A person who organizes a challenge. The role determines what the person may do."""
+    """A user who organizes a challenge. The role determines what the user may do in the challenge."""
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="organizer_roles")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="organizer_roles")
     role = models.CharField(max_length=10, choices=Role, default=Role.OWNER, db_default=Role.OWNER)
-    # Null if no other person assigned the role, for example if an import made the person an organizer.
+    # This is null if no other user assigned the role, for example if an import made the user an organizer.
     given_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -25,7 +25,10 @@ class Organizer(models.Model):
 
 
 class RoleOffer(models.Model):
-    """A role that is offered to a person who is in a team of the challenge. The person accepts or declines it."""
+    """An offer to become an organizer of a challenge, made to a user who is in a team of the challenge.
+
+    The user accepts or declines the offer.
+    """
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="role_offers")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="role_offers")

@@ -1,4 +1,4 @@
-"""Models for teams, their members, and people who request to join."""
+"""The database models for teams, their members and extensions, and for requests to join a challenge."""
 
 from django.conf import settings
 from django.db import models
@@ -11,9 +11,9 @@ from server.challenges.search_names import SearchName
 
 
 class Team(models.Model):
-    """A team that submits files.
+    """A team in a challenge, whose members submit files.
 
-    A person who joins alone forms a team of one. A baseline is a team without members.
+    A person who joins alone is the only member of a team. A baseline is a team without members.
     """
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="teams")
@@ -47,9 +47,8 @@ class Team(models.Model):
     class Meta:
         ordering = ("name",)
         indexes = (
-            models.Index(
-                fields=("challenge", "is_baseline", "merged_into"), name="team_of_challenge"
-            ),  # used to count teams
+            # Queries that count the teams of a challenge use this index.
+            models.Index(fields=("challenge", "is_baseline", "merged_into"), name="team_of_challenge"),
             models.Index(fields=("challenge",), condition=Q(merged_into__isnull=False), name="merged_team"),
         )
         constraints = (
@@ -70,9 +69,9 @@ class Team(models.Model):
 
 
 class Membership(models.Model):
-    """A person's membership in a team, with the time at which the person accepted the rules.
+    """A user's membership in a team, with the time at which the user accepted the rules of the challenge.
 
-    A person can be in only one team per challenge.
+    A user can be in only one team per challenge.
     """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
@@ -94,7 +93,7 @@ class Membership(models.Model):
 
 
 class FormerMember(models.Model):
-    """A person who left a team that had submitted. In this challenge, the person cannot join any other team."""
+    """A user who left a team after it had submitted. The user cannot join any other team of the challenge."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="former_members")
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="former_members")
@@ -111,7 +110,10 @@ class FormerMember(models.Model):
 
 
 class Extension(models.Model):
-    """A later end of a phase for a single team. The private leaderboard opens when the last extension has ended."""
+    """An extension, which is a later end of a phase for a single team.
+
+    The private leaderboard opens when the last extension has ended.
+    """
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="extensions")
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="extensions")
@@ -128,7 +130,7 @@ class Extension(models.Model):
 
 
 class JoinRequest(models.Model):
-    """A request to join a challenge in which organizers approve members. It is deleted when the person joins."""
+    """A request to join a challenge whose organizers approve members. It is deleted when the user joins."""
 
     class Status(models.TextChoices):
         WAITING = "waiting", "waiting for approval"

@@ -1,1 +1,1 @@
-"""Services for notices: create them from recent events, and send their emails."""
+"""Services for notices: they create notices about recent events, and send emails."""

@@ -1,4 +1,4 @@
-"""Publishes announcements by organizers."""
+"""Publishes the announcements that organizers write."""
 
 from typing import Any
 
@@ -16,15 +16,15 @@ TITLE_CHARACTERS, TEXT_CHARACTERS = 120, 5000
 
 
 def refuse_others(challenge: Challenge, by: Any) -> None:
-    """Raise Refused unless the person may act as an organizer of the challenge."""
+    """Raise Refused if a user may not edit the challenge as an organizer."""
     refuse_without(Right.EDIT, by=by, challenge=challenge)
 
 
 @transaction.atomic
 def announce(*, challenge: Challenge, by: Any, title: str, text: str, with_mail: bool = True) -> Announcement:
-    """Publish an announcement. Everybody who takes part gets a notice at the next sweep.
+    """Publish an announcement. All participants get a notice after the next run of the sweeper.
 
-    Without `with_mail`, nobody gets an email, not even people who want emails about announcements.
+    If `with_mail` is false, nobody gets an email, not even users who want emails about announcements.
     """
     refuse_others(challenge, by)
     try:

@@ -1,7 +1,8 @@
-"""Creates notices for events since the last run of the sweeper, so that recording a score does not have to write them.
+"""Creates notices for the events since the last run of the sweeper, which is a periodic task.
 
-Each event has a key and is stored once, in the same transaction as its notices. Therefore each person gets only one
-notice about an event, even if several sweepers run or one of them is killed.
+Therefore other code, such as recording a score, does not have to write notices. Each event has a key and is stored
+once, in the same transaction as its notices. Therefore each user gets only one notice about an event, even if several
+sweepers run or one of them is killed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,8 +19,8 @@ from server.notices.models import Event, MailChoice, Notice, Progress
 from server.notices.services import top_three
 from server.notices.services.events import Found, found_between
 
-# A transaction may commit an event later than the event's own time. Therefore each run of the sweeper also searches the
-# period of this length before the previous run again, and skips events that are already stored.
+# An event can be committed later than its own timestamp. Therefore each run of the sweeper also searches the last
+# minutes before the previous run again, and skips events that are already stored.
 OVERLAP = timedelta(minutes=5)
 SAVED_EVERY = timedelta(minutes=1)
 KEPT = timedelta(days=180)
@@ -27,7 +28,7 @@ ROWS_AT_ONCE = 500
 
 
 def derive() -> int:
-    """Write the notices for all new events, and return the number of events."""
+    """Create the notices for all new events, and return the number of new events."""
     now = database_now()
     until = known_until(now)
     new = without_known(found_between(until - OVERLAP, now))
@@ -38,16 +39,16 @@ def derive() -> int:
 
 
 def known_until(now: datetime) -> datetime:
-    """Return the time up to which events have been found.
+    """Return the time until which events have been processed.
 
-    The first call returns `now`, so that older events get no notices.
+    The first call returns `now`, so that there are no notices about older events.
     """
     found, _ = Progress.objects.get_or_create(pk=1, defaults={"until": now})
     return found.until
 
 
 def without_known(found: Iterable[Found]) -> list[Found]:
-    """Return those of the events that are not stored yet."""
+    """Return those of the given events that are not stored yet."""
     events = {(one.kind.value, one.key): one for one in found}
     known: set[tuple[str, str]] = set()
     keys = [key for _, key in events]
@@ -59,7 +60,7 @@ def without_known(found: Iterable[Found]) -> list[Found]:
 
 @transaction.atomic
 def write(new: list[Found], boards: list[int], now: datetime) -> int:
-    """Write events with their notices. A lock ensures that only one sweeper writes at a time."""
+    """Store events with their notices. A lock ensures that only one sweeper does this at a time."""
     Progress.objects.select_for_update().get(pk=1)
     overtaken = [
         one for board in top_three.changed_boards() if board.pk in boards for one in top_three.look_at(board, now)
@@ -75,7 +76,7 @@ def write(new: list[Found], boards: list[int], now: datetime) -> int:
 def tell(found: Found, now: datetime) -> None:
     """Store an event and a notice for each recipient.
 
-    Recipients who want emails about this kind of event are also sent an email.
+    For recipients who want emails about this kind of event, an email is scheduled.
     """
     people = readers(found)
     if not people:
@@ -99,7 +100,7 @@ def tell(found: Found, now: datetime) -> None:
 
 
 def readers(found: Found) -> list[int]:
-    """Return the ids of those recipients who may read the challenge."""
+    """Return the ids of those recipients of an event who may see its challenge."""
     people = User.objects.filter(found.recipients, is_active=True).order_by("pk").distinct()
     private = Challenge.objects.filter(pk=found.challenge, visibility=Challenge.Visibility.PRIVATE).exists()
     if private:
@@ -112,13 +113,13 @@ def batches(people: list[int]) -> Iterator[list[int]]:
 
 
 def count_unread(people: "QuerySet[User]") -> None:
-    """Store the number of unread notices of these people, so that pages can show it without a query."""
+    """Store each user's number of unread notices in the account, so that pages can show it without a query."""
     own = Notice.objects.order_by().unread().filter(user=OuterRef("pk")).values("user")
     people.update(unread_notices=Coalesce(Subquery(own.annotate(number=Count("pk")).values("number")), 0))
 
 
 @transaction.atomic
 def mark_read(user: User) -> None:
-    """Mark all notices of a person as read."""
+    """Mark all notices of a user as read."""
     Notice.objects.unread().filter(user=user).update(read_at=database_now())
     count_unread(User.objects.filter(pk=user.pk))

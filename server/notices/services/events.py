@@ -1,4 +1,7 @@
-"""Finds the events about which people are notified, with one function per source. Nothing is written here."""
+"""Finds the events about which users are notified, with one function for each kind of event.
+
+These functions write nothing to the database.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +19,8 @@ from server.organize.models import Publication, Rescoring
 from server.submissions.models import QuotaGrant, Status, Submission
 from server.teams.models import Invitation, MergeProposal
 
-SLOW = timedelta(minutes=2)  # if scoring took less time, the person probably still has the submission's page open
+# If scoring took less time than this, the user probably still has the page of the submission open and needs no notice.
+SLOW = timedelta(minutes=2)
 WARNING = timedelta(hours=24)
 FILE_NAME_CHARACTERS = 80
 ENDINGS = {
@@ -28,7 +32,10 @@ ENDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An event with its recipients, who are the members of a team, all members of a challenge, or one person."""
+    """An event that was found, with a query for its recipients.
+
+    If `with_mail` is true, recipients who want emails about this kind of event get an email.
+    """
 
     kind: Kind
     key: str
@@ -36,11 +43,11 @@ class Found:
     text: str
     path: str
     recipients: Q
-    with_mail: bool = True  # whether an email is sent to recipients who want emails about this kind of event
+    with_mail: bool = True
 
 
 def found_between(since: datetime, now: datetime) -> Iterator[Found]:
-    """Yield the events in a time interval, including events that are already stored."""
+    """Yield all events from the time `since` until now, including events that are already stored."""
     yield from ended(since)
     yield from announced(since)
     yield from of_phases(since, now)
@@ -55,7 +62,7 @@ def found_between(since: datetime, now: datetime) -> Iterator[Found]:
 
 
 def ended(since: datetime) -> Iterator[Found]:
-    """Yield an event for each submission whose scoring ended, unless it was scored quickly or cancelled."""
+    """Yield an event for each submission that was rejected, failed, or was scored after a long time."""
     rows = Submission.objects.filter(finished_at__gt=since, status__in=ENDINGS, team__is_baseline=False)
     names = ("pk", "status", "file_name", "received_at", "finished_at", "team", "phase__challenge")
     for pk, status, name, received, finished, team, challenge in rows.values_list(*names):
@@ -86,7 +93,7 @@ def announced(since: datetime) -> Iterator[Found]:
 
 
 def of_phases(since: datetime, now: datetime) -> Iterator[Found]:
-    """Yield the events of phases that close soon, or whose submissions were paused, resumed or extended."""
+    """Yield the events of phases that close soon, were paused, accept submissions again, or were extended."""
     phases = Phase.objects.alias(end=Coalesce("closes_at", "challenge__closes_at"))
     closes_soon = Q(end__gt=now, end__lte=now + WARNING)
     was_changed = Q(paused_at__gt=since) | Q(resumed_at__gt=since) | Q(extended_at__gt=since)
@@ -97,7 +104,10 @@ def of_phases(since: datetime, now: datetime) -> Iterator[Found]:
 
 
 def closing(phase: Phase, now: datetime) -> Iterator[Found]:
-    """Yield an event if a phase is open and closes within `WARNING`, and another one if its closing time changes."""
+    """Yield an event if a phase is open and closes within `WARNING`.
+
+    If the closing time of the phase changes, this is a new event.
+    """
     end = phase.closing
     if end is None or not phase.has_opened(now) or not now < end <= now + WARNING:
         return
@@ -116,7 +126,7 @@ def closing(phase: Phase, now: datetime) -> Iterator[Found]:
 
 
 def paused(phase: Phase, since: datetime) -> Iterator[Found]:
-    """Yield an event if the submissions of a phase were paused, or if they were resumed."""
+    """Yield an event if organizers have paused or resumed submissions to a phase."""
     at = phase.resumed_at or phase.paused_at
     if at is not None and at > since:
         verb = "accepts submissions again" if phase.resumed_at else "accepts no submissions for now"
@@ -124,7 +134,7 @@ def paused(phase: Phase, since: datetime) -> Iterator[Found]:
 
 
 def extended(phase: Phase, since: datetime) -> Iterator[Found]:
-    """Yield an event if an extension has moved the end of a phase."""
+    """Yield an event if organizers have extended a phase for all teams."""
     end = phase.closing
     if end is not None and phase.extended_at is not None and phase.extended_at > since:
         text = f"{name_of(phase)} now closes at {utc_text(end)}."
@@ -136,14 +146,14 @@ def everybody(phase: Phase) -> Q:
 
 
 def team_extended(since: datetime) -> Iterator[Found]:
-    """Yield an event for each extension for a single team."""
+    """Yield an event for each extension of a phase for a single team."""
     for one in Extension.objects.filter(granted_at__gt=since).select_related("phase__challenge"):
         text = f"{name_of(one.phase)} now closes at {utc_text(one.until)} for your team."
         yield changed(one.phase, f"extension {one.pk} {one.until}", text, Q(memberships__team=one.team_id))
 
 
 def granted(since: datetime) -> Iterator[Found]:
-    """Yield an event for each grant of more submissions to a team."""
+    """Yield an event for each time that organizers have granted a team more submissions."""
     for one in QuotaGrant.objects.filter(granted_at__gt=since).select_related("phase__challenge"):
         when = f"on {one.day} (UTC)" if one.day else "in total"
         text = f"Your team may make {one.amount} more submissions to {name_of(one.phase).rstrip(',')} {when}."
@@ -151,7 +161,7 @@ def granted(since: datetime) -> Iterator[Found]:
 
 
 def changed(phase: Phase, key: str, text: str, recipients: Q) -> Found:
-    """Return an event which tells that organizers have changed when or how often people can submit to a phase."""
+    """Return an event about a change to when, or how often, teams can submit to a phase."""
     return Found(
         kind=Kind.CHANGED,
         key=f"{phase.pk} {key}",
@@ -193,14 +203,14 @@ def invited(since: datetime, now: datetime) -> Iterator[Found]:
 
 
 def merges(since: datetime, now: datetime) -> Iterator[Found]:
-    """Yield an event for each proposed merge. The captain of the other team decides on it."""
+    """Yield an event for each proposed merge of two teams. It is sent to the captain who decides on the merge."""
     waiting = MergeProposal.objects.filter(created_at__gt=since, expires_at__gt=now)
     for one in waiting.select_related("other__challenge"):
         yield for_captain(one.other, f"merge {one.pk}", "A team proposes to merge with yours")
 
 
 def given_roles(since: datetime) -> Iterator[Found]:
-    """Yield an event for each organizer role that another person assigned."""
+    """Yield an event for each role as an organizer that a user got from another person."""
     for one in Organizer.objects.filter(given_at__gt=since).select_related("challenge"):
         yield Found(
             kind=Kind.ORGANIZES,
@@ -213,7 +223,7 @@ def given_roles(since: datetime) -> Iterator[Found]:
 
 
 def offered_roles(since: datetime) -> Iterator[Found]:
-    """Yield an event for each role of an organizer that is offered to a participant."""
+    """Yield an event for each role as an organizer that was offered to a participant."""
     for one in RoleOffer.objects.filter(offered_at__gt=since).select_related("challenge"):
         yield Found(
             kind=Kind.ORGANIZES,
@@ -254,7 +264,7 @@ def page_of(phase: Phase, route: str) -> str:
 
 
 def name_of(phase: Phase) -> str:
-    """Return the titles of a phase and its challenge."""
+    """Return the title of a challenge and, if it differs, the title of the phase, for use in a sentence."""
     title = phase.challenge.title
     return title if phase.title == title else f"{title}, {phase.title},"
 

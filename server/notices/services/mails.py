@@ -1,9 +1,9 @@
 """Sends notices by email.
 
-The database records which emails are due; messages in the queue `mail` only wake this process. An email is claimed for
-`LEASE`, sent, and then marked as sent. If the process is killed between the last two steps, the email is sent again
-when the lease ends. It then has the same Message-ID, so that email programs can show it once. In all other cases, it is
-sent only once.
+The database stores which emails are due; messages in the queue `mail` only wake the process that sends them. The
+process first claims an email for the duration `LEASE`, then sends it, and then marks it as sent. If the process is
+killed between the last two steps, the email is sent again after the claim has expired. It then has the same Message-ID,
+so that email programs can show it only once. In all other cases, an email is sent only once.
 """
 
 import logging
@@ -33,8 +33,10 @@ DELIVER, QUEUE = "mail.deliver", "mail"
 LEASE = timedelta(minutes=5)
 ATTEMPTS = 6
 FIRST_DELAY = timedelta(minutes=1)
-EXPIRES = timedelta(days=2)  # emails that cannot be sent within this time are dropped
-AT_ONCE = 500  # maximum number of emails that one task sends
+# An email that could not be sent within this time is dropped.
+EXPIRES = timedelta(days=2)
+# One task sends at most this number of emails.
+AT_ONCE = 500
 SUBJECT_CHARACTERS = 120
 SALT = "notices.unsubscribe"
 
@@ -42,7 +44,10 @@ log = logging.getLogger(__name__)
 
 
 def wake() -> None:
-    """Queue a task that sends emails, if any are due and no task is queued. Without the broker, only log a warning."""
+    """Queue a task that sends emails, if emails are due and no task is queued.
+
+    If the message broker is unavailable, only log a warning.
+    """
     if not Notice.objects.mail_due(database_now()).exists():
         return
     try:
@@ -53,7 +58,10 @@ def wake() -> None:
 
 
 def deliver_due() -> int:
-    """Send the emails that are due, and return their number. Raises OSError if the mail server does not respond."""
+    """Send the emails that are due. Return the number of sent emails.
+
+    Raises OSError if the mail server does not respond.
+    """
     sent = 0
     with get_connection() as connection:
         for _ in range(AT_ONCE):
@@ -77,7 +85,10 @@ def claim_next() -> Notice | None:
 
 
 def deliver(notice: Notice, connection: BaseEmailBackend) -> bool:
-    """Send a claimed email. After an error, it is tried again later, up to `ATTEMPTS` times."""
+    """Send the claimed email for a notice, and return whether it was sent.
+
+    After an error, there is another attempt later, up to `ATTEMPTS` attempts in total.
+    """
     now = database_now()
     row = Notice.objects.filter(pk=notice.pk)
     address = wanted_at(notice, now)
@@ -96,9 +107,9 @@ def deliver(notice: Notice, connection: BaseEmailBackend) -> bool:
 
 
 def wanted_at(notice: Notice, now: datetime) -> str:
-    """Return the address to which to send the email for a notice.
+    """Return the address to which the email for a notice should be sent.
 
-    The address is empty if the notice is too old, or if the person no longer wants or cannot get emails.
+    The address is empty if the notice is too old, or if the user no longer wants emails or cannot receive them.
     """
     if now - notice.event.happened_at > EXPIRES or not notice.user.is_active:
         return ""
@@ -107,7 +118,10 @@ def wanted_at(notice: Notice, now: datetime) -> str:
 
 
 def address_of(user: User) -> str:
-    """Return the person's confirmed address or, if this service does not confirm addresses, any of their addresses."""
+    """Return a user's confirmed email address, or an empty string if there is none.
+
+    If the setting `CONFIRM_EMAIL` is off, return the address in the account.
+    """
     if not settings.CONFIRM_EMAIL:
         return user.email
     confirmed = EmailAddress.objects.filter(user=user, verified=True).order_by("-primary", "pk")
@@ -115,7 +129,7 @@ def address_of(user: User) -> str:
 
 
 def message_for(notice: Notice, address: str, connection: BaseEmailBackend) -> EmailMessage:
-    """Return the email for a notice, with headers for one-click unsubscribe (RFC 8058)."""
+    """Return the email for a notice. Its headers allow unsubscribing with one click (RFC 8058)."""
     event, url = notice.event, settings.PODIUM_URL.rstrip("/")
     unsubscribe = url + reverse("unsubscribe", args=[unsubscribe_token(notice.user, Kind(event.kind))])
     context = {
@@ -140,7 +154,7 @@ def message_for(notice: Notice, address: str, connection: BaseEmailBackend) -> E
 
 
 def header_text(text: str) -> str:
-    r"""Return a string on one line for use in an email header, shortened and without hidden characters.
+    r"""Return a text for use in an email header: on one line, shortened, and without hidden characters.
 
     >>> header_text("a\r\nBcc: x@example.org")
     'a Bcc: x@example.org'
@@ -150,12 +164,15 @@ def header_text(text: str) -> str:
 
 
 def unsubscribe_token(user: User, kind: Kind) -> str:
-    """Return a token that only permits turning off this kind of email for this person. It does not expire."""
+    """Return a signed token that permits only to turn off a kind of email for a user. It does not expire."""
     return signing.dumps([user.pk, kind.value], salt=SALT)
 
 
 def unsubscribe(token: str) -> Kind | None:
-    """Turn off the kind of email named in a token, and return this kind. Return None if the token is not valid."""
+    """Turn off the kind of email that a signed token names, and return this kind.
+
+    Return None if the token is not valid.
+    """
     kind = kind_of(token)
     if kind is not None:
         pk, _ = signing.loads(token, salt=SALT)
@@ -164,7 +181,7 @@ def unsubscribe(token: str) -> Kind | None:
 
 
 def kind_of(token: str) -> Kind | None:
-    """Return the kind of email named in a token, or None if the token is not valid."""
+    """Return the kind of email that a signed token names, or None if the token is not valid."""
     try:
         _, kind = signing.loads(token, salt=SALT)
         return Kind(kind)
@@ -174,7 +191,7 @@ def kind_of(token: str) -> Kind | None:
 
 @transaction.atomic
 def choose(user: User, kinds: set[Kind]) -> None:
-    """Save the kinds of notices that a person wants by email."""
+    """Save the kinds of notices that a user wants to receive by email."""
     own = MailChoice.objects.filter(user=user)
     own.exclude(kind__in=kinds).delete()
     MailChoice.objects.bulk_create([MailChoice(user=user, kind=kind) for kind in sorted(kinds)], ignore_conflicts=True)

@@ -1,7 +1,7 @@
 """Finds teams that are no longer among the first three of a public leaderboard.
 
-Phases with ladder feedback are left out, because a notice would reveal a change that ladder feedback hides. Only public
-leaderboards of open phases that are not frozen count, so a notice reveals nothing that the leaderboard does not show.
+Phases with ladder feedback are left out, because a notice would reveal a change that ladder feedback hides. Only open
+phases whose leaderboard is not frozen are considered, so a notice reveals nothing that the leaderboard does not show.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,10 @@ FIRST = 3
 
 
 def changed_boards() -> list[Board]:
-    """Return the visible public leaderboards that have changed since they were last checked."""
+    """Return the public leaderboards that have changed since they were last checked.
+
+    Leaderboards of phases with ladder feedback are left out.
+    """
     shown = Board.objects.filter(kind=Board.Kind.PUBLIC, signature=F("phase__signature"))
     exact = shown.exclude(phase__feedback=Phase.Feedback.LADDER)
     new = Q(top_three=None) | ~Q(top_three__version=F("version"))
@@ -28,9 +31,10 @@ def changed_boards() -> list[Board]:
 
 
 def look_at(board: Board, now: datetime) -> Iterator[Found]:
-    """Yield an event for each team that is no longer among the first three, and store the teams that are now there.
+    """Yield an event for each team that is no longer among the first three of a leaderboard.
 
-    A team without an entry, for example a disqualified one, gets no notice. Call this in a transaction.
+    The new first three are stored. A team that has no entry anymore, such as a disqualified team, gets no notice. Call
+    this function in a transaction.
     """
     first, known = first_teams(board), TopThree.objects.filter(board=board).first()
     before = set() if known is None else set(known.teams.values_list("pk", flat=True))
@@ -51,7 +55,7 @@ def look_at(board: Board, now: datetime) -> Iterator[Found]:
 
 
 def first_teams(board: Board) -> set[int]:
-    """Return the teams with ranks 1 to 3. With equal scores, there can be more than three."""
+    """Return the ids of the teams with ranks 1 to 3 on a leaderboard. If scores are equal, there can be more."""
     entries = Entry.objects.present().filter(board=board, is_baseline=False).in_order()
     scores = dict(entries.values_list("team", "score")[:FIRST])
     if len(scores) == FIRST:

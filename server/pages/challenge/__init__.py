@@ -1,1 +1,1 @@
-"""Parts of a challenge's pages: tabs, main button, file format, commands, and links between splits."""
+"""Code for parts of a challenge's pages: tabs, main button, file format, shell commands, and links between splits."""

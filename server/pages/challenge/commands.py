@@ -1,4 +1,4 @@
-"""Commands that pages offer for copying. They install the `podium` program and submit a file to a phase."""
+"""Shell commands that pages show for copying: they install the `podium` program and submit a file to a phase."""
 
 from django.conf import settings
 from django.urls import reverse
@@ -7,14 +7,14 @@ from server.challenges.models import Phase
 
 
 def install_command() -> str:
-    """Return the command that installs the version of the program that this server uses for scoring."""
+    """Return the shell command that installs the same version of the `podium` program that this server runs."""
     return f"pip install {settings.PODIUM_URL}{reverse('program')}"
 
 
 def submit_command(phase: Phase, *, joins: bool) -> str:
-    """Return the commands that log in and submit a file with the `podium` program.
+    """Return the shell commands that log in and submit a file with the `podium` program.
 
-    `joins` is true if the viewer must join the challenge first.
+    If `joins` is true, the commands also join the challenge.
     """
     slug = phase.challenge.slug
     join = f"podium join {slug} --accept-rules\n" if joins else ""
@@ -23,7 +23,7 @@ def submit_command(phase: Phase, *, joins: bool) -> str:
 
 
 def upload_command(phase: Phase, *, joins: bool) -> str:
-    """Return the commands that submit a file with curl. They read the token from an environment variable."""
+    """Return the curl commands that submit a file. They read the API token from the variable PODIUM_TOKEN."""
     slug = phase.challenge.slug
     address = reverse("api_submissions", args=[slug, phase.slug])
     join = (
@@ -38,5 +38,5 @@ def upload_command(phase: Phase, *, joins: bool) -> str:
 
 
 def file_name(phase: Phase) -> str:
-    """Return the name that the commands use for the predictions file."""
+    """Return the example name of a predictions file for the shell commands shown on pages."""
     return f"predictions.{phase.declared_track.form.suffix}"

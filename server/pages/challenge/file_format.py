@@ -18,7 +18,7 @@ DescriptionList = list[tuple[str, str]]
 class FileFormat:
     """The file format of a phase, as shown on the data page.
 
-    `parameters` contains triples (parameter, value, whether the phase sets it).
+    `parameters` contains triples (parameter, value, whether the value differs from the parameter's default).
     """
 
     track: Track
@@ -28,7 +28,7 @@ class FileFormat:
 
 
 def file_format(phase: Phase) -> FileFormat:
-    """Return the file format of a phase, which depends on its track and its parameters."""
+    """Return the file format of a phase. It depends on the phase's track and parameters."""
     track = phase.declared_track
     values = track.resolve(phase.parameters)
     options = "".join(
@@ -57,7 +57,7 @@ def command_line_value(parameter: Parameter, value: Any) -> str:
 
 
 def limit_list(of_file: Limits, *, form: Form, upload_bytes: int, scoring_seconds: int) -> DescriptionList:
-    """Return the limits of a file as pairs (name, text)."""
+    """Return the limits for a submitted file, such as its maximum size, as (name, text) pairs."""
     ratio = f"at most {of_file.decompressed_ratio} times the compressed size"
     of_text = [
         ("Uncompressed", f"{size(of_file.decompressed_bytes)}, {ratio}"),
@@ -78,7 +78,7 @@ def limit_list(of_file: Limits, *, form: Form, upload_bytes: int, scoring_second
 
 
 def submission_terms(phase: Phase) -> DescriptionList:
-    """Return the limits on the number of submissions and the precision of feedback, as pairs (name, text)."""
+    """Return the submission quota and the kind of feedback of a phase, as (name, text) pairs."""
     in_total = "" if phase.quota_total is None else f", {intcomma(phase.quota_total)} in total"
     return [
         (

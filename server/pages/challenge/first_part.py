@@ -1,4 +1,4 @@
-"""Describes the layout of a submission for the script that checks the beginning of a file in the browser."""
+"""Describes the submission format for the browser script that checks the beginning of a file before the upload."""
 
 import json
 from typing import Any
@@ -7,9 +7,11 @@ from evaluator.catalog import Column, Form
 
 
 def file_layout(form: Form) -> str:
-    """Return a file format as JSON: its kind, and its CSV layouts or the first character of a JSON file.
+    """Return a description of a submission format as JSON.
 
-    A CSV layout consists of the header and the tokens. `numbers` names the columns or tokens that contain numbers.
+    For a CSV format, the description contains the possible layouts. Each layout has the header, the names of the tokens
+    that form a prediction, and the names of those columns or tokens that contain numbers. For a JSON format, the
+    description contains the first character of a valid file.
     """
     if form.kind != "table":
         return json.dumps({"kind": form.kind, "start": form.example.strip()[:1]})

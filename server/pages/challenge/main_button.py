@@ -21,7 +21,10 @@ THEN_JOIN = "Then read the rules, accept them and choose a team name."
 
 @dataclass(frozen=True, slots=True)
 class MainButton:
-    """A button and the sentence next to it. If the label is empty, only the sentence is shown."""
+    """The main button on a challenge's overview page, and the sentence next to it.
+
+    If the label is empty, the page shows only the sentence.
+    """
 
     label: str
     url: str
@@ -29,7 +32,7 @@ class MainButton:
 
 
 def main_button(current: ChallengeContext, user: Any) -> MainButton:
-    """Return the button for this person."""
+    """Return the main button that leads the given user to the next step in the challenge."""
     leaderboard = current.url("leaderboard")
     match current.join_state:
         case JoinState.MEMBER:
@@ -47,7 +50,7 @@ def main_button(current: ChallengeContext, user: Any) -> MainButton:
 
 
 def member_button(current: ChallengeContext) -> MainButton:
-    """Return the button for members. It depends on whether the phase is open."""
+    """Return the main button for a viewer who has joined the challenge. It depends on whether the phase is open."""
     phase = current.phase
     if phase is None:
         return MainButton("", "", NO_PHASE)
@@ -64,7 +67,10 @@ def member_button(current: ChallengeContext) -> MainButton:
 
 
 def join_button(current: ChallengeContext, user: Any) -> MainButton:
-    """Return the button for people who may join. While a phase is open, submitting a file also joins the challenge."""
+    """Return the main button for a viewer who may join the challenge.
+
+    While a phase is open, a viewer can also join by submitting a file, unless organizers approve members.
+    """
     phase = current.phase
     takes_files = phase is not None and phase.is_open(current.now) and may_open(phase) and not phase.is_paused
     with_file = current.joins_with_file and takes_files

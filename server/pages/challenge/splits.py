@@ -8,7 +8,7 @@ SPLIT_TITLES = {"public": "Public", "private": "Private", "all": "All"}
 
 @dataclass(frozen=True, slots=True)
 class SplitLink:
-    """A link to the same page for another split."""
+    """A link that shows the current page for one split, such as public or private."""
 
     title: str
     query: str
@@ -16,5 +16,5 @@ class SplitLink:
 
 
 def split_links(splits: Iterable[str], *, current: str, query: Callable[[str], str]) -> list[SplitLink]:
-    """Return a link for each split. The function `query` returns the query string for a split."""
+    """Return a link for each of the given splits. The function `query` returns the query string for a split."""
     return [SplitLink(SPLIT_TITLES[split], query(split), split == current) for split in splits]

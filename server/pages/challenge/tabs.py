@@ -7,7 +7,11 @@ from server.pages.challenge_context import ChallengeContext
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A tab. `current` is the value of `aria-current`: "page", "true" on a page below the tab's page, or empty."""
+    """A tab in the navigation of a challenge's pages.
+
+    `current` is the value of the HTML attribute `aria-current`: "page" on the tab's own page, "true" on a page below
+    it, and empty on all other pages.
+    """
 
     title: str
     address: str
@@ -23,9 +27,9 @@ PUBLIC_TABS = {
 }
 ORGANIZER_TABS = {"organize": "Organize"}
 MEMBER_TABS = {"submissions": "My submissions", "team": "Team"}
-# shown to everyone who could join a team, because the page also lists invitations
+# The tab "Team" is shown to everyone who could join a team, because its page also lists invitations.
 WITHOUT_TEAM_TABS = {"team": "Team"}
-# Maps the route of a form to the tab that is current if the form is shown again with errors.
+# Maps the URL name of a form to the tab that is highlighted when the form is shown again with errors.
 FORM_TABS = {
     "join": "challenge_rules",
     "submission_edit": "submissions",
@@ -46,7 +50,7 @@ PARENT_TABS = {
 
 
 def tabs_of(current: ChallengeContext, route: str) -> list[Tab]:
-    """Return the tabs for a page, given the name of its route."""
+    """Return the tabs that the viewer sees on a challenge's page. `route` is the URL name of the page."""
     route = FORM_TABS.get(route, route)
     titles = PUBLIC_TABS | (MEMBER_TABS if current.membership else {})
     if current.may_be_invited:

@@ -1,1 +1,1 @@
-"""The organizer pages of a phase."""
+"""Code for the pages on which organizers manage a phase."""

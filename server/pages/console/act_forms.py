@@ -18,7 +18,7 @@ def reason_field(help_text: str) -> forms.CharField:
 
 
 class PauseForm(forms.Form):
-    """The form for pausing submissions."""
+    """The form with which organizers pause submissions to a phase."""
 
     reason = reason_field("Participants read the reason.")
 
@@ -56,7 +56,7 @@ class GrantForm(forms.Form):
 
 
 def checked(form: forms.Form) -> dict[str, Any]:
-    """Return the values of a form. Raises Refused if there are errors, which the form then shows."""
+    """Return the cleaned data of a form. Raises Refused if the form is invalid."""
     if form.is_valid():
         return form.cleaned_data
     raise Refused("invalid", "Nothing was changed. Fix the problems below and try again.")

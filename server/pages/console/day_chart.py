@@ -8,12 +8,16 @@ from server.organize.services.live import DayCount
 from server.pages.formatting.chart_axes import round_step
 from server.pages.formatting.truth_charts import GAP, MOST_TICKS, WIDTH, Bar, bar, y_of
 
-LABELLED = 5  # label every fifth day
+# Only every fifth day has a label on the x axis, so that labels do not overlap.
+LABELLED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class DayChart:
-    """Bars that show submissions per day. Ticks are pairs (y in pixels, text) and (x in percent, text)."""
+    """A bar chart of the number of submissions per day.
+
+    `y_ticks` are pairs (y in pixels, text), and `x_ticks` are pairs (x in percent of the width, text).
+    """
 
     bars: list[Bar]
     y_ticks: list[tuple[float, str]]
@@ -22,7 +26,10 @@ class DayChart:
 
 
 def day_chart(days: Sequence[DayCount]) -> DayChart:
-    """Return the chart for these days, in chronological order. Its table lists only days with submissions."""
+    """Return the bar chart of submissions per day. `days` must be in chronological order.
+
+    The table next to the chart lists only the days with submissions, latest first.
+    """
     top = max((one.received for one in days), default=0) or 1
     step = max(1, round(round_step(top / MOST_TICKS)))
     last = step * ceil(top / step)

@@ -1,4 +1,4 @@
-"""Describes what each kind of feedback reveals, for the page on which organizers choose the feedback."""
+"""Describes how much each kind of feedback reveals, for the page on which organizers choose the feedback of a phase."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -6,12 +6,17 @@ from dataclasses import dataclass
 from server.challenges.feedback_leakage import bits_a_day, bits_of_a_class, feedback_text
 from server.challenges.models import Phase
 
-DECIMALS = 3  # number of decimals assumed in the table if the phase does not round its scores
+# The table describes rounded feedback with this number of decimals if the phase does not define another number.
+DECIMALS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackChoice:
-    """A kind of feedback, what teams see under it, and the maximum number of bits that a team learns per day."""
+    """A kind of feedback that organizers can choose for a phase.
+
+    `sees` describes the scores that teams see. `bits` is an upper bound for the information about the ground truth that
+    a team gets per day.
+    """
 
     name: str
     sees: str
@@ -20,7 +25,7 @@ class FeedbackChoice:
 
 
 def feedback_choices(phase: Phase) -> list[FeedbackChoice]:
-    """Return a row for each kind of feedback. The numbers of bits depend on the quota of the phase."""
+    """Return a table row for each kind of feedback that a phase can have."""
     return [
         FeedbackChoice(str(label), feedback_text(one), bits_a_day(one), is_chosen=value == phase.feedback)
         for value, label in Phase.Feedback.choices
@@ -29,7 +34,7 @@ def feedback_choices(phase: Phase) -> list[FeedbackChoice]:
 
 
 def with_feedback(phase: Phase, feedback: str) -> Phase:
-    """Return a copy of the phase with another kind of feedback. It is not saved."""
+    """Return an unsaved copy of a phase with another kind of feedback."""
     one = copy(phase)
     one.feedback, one.feedback_classes = feedback, False
     is_rounded = feedback == Phase.Feedback.ROUNDED
@@ -38,5 +43,5 @@ def with_feedback(phase: Phase, feedback: str) -> Phase:
 
 
 def bits_per_class(phase: Phase) -> float:
-    """Return the bits that the results of one class reveal per day."""
+    """Return the number of bits of information that the results of one class reveal to a team per day."""
     return phase.quota_per_day * bits_of_a_class(phase)

@@ -1,4 +1,4 @@
-"""The rows of the organizers' submission table, on the page and in the CSV file."""
+"""The rows of the table in which organizers see all submissions to a phase, for the page and for the CSV file."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,10 @@ ACTS: Mapping[str, str] = {Status.FAILED: "Requeue", Status.SCORED: "Rescore"}
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A submission with the scores that the viewer may see, and the action that is possible."""
+    """A row in the organizers' table of submissions, with the scores that the viewer may see.
+
+    `act` is the action that organizers can take on the submission, or an empty string if there is none.
+    """
 
     submission: Submission
     key: str
@@ -32,7 +35,7 @@ class TableRow:
     interval: Interval | None
     has_private: bool
     fault: str
-    act: str  # the possible action, or empty if there is none
+    act: str
 
     @property
     def is_disqualified(self) -> bool:
@@ -59,7 +62,7 @@ def table_row(one: Submission, access: ScoreAccess) -> TableRow:
 
 
 def csv_chunks(chunks: Iterable[Iterable[TableRow]]) -> Iterator[str]:
-    """Yield the table as CSV, one string for each chunk of rows."""
+    """Yield the organizers' table of submissions as CSV: a header, then one string for each chunk of rows."""
     yield csv_text([[*COLUMNS]])
     for rows in chunks:
         yield csv_text(map(cells, rows))

@@ -1,1 +1,1 @@
-"""Pure functions that turn values into text, HTML or coordinates."""
+"""Pure functions that format values as text, HTML, or coordinates for charts."""

@@ -8,8 +8,10 @@ from math import ceil, floor, log, log10
 from server.clock import midnight
 from server.pages.formatting.units import date
 
-SCORE_TICKS, TIME_TICKS = 7, 5  # maximum number of ticks
-LINEAR_RANKS = 20  # with more ranks than this, the axis is logarithmic
+# A score axis has at most 7 steps between its ticks. A time axis has at most 5 ticks.
+SCORE_TICKS, TIME_TICKS = 7, 5
+# A rank axis is logarithmic if there are more ranks than this.
+LINEAR_RANKS = 20
 TIME_STEPS = (
     *(timedelta(minutes=number) for number in (1, 5, 15, 30, 60, 180, 360, 720)),
     *(timedelta(days=number) for number in (1, 2, 3, 5, 7, 10, 14, 21, 28, 56, 112, 224, 448, 896, 1792)),
@@ -24,7 +26,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class ScoreAxis:
-    """An axis for scores from `low` to `high`. Scores outside this range are drawn at the ends of the axis."""
+    """A chart axis for scores from `low` to `high`. Scores outside this range are drawn at the ends of the axis."""
 
     low: float
     high: float
@@ -39,7 +41,7 @@ class ScoreAxis:
 
     @property
     def ticks(self) -> list[Tick]:
-        """Return the ticks of the axis, at round numbers.
+        """Return the ticks of the score axis, which are at round numbers.
 
         >>> [tick.text for tick in ScoreAxis(0.38, 0.91).ticks]
         ['0.4', '0.5', '0.6', '0.7', '0.8', '0.9']
@@ -52,7 +54,7 @@ class ScoreAxis:
 
 @dataclass(frozen=True, slots=True)
 class RankAxis:
-    """An axis for ranks, from `last` at the bottom to 1 at the top. The axis is logarithmic if there are many ranks."""
+    """A chart axis for ranks, from `last` at the bottom to 1 at the top. It is logarithmic if there are many ranks."""
 
     last: int
 
@@ -73,7 +75,7 @@ class RankAxis:
 
     @property
     def ticks(self) -> list[Tick]:
-        """Return the ticks of the axis, at round ranks.
+        """Return the ticks of the rank axis, which are at round numbers.
 
         >>> [tick.text for tick in RankAxis(3).ticks], [tick.text for tick in RankAxis(250).ticks]
         (['1', '2', '3'], ['1', '2', '5', '10', '20', '50', '100', '200'])
@@ -96,9 +98,9 @@ def round_step(least: float) -> float:
 
 
 def time_ticks(first: datetime, last: datetime) -> list[tuple[datetime, str]]:
-    """Return up to five round times within a period, with their labels.
+    """Return the ticks of a time axis: up to five round times from `first` to `last`, with their labels.
 
-    If there is none, return the start of the period.
+    If there is no round time in this period, return only the time `first`.
 
     >>> from datetime import UTC
     >>> time_ticks(datetime(2026, 3, 1, 9, tzinfo=UTC), datetime(2026, 3, 8, tzinfo=UTC))[0][1]
@@ -118,9 +120,9 @@ def tick_text(moment: datetime, step: timedelta, length: timedelta) -> str:
 
 
 def spread(heights: Sequence[float], *, gap: float, low: float, high: float) -> list[float]:
-    """Return a position for a label near each of these heights.
+    """Return positions for labels that should be close to the given heights without overlapping.
 
-    The positions are at least `gap` apart if there is room.
+    The positions are at least `gap` apart if there is enough room between `low` and `high`.
 
     >>> spread([10.0, 11.0, 50.0], gap=12.0, low=0.0, high=100.0)
     [10.0, 22.0, 50.0]

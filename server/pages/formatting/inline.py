@@ -1,8 +1,8 @@
 """Functions that return small components as HTML: numbers, intervals, times, medals.
 
 A leaderboard has hundreds of these components, and rendering templates would take ten times as long. The components
-contain only numbers and dates, which need no escaping. `mark_safe` would take longer than `SafeString`, because it also
-accepts lazy strings.
+contain only numbers and dates, which need no escaping. They are created with `SafeString`, because `mark_safe` also
+handles lazy strings and is therefore slower.
 """
 
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from server.pages.formatting.units import utc_second
 
 REPORT_DECIMALS = 3
 NO_MEDAL = '<svg width="8" height="8" aria-hidden="true"></svg>'
-# an arrow that marks where an interval extends beyond the axis
+# These arrows mark an interval that extends beyond the low or the high end of the axis.
 BELOW = '<path class="beyond" d="M7 0 L0 5 L7 10 Z" />'
 ABOVE = '<svg class="end" x="100%"><path class="beyond" d="M-7 0 L0 5 L-7 10 Z" /></svg>'
 INTERVALS_OF_THE_FIRST = "for the first 100 teams together"
@@ -25,7 +25,7 @@ NO_RANK = '<span class="soft">–<span class="reader-only"> no rank</span></span
 
 
 def medal_html(rank: int | None) -> SafeString:
-    """Return the HTML for a rank. The first three ranks have a medal."""
+    """Return the HTML for a rank on a leaderboard. The first three ranks have a medal."""
     sign = NO_MEDAL
     if rank in (1, 2, 3):
         circle = '<circle cx="4" cy="4" r="4" />'
@@ -34,7 +34,10 @@ def medal_html(rank: int | None) -> SafeString:
 
 
 def rank_interval_html(found: RankInterval | None) -> SafeString:
-    """Return the HTML for a rank interval, or an empty string if there is none. A star marks an individual interval."""
+    """Return the HTML for the confidence interval of a rank, or an empty string if there is no interval.
+
+    A star marks an interval that is valid only for this team, not for all teams simultaneously.
+    """
     if found is None:
         return SafeString()
     words = f"only {found.low}" if found.low == found.high else f"{found.low} to {found.high}"
@@ -49,7 +52,7 @@ def rank_interval_html(found: RankInterval | None) -> SafeString:
 
 
 def digits_html(digits: ScoreDigits, interval: Interval | None = None, kind: str = "") -> SafeString:
-    """Return the HTML for a score. Digits that are uncertain according to its interval are faint."""
+    """Return the HTML for a score. Digits that the confidence interval makes uncertain are faint."""
     title = f"{digits.exact} (95%: {interval[0]} to {interval[1]})" if interval else digits.exact
     classes = f"honest honest-{kind}" if kind else "honest"
     faint = f"<i>{digits.unsupported}</i>" if digits.unsupported else ""
@@ -57,13 +60,16 @@ def digits_html(digits: ScoreDigits, interval: Interval | None = None, kind: str
 
 
 def share_html(value: float, decimals: int | None = None) -> SafeString:
-    """Return the HTML for a fraction in a report, with at most three decimals because it has no interval."""
+    """Return the HTML for a fraction in a report. It has at most three decimals, because no interval is known."""
     shown = REPORT_DECIMALS if decimals is None else min(REPORT_DECIMALS, decimals)
     return digits_html(score_digits(value, decimals=shown))
 
 
 def interval_html(value: float, ends: Interval | None, axis: Interval | None) -> SafeString:
-    """Return the HTML for an interval, drawn as a bar on an axis, or an empty string if there is no interval."""
+    """Return the HTML for a confidence interval, drawn as a bar on an axis.
+
+    The result is an empty string if there is no interval or no axis.
+    """
     if ends is None or axis is None:
         return SafeString()
     bar = interval_bar(value, ends, axis)
@@ -79,9 +85,9 @@ def interval_html(value: float, ends: Interval | None, axis: Interval | None) ->
 
 
 def time_html(moment: datetime, text: str, style: str = "relative") -> SafeString:
-    """Return the HTML for a time, which shows the exact time on hover.
+    """Return an HTML `time` element that contains the given text and shows the exact time on hover.
 
-    In the browser, the script `time.js` formats it in the given `style`.
+    In the browser, the script `time.js` can replace the text by the time in the given `style`.
     """
     kept = f' data-style="{style}"' if style != "relative" else ""
     exact = moment.astimezone(UTC).isoformat(timespec="seconds")

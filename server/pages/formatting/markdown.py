@@ -9,7 +9,7 @@ TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "a", "ul", "ol", "li"),
     *("table", "thead", "tbody", "tr", "th", "td", "h2", "h3", "h4", "h5", "h6"),
 }
-# if wide, they scroll, and need the focus for scrolling with the keyboard
+# Wide code blocks and tables scroll. They must be focusable, so that people can scroll them with the keyboard.
 SCROLLS = {name: {"tabindex": "0"} for name in ("pre", "table")}
 LOWEST_HEADING = 6
 HEADINGS = ("heading_open", "heading_close")
@@ -18,7 +18,7 @@ parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrou
 
 
 def render_markdown(text: str, top: int = 2) -> SafeString:
-    """Convert Markdown to HTML. The highest headings get the level `top`, and no heading level is skipped.
+    """Convert Markdown to sanitized HTML. The highest headings get the level `top`, and no heading level is skipped.
 
     >>> str(render_markdown("## Goal"))
     '<h2>Goal</h2>\\n'
@@ -40,9 +40,9 @@ def render_markdown(text: str, top: int = 2) -> SafeString:
 
 
 def shift_headings(tokens: list[Token], top: int) -> None:
-    """Renumber the levels of headings from `top` without gaps.
+    """Change the levels of all headings so that they start at `top` and have no gaps.
 
-    This is necessary because organizers do not know which heading levels the page itself uses.
+    This is necessary because organizers cannot know which heading levels the surrounding page uses.
     """
     written = sorted({token.tag for token in tokens})
     for token in tokens:

@@ -9,7 +9,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class ScoreDigits:
-    """A score as strings: the digits that its interval supports, all later digits, and the exact number."""
+    """The digits of a score as strings: those that its interval supports, all later ones, and the exact number."""
 
     supported: str
     unsupported: str
@@ -31,7 +31,8 @@ def score_digits(value: float, interval: Interval | None = None, *, decimals: in
     """
     shown = SHOWN if decimals is None else min(SHOWN, decimals)
     text = written(value, shown)
-    exact = repr(value + 0.0)  # adding 0.0 removes the sign of a negative zero
+    # Adding 0.0 removes the sign of a negative zero.
+    exact = repr(value + 0.0)
     supported = None if interval is None else supported_decimals(interval)
     if supported is None or supported >= shown:
         return ScoreDigits(text, "", exact)
@@ -60,5 +61,6 @@ def interval_text(interval: Interval, *, decimals: int | None = None) -> str:
     shown = SHOWN if decimals is None else min(SHOWN, decimals)
     texts = [written(end, shown) for end in outward(interval, shown)]
     zeros = min(len(text) - len(text.rstrip("0")) for text in texts)
-    kept = max(1, shown - zeros) - shown  # negative index at which to cut off trailing zeros
+    # This is the negative index at which trailing zeros are cut off.
+    kept = max(1, shown - zeros) - shown
     return " to ".join(text[: kept or None] for text in texts).replace("-", "−")

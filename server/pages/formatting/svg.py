@@ -7,16 +7,18 @@ from math import inf
 from evaluator.digits import Interval
 from server.leaderboards.differences import quantile
 
-FENCE = 1.5  # distance from the quartiles to the inner fences of a box plot, in interquartile ranges
-FEWEST_ENDS = 8  # with fewer than four intervals, no end can be an outlier
+# As in box plots, values more than 1.5 interquartile ranges beyond the quartiles are outliers.
+FENCE = 1.5
+# With fewer than four intervals, and thus fewer than eight ends, no end counts as an outlier.
+FEWEST_ENDS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalBar:
-    """A bar for an interval and a dot for its score, from 0 to 100.
+    """The drawing of a confidence interval: a bar for the interval and a dot for the score.
 
-    The bar is cut at the ends of its axis; `below` and `above` are true if the interval extends beyond the low or the
-    high end. A score beyond the axis has no dot.
+    Coordinates are in percent of the axis, from 0 to 100. The bar is cut at the ends of the axis; `below` and `above`
+    are true if the interval extends beyond the low or the high end. A score beyond the axis has no dot.
     """
 
     left: float
@@ -52,12 +54,12 @@ def field_range(intervals: Iterable[Interval | None]) -> Interval | None:
 
 
 def is_beyond(interval: Interval | None, axis: Interval | None) -> bool:
-    """Return whether an interval extends beyond the axis."""
+    """Return whether a confidence interval extends beyond the ends of an axis."""
     return interval is not None and axis is not None and (interval[0] < axis[0] or interval[1] > axis[1])
 
 
 def interval_bar(score: float, interval: Interval, axis: Interval) -> IntervalBar:
-    """Return the bar that represents an interval on an axis.
+    """Return the bar and the dot that represent a score and its confidence interval on an axis.
 
     >>> interval_bar(0.5, (0.4, 0.6), (0.0, 1.0))
     IntervalBar(left=40.0, width=20.0, dot=50.0, below=False, above=False)

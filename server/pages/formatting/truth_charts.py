@@ -1,13 +1,14 @@
-"""Charts of ground truth statistics: histograms of public and private images, and classes by number of objects."""
+"""Charts of ground truth statistics: histograms for public and private images, and the number of objects per class."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log10
 from typing import Any
 
-# x ranges from 0 to 1000, because drawings are scaled to the width of the page. y is in pixels.
+# x coordinates range from 0 to 1000, because drawings are scaled to the width of the page. y coordinates are in pixels.
 WIDTH, HEIGHT, MARGIN = 1000.0, 180.0, 8.0
-GAP = 0.2  # the fraction of each bin's width that stays empty
+# This fraction of each bin's width stays empty, so that bins are visually separated.
+GAP = 0.2
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 MOST_TICKS = 5
 HALVES = ("public", "private")
@@ -15,7 +16,7 @@ HALVES = ("public", "private")
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar in a chart, in SVG units. `split` is its CSS class; `title` is shown on hover."""
+    """A bar in a chart, in SVG units. `split` is the CSS class of the bar, and `title` is shown on hover."""
 
     x: float
     y: float
@@ -27,7 +28,11 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A histogram. Ticks are (y in pixels, text) and (x in percent, text); each table row has a bin and its counts."""
+    """A histogram, drawn as a bar chart.
+
+    `y_ticks` are pairs (y in pixels, text), and `x_ticks` are pairs (x in percent of the width, text). Each row of the
+    table contains a bin and its counts.
+    """
 
     title: str
     items: str
@@ -40,7 +45,10 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class RankLine:
-    """The line of one split: its path, the number of ranked classes, and the largest number of objects."""
+    """The line of one split in a chart of objects per class.
+
+    It contains the SVG path, the number of classes, and the largest number of objects of a class.
+    """
 
     split: str
     path: str
@@ -58,12 +66,12 @@ class RankChart:
 
 
 def shown_splits(values: Mapping[str, Any]) -> list[str]:
-    """Return the splits to draw: public and private, or all images if no image is private."""
+    """Return the splits that a chart shows: public and private, or only "all" if no image is private."""
     return list(HALVES) if "private" in values else ["all"]
 
 
 def bars(histogram: Mapping[str, Any]) -> Bars:
-    """Return the chart of a histogram. Bars show fractions of their own split, because splits differ in size."""
+    """Return a histogram as a bar chart. Each bar shows a fraction of its split, because splits differ in size."""
     splits, names = shown_splits(histogram["values"]), histogram["bins"]
     shares = {split: as_shares(histogram["values"][split]) for split in splits}
     top = max(share for one in shares.values() for share in one) or 1.0
@@ -85,7 +93,7 @@ def bars(histogram: Mapping[str, Any]) -> Bars:
 
 
 def bar(x: float, width: float, share: float, *, split: str = "", title: str) -> Bar:
-    """Return a bar from the bottom of the chart up to `share`, a fraction of the axis."""
+    """Return a bar that starts at the bottom of the chart. `share` is its height as a fraction of the axis."""
     y = y_of(share)
     return Bar(round(x, 1), y, round(width, 1), round(y_of(0) - y, 1), split, title)
 

@@ -1,4 +1,4 @@
-"""Times, time spans and file sizes in words: "2 hours ago", "in 3 hours 12 minutes", "1.5 KiB"."""
+"""Formats times, time spans and file sizes as text, such as "2 hours ago", "3 hours 12 minutes" or "1.5 KiB"."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -9,7 +9,7 @@ SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def time_span(length: timedelta, *, units: int = 2) -> str:
-    """Return a time span in words, using its largest units. At most `units` are used, or only one below an hour.
+    """Return a time span as text in at most `units` units. A span of less than an hour has only one unit.
 
     >>> time_span(timedelta(hours=3, minutes=12, seconds=40))
     '3 hours 12 minutes'
@@ -27,7 +27,7 @@ def time_span(length: timedelta, *, units: int = 2) -> str:
 
 
 def relative_time(moment: datetime, now: datetime) -> str:
-    """Return in words how far a time is from now, or its date if it is more than two months away.
+    """Return how far a time is from now as text, or its date if it is more than two months away.
 
     >>> noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
     >>> relative_time(noon - timedelta(hours=2, minutes=5), noon), relative_time(noon + timedelta(hours=1), noon)

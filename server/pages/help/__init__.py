@@ -1,1 +1,1 @@
-"""The handbook: chapters in Markdown, and tables generated from the evaluator's declarations."""
+"""The online handbook: chapters written in Markdown, and tables generated from the evaluator's declarations."""

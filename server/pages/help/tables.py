@@ -1,4 +1,4 @@
-"""The handbook's tables: the keys of challenge.yaml, and the truth folder and the parameters of every track."""
+"""Tables in the handbook: the keys of challenge.yaml, and the ground truth files and parameters of every track."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from evaluator.catalog.truth_examples import EXAMPLES
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """A key of challenge.yaml. `path` is its location, such as `phases[].quota.per_day`."""
+    """A row in the handbook's table of challenge.yaml. `path` is a key, such as `phases[].quota.per_day`."""
 
     path: str
     type: str
@@ -24,7 +24,7 @@ class KeyRow:
 
 @dataclass(frozen=True, slots=True)
 class ParameterRow:
-    """A parameter of a track."""
+    """A row in the handbook's table of a track's parameters."""
 
     name: str
     type: str
@@ -34,7 +34,7 @@ class ParameterRow:
 
 @dataclass(frozen=True, slots=True)
 class TrackHelp:
-    """A track, the files in its truth folder with examples, and its parameters."""
+    """The handbook's description of a track: its ground truth files with examples, and its parameters."""
 
     track: Track
     files: list[tuple[TruthFile, str]]
@@ -42,7 +42,7 @@ class TrackHelp:
 
 
 def key_rows(keys: Iterable[Key] = CHALLENGE, before: str = "") -> Iterator[KeyRow]:
-    """Yield a row for each key of challenge.yaml, in file order."""
+    """Yield a table row for each key of challenge.yaml, in the order of the file."""
     for key in keys:
         path = f"{before}{key.name}"
         yield KeyRow(path, key_type(key), key.unit, default_text(key), key.example, key.meaning, key.reveals)
@@ -50,14 +50,14 @@ def key_rows(keys: Iterable[Key] = CHALLENGE, before: str = "") -> Iterator[KeyR
 
 
 def key_type(key: Key) -> str:
-    """Return a description of the values that a key allows."""
+    """Return a description of the values that a key of challenge.yaml allows."""
     if key.kind is not None:
         return key.kind.text
     return "a list" if key.repeated else "keys and values"
 
 
 def default_text(key: Key) -> str:
-    """Return the default of a key, as shown in the handbook."""
+    """Return the default value of a key of challenge.yaml, as shown in the handbook."""
     if key.required:
         return "required"
     if key.default_text:
@@ -88,14 +88,14 @@ def all_tracks() -> list[TrackHelp]:
 
 
 def parameter_row(parameter: Parameter) -> ParameterRow:
-    """Return the table row that documents a parameter."""
+    """Return the table row that documents a track's parameter in the handbook."""
     return ParameterRow(
         parameter.name, parameter_type(parameter), plain_value(parameter.default), f"{parameter.meaning}."
     )
 
 
 def parameter_type(parameter: Parameter) -> str:
-    """Return a description of the values that a parameter allows."""
+    """Return a description of the values that a track's parameter allows."""
     if isinstance(parameter.default, bool):
         return "true or false"
     if parameter.choices:

@@ -1,1 +1,1 @@
-"""The leaderboard page: its query string, its entries, and its template context."""
+"""Code for the leaderboard page: its query string, its entries, and its template context."""

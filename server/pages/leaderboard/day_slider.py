@@ -13,9 +13,9 @@ NOW = "Now"
 
 @dataclass(frozen=True, slots=True)
 class DaySlider:
-    """The days on which a leaderboard changed, and the day that is shown.
+    """A slider with one position for each day on which a leaderboard changed.
 
-    The last position is the current leaderboard.
+    The last position stands for the current leaderboard.
     """
 
     days: list[date]
@@ -27,7 +27,7 @@ class DaySlider:
 
     @property
     def position(self) -> int:
-        """The position of the slider: the last day with a change on or before the shown day."""
+        """The current position of the slider. It stands for the last change on or before the day that is shown."""
         return self.last if self.at is None else max(0, bisect_right(self.days, self.at.date()) - 1)
 
     @property
@@ -40,12 +40,12 @@ class DaySlider:
 
     @property
     def values(self) -> str:
-        """The days as a string for the page's script, separated by spaces."""
+        """The days on which the leaderboard changed, separated by spaces, as the page's script reads them."""
         return " ".join(map(str, self.days))
 
 
 def day_slider(current: ChallengeContext, *, split: str, at: datetime | None) -> DaySlider | None:
-    """Return the slider, or None if the leaderboard did not change before today."""
+    """Return the slider for a leaderboard's history, or None if the leaderboard did not change before today."""
     phase, access = current.required_phase(), current.score_access
     days = event_days(phase, split=split, access=access, now=current.now)
     return DaySlider(days, at if at is not None and at < current.now else None) if days else None

@@ -1,4 +1,4 @@
-"""The entries of a leaderboard as its page shows them."""
+"""Renders the entries of a leaderboard as table rows."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,9 +34,10 @@ from server.pages.leaderboard.rank_changes import change_html
 
 @dataclass(frozen=True, slots=True)
 class ShownEntry:
-    """A leaderboard entry with its CSS classes, its label, the mark of a change, and a note.
+    """A leaderboard entry with everything needed to render its table row.
 
-    Screen readers read out the note after the rank.
+    `tag` is a label such as "you" or "baseline". `change` is the HTML that marks a change of the rank or score. `note`
+    is read out only by screen readers, after the rank.
     """
 
     row: BoardRow
@@ -45,14 +46,17 @@ class ShownEntry:
     note: str
     change: SafeString
     metrics: list[tuple[Metric, float | None]]
-    # The URL of the page that contains the entry. It is set only for a pinned entry, which is also shown on other
-    # pages.
+    # This is the URL of the leaderboard page that contains the entry. It is set only for a pinned entry, which is also
+    # shown on the other pages of the leaderboard.
     link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedRows:
-    """The rows on one page of a leaderboard, with their HTML for viewers whose team is not on that page."""
+    """The rows on one page of a leaderboard, and their HTML.
+
+    The HTML is the same for all viewers whose team is not on the page, so it can be cached.
+    """
 
     rows: list[BoardRow]
     html: list[SafeString]
@@ -75,12 +79,12 @@ class ListedRows:
 
 @dataclass(frozen=True, slots=True)
 class RowTerms:
-    """Properties that all rows on a page share.
+    """Properties that all rows on a leaderboard page share.
 
-    `axis` is the axis of the intervals, and `metrics` are the metrics shown in addition to the headline. `compared` is
-    true if ties are tested, and `has_leading` is true if several teams could have the first rank. `since` is the time
-    of the ranks to compare with, and `team_url` is the beginning of the URL of a team's public page,
-    escaped.
+    `axis` is the axis on which confidence intervals are drawn. `metrics` are the metrics shown in addition to the
+    headline metric. `compared` is true if the page shows ties, and `has_leading` is true if several teams could have
+    the first rank. Rank changes are shown relative to the time `since`. `team_url` is the escaped URL of a team's
+    public page without the team id at its end.
     """
 
     axis: Interval | None
@@ -93,10 +97,10 @@ class RowTerms:
 
 
 def shown_entry(row: BoardRow, terms: RowTerms, *, team_id: int | None = None, link: str = "") -> ShownEntry:
-    """Return an entry as the page shows it, with a link if it is pinned."""
+    """Return a leaderboard entry with everything needed to render it. `link` is set only for a pinned entry."""
     untested = terms.compared and not link and row.tied is None and not row.baseline
     mine = row.team_id == team_id and not row.baseline
-    # Brackets connect entries with adjacent ones, so a pinned entry has no bracket.
+    # Brackets connect entries that are next to each other, so a pinned entry has no bracket.
     bracket = "" if link else "tied" if row.joined else "untested" if untested else ""
     first = "leading" if terms.has_leading and is_leading(row) and not link else ""
     note = "not compared yet" if untested else ""
@@ -112,12 +116,12 @@ def shown_entry(row: BoardRow, terms: RowTerms, *, team_id: int | None = None, l
 
 
 def is_leading(row: BoardRow) -> bool:
-    """Return whether a team could have the first rank, according to its rank interval."""
+    """Return whether the confidence interval for a team's rank includes the first rank."""
     return row.rank_interval is not None and row.rank_interval.low == 1
 
 
 def listed_rows(listing: Listing, page: "Page[Any]", metrics: list[Metric]) -> ListedRows:
-    """Return the rows of a page. For most selections, they are cached until the leaderboard changes."""
+    """Return the rendered rows of a leaderboard page. If possible, they are cached until the leaderboard changes."""
     board, selection = listing.board, listing.selection
     address = team_url(board.phase.challenge.slug)
     key = fingerprint("rows", content_key(board), page.number, selection, metrics, address, rendered_by())
@@ -158,13 +162,16 @@ def rendered_rows(listing: Listing, rows: list[BoardRow], metrics: list[Metric])
 
 
 def has_ties(listing: Listing) -> bool:
-    """Return whether the rows of a listing show ties with the rows above. Past leaderboards never show ties."""
+    """Return whether leaderboard rows are marked as tied with the row above.
+
+    Ties are not shown for past leaderboards, for filtered or sorted entries, or under ladder feedback.
+    """
     board = listing.board
     return listing.selection.is_everything and board.past is None and not board.access.ladder
 
 
 def entry_html(entry: ShownEntry, terms: RowTerms) -> SafeString:
-    """Return an entry as the HTML of a table row. For speed, it uses no template (see `formatting.inline`)."""
+    """Return the HTML of a leaderboard entry's table row. For speed, no template is used (see `formatting.inline`)."""
     row = entry.row
     note = f'<span class="reader-only">({entry.note})</span>' if entry.note else ""
     anchor = ' id="mine"' if entry.tag == "you" and not entry.link else ""
@@ -191,13 +198,16 @@ def entry_html(entry: ShownEntry, terms: RowTerms) -> SafeString:
 
 @cache
 def team_url(slug: str) -> str:
-    """Return the URL of a team's public page without the team id, which is its last part."""
+    """Return the URL of a team's public page without the team id at its end."""
     return reverse("public_team", args=[slug, 0]).removesuffix("0")
 
 
 @cache
 def rendered_by() -> str:
-    """Return a fingerprint of the pages' code for cache keys, because another version may render rows differently."""
+    """Return a fingerprint of the pages' code.
+
+    It is part of cache keys, because another version of the code may render rows differently.
+    """
     folders = (settings.BASE_DIR / "server" / name for name in ("templates", "pages", "static"))
     files = sorted(file for folder in folders for file in folder.rglob("*.*") if file.suffix != ".pyc")
     return fingerprint(*(file.read_bytes() for file in files if file.is_file()))

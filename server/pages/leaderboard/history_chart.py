@@ -1,4 +1,4 @@
-"""The chart of scores or ranks over time: lines in units of an SVG drawing, and a table of the same values."""
+"""The chart of teams' scores or ranks over time: SVG lines, and a table of the same values."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,21 +14,26 @@ from server.pages.formatting.score_digits import SHOWN
 from server.pages.formatting.svg import field_range
 from server.pages.formatting.units import utc_minute
 
-# x ranges from 0 to 1000, because the drawing is scaled to the width of the page. y is in pixels.
+# x coordinates range from 0 to 1000, because the drawing is scaled to the width of the page. y coordinates are in
+# pixels.
 WIDTH, HEIGHT, MARGIN = 1000.0, 320.0, 12.0
-LAST_CHANGE = 970.0  # the x coordinate of the last change, after which all lines are horizontal
+# This is the x coordinate of the last change. To the right of it, all lines are horizontal.
+LAST_CHANGE = 970.0
 LETTER_GAP = 15.0
-MOST_DOTS = 150  # the maximum total number of dots on all lines
-DASHES = 5  # the number of dash patterns in the style sheet
+# If the lines would have more dots than this in total, no dots are drawn.
+MOST_DOTS = 150
+# The style sheet defines this number of dash patterns for lines.
+DASHES = 5
 TABLE_COLUMNS = 8
-ROOM = 0.01  # the space above and below the scores if all scores are equal
+# If all scores are equal, the axis extends this far above and below them.
+ROOM = 0.01
 
 Points = Sequence[Point | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A team in the chart: its row on the current leaderboard, and its score and rank at each time in the chart."""
+    """A team in the history chart: its row on the current leaderboard, and its score and rank at each time."""
 
     row: BoardRow
     points: Points
@@ -38,7 +43,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A team's line as SVG paths, and the letter at its end.
+    """A team's line in the history chart as SVG paths, with the letter at the end of the line.
 
     `levels` are the horizontal parts of the line, `rises` the thin vertical parts, and `dots` the points where the
     value changes. `end` and `letter_y` are the y coordinates of the line's end and of the letter. Both are None if the
@@ -62,7 +67,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The vertical band between two changes, with text that is shown on hover."""
+    """A vertical band of the history chart from one change to the next, with text that is shown on hover."""
 
     x: float
     width: float
@@ -71,7 +76,10 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class HistoryChart:
-    """A chart of one leaderboard. Ticks are (y in pixels, text) and (x in percent, text)."""
+    """The chart of a leaderboard's history.
+
+    `y_ticks` are pairs (y in pixels, text), and `x_ticks` are pairs (x in percent of the width, text).
+    """
 
     lines: list[Line]
     bands: list[Band]
@@ -87,7 +95,7 @@ class HistoryChart:
 def history_chart(
     teams: Sequence[Listed], moments: Sequence[datetime], *, by_rank: bool, decimals: int | None
 ) -> HistoryChart | None:
-    """Return a chart of the ranks or scores of some teams, or None if there is nothing to draw."""
+    """Return a chart of the teams' ranks or scores over time, or None if there is nothing to draw."""
     drawing = Drawing(teams, moments, by_rank=by_rank, decimals=decimals)
     if not drawing.values:
         return None
@@ -114,7 +122,7 @@ class Drawing:
     ) -> None:
         self.teams, self.moments, self.by_rank = teams, moments, by_rank
         self.decimals = SHOWN if decimals is None else min(SHOWN, decimals)
-        # The axis is based on each team's distinct values, no matter for how long the team had them.
+        # Each score or rank of a team counts once for the axis, no matter for how long the team had it.
         values = (set(map(self.value, listed.points)) for listed in teams)
         self.values = [value for of_team in values for value in of_team if value is not None]
         self.axis = rank_axis(self.values) if by_rank else score_axis(self.values)
@@ -125,7 +133,7 @@ class Drawing:
         return point.rank if self.by_rank else point.score
 
     def text(self, point: Point | None) -> str:
-        """Return a point's score or rank as text, or an empty string if the team was not listed."""
+        """Return a team's score or rank at some time as text, or an empty string if the team was not listed then."""
         value = self.value(point)
         return "" if value is None else str(value) if self.by_rank else written(value, self.decimals)
 
@@ -137,7 +145,7 @@ class Drawing:
         return round(HEIGHT - MARGIN - self.axis.share(value) * (HEIGHT - 2 * MARGIN), 1)
 
     def line(self, listed: Listed, number: int) -> Line:
-        """Return a line with steps where the value changes, and gaps where the team was not listed."""
+        """Return a team's line, with steps where its value changes and gaps where the team was not listed."""
         levels = rises = dots = ""
         y: float | None = None
         for moment, point in zip(self.moments, listed.points, strict=True):
@@ -153,7 +161,7 @@ class Drawing:
         return Line(listed, ascii_uppercase[number % 26], number % DASHES, levels, rises, dots, y)
 
     def bands(self) -> Iterator[Band]:
-        """Yield a band for each time in the chart. Its text lists the teams in leaderboard order."""
+        """Yield a vertical band for each time in the chart. The band's text lists the teams in leaderboard order."""
         xs = [*map(self.x_of, self.moments), WIDTH]
         for index, (x, end) in enumerate(pairwise(xs)):
             points = [(listed, point) for listed in self.teams if (point := listed.points[index]) is not None]
@@ -167,9 +175,9 @@ def rank_axis(ranks: Sequence[float]) -> RankAxis:
 
 
 def score_axis(scores: Sequence[float]) -> ScoreAxis:
-    """Return an axis that contains most scores.
+    """Return a chart axis that contains all scores except low outliers.
 
-    Low outliers, such as a first score of 0, are excluded because they would compress the others.
+    Low outliers, such as a first score of 0, would compress the rest of the chart.
     """
     low, _ = field_range((score, score) for score in scores) or (0.0, 1.0)
     high = max(scores, default=1.0)
@@ -177,14 +185,14 @@ def score_axis(scores: Sequence[float]) -> ScoreAxis:
 
 
 def with_letters(lines: Sequence[Line]) -> list[Line]:
-    """Place the letters at the ends of the lines so that they do not overlap."""
+    """Return the lines with the positions of the letters at their ends, chosen so that letters do not overlap."""
     ends = [line.end for line in lines if line.end is not None]
     places = iter(spread(ends, gap=LETTER_GAP, low=MARGIN, high=HEIGHT - MARGIN))
     return [replace(line, letter_y=None if line.end is None else round(next(places), 1)) for line in lines]
 
 
 def evenly(count: int, most: int) -> list[int]:
-    """Return at most `most` evenly distributed indices of `count` items, including the first and the last index.
+    """Return at most `most` evenly spaced indices of a list with `count` items, including the first and the last index.
 
     >>> evenly(3, 8), evenly(200, 5)
     ([0, 1, 2], [0, 50, 100, 149, 199])

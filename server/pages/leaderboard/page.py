@@ -24,15 +24,17 @@ from server.pages.leaderboard.entries import ListedRows, ShownEntry, entry_html,
 from server.pages.leaderboard.query import LeaderboardQuery
 from server.submissions.feedback import ScoreAccess
 
-FEW_ENTRIES = 10  # leaderboards up to this number of entries fit on a screen and have no search field
+# Leaderboards with up to this number of entries fit on a screen, so they have no search field.
+FEW_ENTRIES = 10
 BASELINE_CHOICES = {"": "Shown", "hide": "Hidden", "only": "Only baselines"}
 
 
 @dataclass(frozen=True, slots=True)
 class MetricHeading:
-    """The heading of a metric's column in the table.
+    """The heading of a metric's column in the leaderboard table.
 
-    `query` is the query string that sorts by this metric. `aria_sort` is set if the table is sorted by it.
+    `query` is the query string that sorts the table by this metric. `aria_sort` is empty unless the table is sorted by
+    it.
     """
 
     metric: Metric
@@ -84,7 +86,7 @@ def page_context(current: ChallengeContext, query: LeaderboardQuery, board: Show
 
 
 def controls(query: LeaderboardQuery, listing: Listing, track: Track) -> dict[str, Any]:
-    """Return the template context for the forms above and below the table."""
+    """Return the template context for the forms above and below the leaderboard table."""
     listed, ranked = listing.board.size
     country = query.selection.country
     countries = country_options(country) if listed > FEW_ENTRIES or country else ""
@@ -107,7 +109,7 @@ def controls(query: LeaderboardQuery, listing: Listing, track: Track) -> dict[st
 
 
 def visible_splits(query: LeaderboardQuery, access: ScoreAccess) -> list[SplitLink]:
-    """Return links to the splits that the viewer may see, or no links if there is only one split."""
+    """Return links to the leaderboards of the splits that the viewer may see. A single split needs no link."""
     splits = [split for split in SPLIT_TITLES if split in access.splits]
     links = split_links(splits, current=query.split, query=lambda split: query.query_string(split=split))
     return links if len(links) > 1 else []
@@ -116,7 +118,10 @@ def visible_splits(query: LeaderboardQuery, access: ScoreAccess) -> list[SplitLi
 def pinned_entry(
     query: LeaderboardQuery, board: ShownBoard, listed: ListedRows, team_id: int | None
 ) -> ShownEntry | None:
-    """Return the entry of the viewer's team with a link to the page that contains it, or None if this is that page."""
+    """Return the entry of the viewer's team if it is on another page of the leaderboard, with a link to that page.
+
+    Return None if the team is on the current page or has no entry.
+    """
     if team_id is None or any(row.team_id == team_id for row in listed.rows):
         return None
     found = board.row_and_index_of(team_id)
@@ -129,9 +134,9 @@ def pinned_entry(
 
 @lru_cache(maxsize=8)
 def country_options(chosen: str) -> SafeString:
-    """Return the HTML options for all countries.
+    """Return the HTML `option` elements for all countries, with the chosen country selected.
 
-    Rendering them in a template would take as long as rendering 50 rows.
+    Rendering them in a template would take as long as rendering 50 rows of the leaderboard.
     """
     rows = ((code, mark_safe(" selected" if code == chosen else ""), name) for code, name in COUNTRIES.items())
     return format_html_join("\n", '<option value="{}"{}>{}</option>', rows)

@@ -17,17 +17,21 @@ Pairs = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardQuery:
-    """The parsed query string of a leaderboard. `at` is None for the current leaderboard."""
+    """The parsed query string of a leaderboard page.
 
-    phase: str  # empty if the challenge has only one phase
+    `phase` is empty if the challenge has only one phase. `at` is None for the current leaderboard. `columns` contains
+    the names of the metrics to show in addition to the headline metric; None means all of them.
+    """
+
+    phase: str
     split: str
     at: datetime | None
     page: int
     selection: Selection = EVERYTHING
-    columns: tuple[str, ...] | None = None  # metrics to show in addition to the headline; None for all
+    columns: tuple[str, ...] | None = None
 
     def pairs(self, **changes: str) -> Pairs:
-        """Return the parameters as (name, value) pairs, with the given changes and without the page number."""
+        """Return the query parameters as (name, value) pairs, with the given changes and without the page number."""
         at = self.at.replace(tzinfo=None).isoformat(timespec="seconds") if self.at else ""
         values = {"phase": self.phase, "split": self.split, "at": at}
         asked = self.selection
@@ -37,25 +41,28 @@ class LeaderboardQuery:
         return [pair for pair in values.items() if pair[1]] + [("columns", name) for name in columns]
 
     def query_string(self, **changes: str) -> str:
-        """Return the query string of the same leaderboard with the given changes."""
+        """Return the query string for the same leaderboard page with the given changes."""
         return "?" + urlencode(self.pairs(**changes))
 
     def pairs_without(self, *names: str) -> Pairs:
-        """Return all parameters except those with these names, for which a form has visible fields."""
+        """Return the query parameters that a form must contain as hidden fields.
+
+        `names` are the parameters for which the form has visible fields.
+        """
         return [pair for pair in self.pairs() if pair[0] not in names]
 
     @property
     def whole(self) -> "LeaderboardQuery":
-        """The query string's parameters for all entries of this leaderboard, ordered by rank."""
+        """The query for all entries of the same leaderboard, ordered by rank and starting at the first page."""
         return LeaderboardQuery(self.phase, self.split, self.at, 1, columns=self.columns)
 
     def metrics(self, track: Track) -> list[Metric]:
-        """Return the metrics that are shown in addition to the headline metric."""
+        """Return the metrics that the leaderboard page shows in addition to the headline metric."""
         return [metric for metric in track.board_metrics if self.columns is None or metric.name in self.columns]
 
 
 def parse_query(request: HttpRequest, current: ChallengeContext) -> LeaderboardQuery:
-    """Parse the query string. Invalid values are ignored."""
+    """Parse the query string of a leaderboard page. Invalid values are ignored."""
     given, track = values_of(request), current.required_phase().declared_track
     return LeaderboardQuery(
         phase=current.required_phase().slug if current.has_several_phases else "",
@@ -73,7 +80,7 @@ def parse_query(request: HttpRequest, current: ChallengeContext) -> LeaderboardQ
 
 
 def chosen_columns(request: HttpRequest, track: Track) -> tuple[str, ...] | None:
-    """Return the names of the selected metrics, or None if the query string does not select any."""
+    """Return the names of the metrics selected by the query string, or None if it does not contain a selection."""
     if "columns" not in request.GET:
         return None
     chosen = request.GET.getlist("columns")
@@ -81,9 +88,9 @@ def chosen_columns(request: HttpRequest, track: Track) -> tuple[str, ...] | None
 
 
 def values_of(request: HttpRequest) -> dict[str, Any]:
-    """Return the valid values in the query string.
+    """Return the valid values in the query string of a leaderboard page.
 
-    If the query string is empty, no form is created, which saves time.
+    If the query string is empty, no form is created. This saves time.
     """
     if not request.GET:
         return {}

@@ -1,4 +1,4 @@
-"""The mark that shows how a leaderboard entry has changed: ranks gained or lost, a new team, or a better score."""
+"""Marks that show how a leaderboard entry has changed: ranks gained or lost, a new team, or a change in score."""
 
 from datetime import datetime
 from math import floor, log10
@@ -15,9 +15,9 @@ DOWN = '<svg class="down" width="9" height="8" aria-hidden="true"><path d="M4.5 
 
 
 def change_html(row: BoardRow, since: datetime | None, decimals: int | None) -> SafeString:
-    """Return the HTML for the mark, which needs no escaping.
+    """Return the HTML for the mark that shows how a leaderboard entry has changed.
 
-    It is empty if nothing changed or nothing can be compared.
+    It is empty if the entry has not changed or cannot be compared. The HTML needs no escaping.
     """
     if row.public_rank is not None and row.rank is not None:
         title = f"Rank {row.public_rank} on the public leaderboard, {row.rank} on the private leaderboard"
@@ -35,9 +35,9 @@ def change_html(row: BoardRow, since: datetime | None, decimals: int | None) -> 
 
 
 def score_gain(row: BoardRow, decimals: int | None) -> str:
-    """Return the difference between the scores with its sign and, if known, half the width of its 95% interval.
+    """Return the change of a team's score as text with its sign and, if known, half the width of its 95% interval.
 
-    The result is empty if the scores are not comparable, or if the printed difference is zero.
+    The text is empty if there is no earlier score, or if the difference is zero after rounding.
 
     >>> from types import SimpleNamespace as Row
     >>> earlier, gain = Row(score=0.5), Row(interval=(0.0081, 0.0161))
@@ -47,8 +47,8 @@ def score_gain(row: BoardRow, decimals: int | None) -> str:
     if row.earlier is None or row.earlier.score is None:
         return ""
     half = (row.gain.interval[1] - row.gain.interval[0]) / 2 if row.gain else 0.0
-    # Half the width is printed with one significant digit, and the difference is printed with the same number of
-    # decimals.
+    # Half the width of the interval is printed with one significant digit. The difference is printed with the same
+    # number of decimals.
     supported = max(1, -floor(log10(half))) if half else REPORT_DECIMALS
     shown = min(SHOWN, supported) if decimals is None else min(supported, decimals)
     text = with_sign(score_digits(row.score - row.earlier.score, decimals=shown)).supported
@@ -58,7 +58,7 @@ def score_gain(row: BoardRow, decimals: int | None) -> str:
 
 
 def arrow(gained: int) -> str:
-    """Return the HTML for the number of ranks gained (or lost, if negative). It is empty for 0."""
+    """Return the HTML that shows a number of ranks gained or, if negative, lost. The HTML is empty for 0."""
     ranks = "rank" if abs(gained) == 1 else "ranks"
     if not gained:
         return ""

@@ -1,1 +1,1 @@
-"""The report on the page of a submission."""
+"""Code for the report on a submission's page: curves, tables, and results per class."""

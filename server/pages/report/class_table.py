@@ -1,4 +1,4 @@
-"""The table of results per class in a report. Parameters in the page's query string search, sort and paginate it."""
+"""The table of results per class in a report. The query string of the page searches, sorts and paginates the table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,27 +16,30 @@ ARROWS = {"descending": "↓", "ascending": "↑", "": ""}
 
 @dataclass(frozen=True, slots=True)
 class ReportQuery:
-    """The parsed query string of a report."""
+    """The parsed query string of a report. `chosen_class` is the label of the class whose curve is shown."""
 
     search: str
     sort: str
     descending: bool
     split: str
-    chosen_class: str = ""  # the label of the class whose curve is shown
+    chosen_class: str = ""
 
     @property
     def order(self) -> str:
-        """The sort column as written in the query string, with a minus sign for descending order."""
+        """The value of the query parameter `sort`: the column's name, with a minus sign for descending order."""
         return f"-{self.sort}" if self.descending else self.sort
 
     def query_string(self, **changes: str) -> str:
-        """Return the query string with the given changes. The page number is reset to 1."""
+        """Return the report's query string with the given changes, starting at the first page of the table."""
         given = {"q": self.search, "sort": self.order, "split": self.split, "chosen": self.chosen_class}
         return "?" + urlencode({name: value for name, value in (given | changes).items() if value})
 
 
 def parse_report_query(parameters: Mapping[str, str], *, columns: Sequence[str]) -> ReportQuery:
-    """Parse a query string. If the sort column is unknown, sort by the first column in descending order."""
+    """Parse the query string of a report.
+
+    If the query string does not name a known column, the table is sorted by the first column in descending order.
+    """
     sort = parameters.get("sort", "")
     name = sort.removeprefix("-")
     if name not in (*columns, "name"):
@@ -47,9 +50,10 @@ def parse_report_query(parameters: Mapping[str, str], *, columns: Sequence[str])
 
 @dataclass(frozen=True, slots=True)
 class ClassColumn:
-    """A column of the table.
+    """A column in the table of results per class.
 
-    `query` is the query string that sorts by it; `aria_sort` is the direction if it is the sort column.
+    `query` is the query string that sorts by this column. `aria_sort` is the sort direction, or empty if the table is
+    sorted by another column.
     """
 
     name: str
@@ -65,9 +69,10 @@ class ClassColumn:
 
 @dataclass(frozen=True, slots=True)
 class ClassCell:
-    """One cell of the table.
+    """A cell in the table of results per class.
 
-    The cell with the name of the class also has its label and, if there is a curve, the query string that shows it.
+    The cell that contains the name of a class also has the label of the class. If the class has a curve, `curve_query`
+    is the query string that shows the curve.
     """
 
     kind: str
@@ -79,17 +84,17 @@ class ClassCell:
 
 @dataclass(frozen=True, slots=True)
 class ClassTable:
-    """One page of the table of classes."""
+    """One page of the table of results per class. `query` is a query string ready for appending a page number."""
 
     columns: list[ClassColumn]
     rows: list[list[ClassCell]]
     pages: "Page[Any]"
     word: str
-    query: str  # the beginning of a query string to which a page number is appended
+    query: str
 
 
 def class_table(track: Track, query: ReportQuery, detail: SplitDetail, page: str) -> ClassTable | None:
-    """Return one page of the table, or None if the track has no results per class."""
+    """Return one page of the table of results per class, or None if the track has no results per class."""
     if not track.class_columns:
         return None
     pages: Page[Any] = Paginator(select(detail.classes, query), ROWS_PER_PAGE).get_page(page)
@@ -115,9 +120,10 @@ def class_columns(track: Track, query: ReportQuery) -> list[ClassColumn]:
 
 
 def class_column(heading: ReportColumn, query: ReportQuery) -> ClassColumn:
-    """Return the description of a column.
+    """Return a column of the table of results per class, with the query string that sorts by it.
 
-    A first click sorts numbers in descending order and names from A to Z. A second click reverses the order.
+    A first click on the heading sorts numbers in descending order and names from A to Z. A second click reverses the
+    order.
     """
     name = heading.name
     is_current = query.sort == name
@@ -137,7 +143,9 @@ def class_cell(column: ClassColumn, row: ReportRow, query: ReportQuery, with_cur
 
 
 def select(rows: Sequence[ReportRow], query: ReportQuery) -> list[ReportRow]:
-    """Return the rows that match the search, sorted as requested. Undefined values come last in both directions.
+    """Return the rows that match the query's search text, sorted as requested.
+
+    Undefined values come last in both sort directions.
 
     >>> rows = [{"label": "/m/1", "name": "Cat", "ap": 0.5}, {"label": "/m/2", "name": "Dog", "ap": None}]
     >>> [row["name"] for row in select(rows, ReportQuery("", "ap", False, ""))]

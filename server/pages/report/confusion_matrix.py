@@ -9,16 +9,17 @@ from server.pages.report.tables import NOTHING, id_of
 from server.submissions.reports import ReportRow
 
 CLASSES_SHOWN = 8
-SHADES = (0.05, 0.2, 0.5)  # fractions of the row's total at which a cell becomes one shade darker
+# A cell becomes one shade darker at each of these fractions of its row's total.
+SHADES = (0.05, 0.2, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
 class ConfusionMatrix:
-    """Counts of objects by ground truth class (rows) and predicted class (columns).
+    """A confusion matrix: counts of objects by ground truth class (rows) and predicted class (columns).
 
-    Classes are pairs (name, id); the id is empty if it equals the name. Cells are pairs (count, shade). The shade
-    ranges from 0 to 3, depending on the count as a fraction of the row's total. `more` is the number of classes that
-    are not shown.
+    A class is a pair (name, id); the id is empty if it equals the name. A cell is a pair (count, shade). The shade
+    ranges from 0 to 3 and grows with the fraction of the row's total. `more` is the number of classes that are not
+    shown.
     """
 
     title: str
@@ -30,7 +31,7 @@ class ConfusionMatrix:
 def confusion_matrix(
     declared: ReportTable, rows: Sequence[ReportRow], names: Mapping[str, str]
 ) -> ConfusionMatrix | None:
-    """Return the matrix of the classes that are confused most often, or None if there are no classes."""
+    """Return the confusion matrix of the classes that are confused most often, or None if there are no classes."""
     counts = {(row["truth"], row["prediction"]): int(row["count"]) for row in rows}
     classes = most_confused(counts)
     if not classes:
@@ -52,7 +53,7 @@ def confusion_matrix(
 
 
 def most_confused(counts: Mapping[tuple[str | None, str | None], int]) -> list[str]:
-    """Return the labels sorted by the number of confusions with other labels, highest first."""
+    """Return the class labels, sorted by how often each class is confused with another one, most often first."""
     confused = Counter({label: 0 for pair in counts for label in pair if label is not None})
     for (truth, prediction), count in counts.items():
         if truth != prediction and truth is not None and prediction is not None:

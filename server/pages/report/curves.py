@@ -8,14 +8,18 @@ from itertools import accumulate
 from evaluator.catalog import Track
 from server.submissions.reports import ReportRow
 
-# The square in which curves are drawn, in the units of the SVG view box.
+# These are the edges of the plot area in which curves are drawn, in the units of the SVG view box.
 LEFT, RIGHT, TOP, BOTTOM = 34.0, 334.0, 8.0, 208.0
 TABLE_RECALLS = tuple(tenth / 10 for tenth in range(11))
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A curve: the area under it, the CSS classes and path of its line, and its precision at `TABLE_RECALLS`."""
+    """A precision/recall curve as an SVG path.
+
+    `area` is the area under the curve, `style` contains the CSS classes of its line, and `precisions` has one value for
+    each of `TABLE_RECALLS`.
+    """
 
     name: str
     id: str
@@ -28,9 +32,9 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The mean curves of one split, and the curves of the selected class.
+    """A chart with the mean precision/recall curves of one split, and the curves of the selected class if there is one.
 
-    `ticks` are the (x, y, label) triples of both axes.
+    Each tick is a triple: its x coordinate on the recall axis, its y coordinate on the precision axis, and its label.
     """
 
     curves: list[Curve]
@@ -45,7 +49,7 @@ class Chart:
 
     @property
     def table_rows(self) -> list[tuple[float, list[float]]]:
-        """The precision of every curve at each recall that the table lists."""
+        """The rows of the table below the chart: a recall, and the precision of every curve at this recall."""
         return [
             (recall, [curve.precisions[index] for curve in self.curves]) for index, recall in enumerate(TABLE_RECALLS)
         ]
@@ -58,7 +62,7 @@ TICKS = tuple(
 
 
 def curve_chart(rows: Sequence[ReportRow], track: Track, chosen_label: str) -> Chart | None:
-    """Return the chart for all metrics of a track that have curves, or None if there are no curves."""
+    """Return a chart of all precision/recall curves of a report, or None if there are no curves."""
     titles = {heading.name: heading.title for heading in track.class_columns if heading.name in track.curves}
     defined = [row for row in rows if row["curve"] in titles and row["area"] is not None]
     chosen = [row for row in defined if chosen_label and row["label"] == chosen_label]
@@ -74,7 +78,7 @@ def curve_chart(rows: Sequence[ReportRow], track: Track, chosen_label: str) -> C
 def curves_of(
     rows: Sequence[ReportRow], titles: Mapping[str, str], style: str, *, interpolated: bool
 ) -> Iterator[Curve]:
-    """Yield a curve for each row. Curves of a second metric are dashed."""
+    """Yield the curve described by each row of a report. Curves of a second metric are dashed."""
     for row in rows:
         is_second = list(titles).index(row["curve"]) > 0
         recalls, heights = row["recall"], envelope(row["precision"]) if interpolated else row["precision"]
@@ -90,7 +94,7 @@ def curves_of(
 
 
 def envelope(precisions: Sequence[float]) -> list[float]:
-    """Return the interpolated precision: for each recall, the highest precision at this or any higher recall.
+    """Return the interpolated precisions: for each recall, the highest precision at this or any higher recall.
 
     >>> envelope([0.5, 1.0, 0.25])
     [1.0, 1.0, 0.25]
@@ -104,7 +108,7 @@ def precision_at(recall: float, recalls: Sequence[float], heights: Sequence[floa
 
 
 def step_path(recalls: Sequence[float], heights: Sequence[float]) -> str:
-    """Return the SVG path of a step curve. The area under it is the average precision.
+    """Return the SVG path of a precision/recall curve, drawn in steps. The area under it is the average precision.
 
     >>> step_path([0.5, 1.0], [1.0, 0.5])
     'M34 8H184V108H334V208'

@@ -1,4 +1,4 @@
-"""One tab in the report on a scored submission, for one split."""
+"""Builds one tab of the report on a scored submission, for one split."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,23 +28,24 @@ NOTES = {
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One tab of a report.
+    """One tab of the report on a submission.
 
-    `withheld` is true if the phase does not show reports.
+    `address` is the URL of the tab. `withheld` is true if the phase does not show reports. `poll_query` is the query
+    string for requests that poll for updates, and `mean_query` is the query string that shows only the mean curves.
     """
 
     note: str
     tab: str
     title: str
     tabs: list[Tab]
-    address: str  # the URL of the tab
+    address: str
     withheld: bool = False
     query: ReportQuery | None = None
-    poll_query: str = "?"  # the tab's query string, used by requests that poll for updates
+    poll_query: str = "?"
     splits: list[SplitLink] = field(default_factory=list)
     chart: Chart | None = None
     chart_caption: str = ""
-    mean_query: str = ""  # the query string that shows only the mean curves
+    mean_query: str = ""
     curves_address: str = ""
     tables: list[ShownTable] = field(default_factory=list)
     matrix: ConfusionMatrix | None = None
@@ -52,12 +53,12 @@ class Report:
 
     @property
     def errors_address(self) -> str:
-        """The URL of the tab that shows the errors, or an empty string if there is none."""
+        """The URL of the tab "Errors", or an empty string if the report has no such tab."""
         return next((tab.address for tab in self.tabs if tab.name == "errors"), "")
 
     @property
     def is_empty(self) -> bool:
-        """Whether the tab is empty although reports are not withheld."""
+        """Whether a tab other than the metrics tab has nothing to show, not even a note."""
         return self.tab != METRICS and not (self.note or self.chart or self.tables or self.matrix or self.classes)
 
 
@@ -69,9 +70,9 @@ def report_of(
     state: ExplanationState,
     tab: str,
 ) -> Report | None:
-    """Return a tab of the report for the submission's page, or None if the track has no such tab.
+    """Return a tab of the report on a submission, or None if the track has no such tab.
 
-    If the phase does not show reports, return the metrics tab in place of any other tab.
+    If the phase does not show reports, the metrics tab is returned in place of any other tab.
     """
     track, evaluation = submission.phase.declared_track, current_evaluation(submission)
     if evaluation is None or tab not in tab_names(track, withheld=False):
@@ -108,7 +109,7 @@ def report_of(
 
 
 def content_of_tab(tab: str, track: Track, query: ReportQuery, detail: SplitDetail, page: str) -> dict[str, Any]:
-    """Return the fields of the report that a tab shows: its curves, its table of classes, or its other tables."""
+    """Return the fields of `Report` with the content of a tab: curves, results per class, or other tables."""
     if tab == CURVES:
         chart = curve_chart(detail.curves, track, query.chosen_class)
         return {"chart": chart, "chart_caption": chart_caption(chart, track, detail) if chart else ""}
@@ -120,7 +121,7 @@ def content_of_tab(tab: str, track: Track, query: ReportQuery, detail: SplitDeta
 
 
 def names_of(detail: SplitDetail) -> dict[str, str]:
-    """Return the class names, keyed by label."""
+    """Return the names of the classes in a report, keyed by label."""
     return {str(row["label"]): str(row["name"] or row["label"]) for row in detail.classes}
 
 
@@ -129,7 +130,7 @@ def class_column_names(track: Track) -> list[str]:
 
 
 def chart_caption(chart: Chart, track: Track, detail: SplitDetail) -> str:
-    """Return a caption that explains the chart and how to see other curves."""
+    """Return a caption that explains a chart of precision/recall curves and how to see the curves of other classes."""
     sentences = [f"{'Interpolated precision' if track.interpolated else 'Precision'} (y) against recall (x)."]
     if chart.chosen_class:
         sentences.append("The area under a curve is its average precision.")
@@ -147,7 +148,7 @@ def chart_caption(chart: Chart, track: Track, detail: SplitDetail) -> str:
 def declared_tables(
     track: Track, detail: SplitDetail, names: Mapping[str, str], shown: Sequence[str]
 ) -> list[ShownTable]:
-    """Return the tables with these names, except for the confusion matrix, which is shown separately."""
+    """Return the report tables whose names are in `shown`, except for the confusion matrix, which is separate."""
     return [
         shown_table(declared, detail.tables[declared.name], names, detail.left_out.get(declared.name, 0))
         for declared in (*track.explained_tables, *track.tables)
@@ -156,7 +157,7 @@ def declared_tables(
 
 
 def declared_matrix(track: Track, detail: SplitDetail, names: Mapping[str, str]) -> ConfusionMatrix | None:
-    """Return the confusion matrix, or None if the track does not declare one or the report does not contain it."""
+    """Return the confusion matrix of a report, or None if the report does not contain one."""
     declared = next((table for table in track.explained_tables if table.name == "confusion"), None)
     rows = detail.tables.get("confusion", [])
     return confusion_matrix(declared, rows, names) if declared and rows else None

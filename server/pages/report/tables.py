@@ -1,4 +1,4 @@
-"""The tables in a report, as declared by the track."""
+"""Tables in the report on a submission, as declared by the track."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,10 @@ NOTHING = "nothing"
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A cell: its text, an explanation of the text if there is one, and the length of its bar from 0 to 100.
+    """A cell of a table in a report.
 
-    A cell with a class name also has the id of the class.
+    `meaning` explains the value, if necessary. `bar` is the length of a bar from 0 to 100, or None if the cell has no
+    bar. For a class name, `id` is the id of the class if it differs from the name.
     """
 
     kind: str
@@ -26,9 +27,10 @@ class TableCell:
 
 @dataclass(frozen=True, slots=True)
 class ShownTable:
-    """The first rows of a table.
+    """The first rows of a table in a report.
 
-    `more` is the number of further rows that are in report.json. `left_out` is the number of rows that are not stored.
+    `more` is the number of further rows, which only report.json contains. `left_out` is the number of rows that are not
+    stored.
     """
 
     name: str
@@ -40,14 +42,14 @@ class ShownTable:
 
     @property
     def headings(self) -> list[tuple[str, bool]]:
-        """The title of each column, and whether the column contains numbers."""
+        """The title of each column of the table, and whether the column contains numbers."""
         return [(column.title, column.kind not in ("text", "switch")) for column in self.columns]
 
 
 def shown_table(
     declared: ReportTable, rows: Sequence[ReportRow], names: Mapping[str, str], left_out: int
 ) -> ShownTable:
-    """Return a table with its first rows. `names` maps class labels to names."""
+    """Return the first rows of a table that a track declares. `names` maps class labels to names."""
     first = rows[: declared.shown]
     barred = next((column for column in declared.columns if column.kind in ("fraction", "gain")), None)
     full = full_length(barred, first)
@@ -65,21 +67,27 @@ def shown_table(
 
 
 def full_length(column: ReportColumn | None, rows: Sequence[ReportRow]) -> float:
-    """Return the value of a bar with full length: 1 for fractions, and the largest value of the column for gains."""
+    """Return the value for which a bar in a table column has full length.
+
+    This is 1 for fractions, and the largest absolute value in the column for gains.
+    """
     if column is None or column.kind != "gain":
         return 1.0
     return max([abs(row.get(column.name) or 0.0) for row in rows], default=0.0)
 
 
 def bar_length(value: Any, full: float) -> float | None:
-    """Return the length of a bar from 0 to 100, or None if the value is not a number."""
+    """Return the length of a value's bar from 0 to 100, where `full` is the value of a bar with full length.
+
+    Return None if the value is not a number or `full` is 0.
+    """
     if not isinstance(value, float) or not full:
         return None
     return round(min(100 * max(0.0, value) / full, 100.0), 1)
 
 
 def word_and_meaning(value: Any, declared: ReportTable, names: Mapping[str, str]) -> tuple[str, str]:
-    """Return the text of a cell and, for values such as a kind of error, an explanation."""
+    """Return the text of a table cell and an explanation of the value, which is empty if the table declares none."""
     text = NOTHING if value is None else str(value)
     if text in declared.meanings:
         return text.replace("_", " ").capitalize(), declared.meanings[text]
@@ -87,5 +95,5 @@ def word_and_meaning(value: Any, declared: ReportTable, names: Mapping[str, str]
 
 
 def id_of(value: Any, names: Mapping[str, str]) -> str:
-    """Return the id of a class if it differs from the name, or an empty string."""
+    """Return the id of a class if it differs from the name of the class, and an empty string otherwise."""
     return str(value) if names.get(str(value), str(value)) != str(value) else ""

@@ -1,4 +1,4 @@
-"""The tabs on a submission's page: the parts of a report that each tab shows, and the URLs of the tabs."""
+"""Tabs on a submission's page: the parts of the report that each tab shows, and the URLs of the tabs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from django.urls import reverse
 from evaluator.catalog import Track
 
 METRICS, CURVES, CLASSES = "metrics", "curves", "classes"
-# The title of each tab, and the report tables that it shows.
+# Maps the name of each tab to its title and to the names of the report tables that the tab shows.
 TABLES = {
     METRICS: ("Metrics", ()),
     CURVES: ("Curves", ()),
@@ -23,7 +23,7 @@ TABLES = {
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A tab with its URL."""
+    """A tab on a submission's page, with its title and URL."""
 
     name: str
     title: str
@@ -32,7 +32,10 @@ class Tab:
 
 
 def tab_names(track: Track, *, withheld: bool) -> list[str]:
-    """Return the names of the tabs that a track declares. If reports are withheld, there is only the metrics tab."""
+    """Return the names of the tabs that a submission's page has for a track.
+
+    If the phase withholds reports, there is only the metrics tab.
+    """
     if withheld:
         return [METRICS]
     declared = {table.name for table in (*track.tables, *track.explained_tables)}
@@ -41,7 +44,7 @@ def tab_names(track: Track, *, withheld: bool) -> list[str]:
 
 
 def tabs_of(names: Sequence[str], submission: UUID, track: Track, *, current: str) -> list[Tab]:
-    """Return the tabs with these names."""
+    """Return the tabs with the given names for the page of a submission."""
     return [Tab(name, tab_title(name, track), tab_address(submission, name), name == current) for name in names]
 
 
@@ -50,7 +53,7 @@ def tab_title(name: str, track: Track) -> str:
 
 
 def tab_address(submission: UUID, name: str) -> str:
-    """Return the URL of a tab. The metrics tab has the same URL as the submission's page."""
+    """Return the URL of a tab on a submission's page. The metrics tab has the URL of the page itself."""
     if name == METRICS:
         return reverse("submission", args=[submission])
     return reverse("submission_tab", args=[submission, name])

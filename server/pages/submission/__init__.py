@@ -1,1 +1,1 @@
-"""Parts of a submission's page, and the comparison of two submissions."""
+"""Code for parts of a submission's page, the list of submissions, and the comparison of two submissions."""

@@ -1,4 +1,4 @@
-"""Compares two submissions: the difference between their scores, its interval, and the classes that differ most."""
+"""Compares two submissions: the score difference with its interval, and the classes that differ most."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ CLASSES_SHOWN = 10
 
 
 class Verdict(StrEnum):
-    """How submission B compares with submission A."""
+    """The result of comparing submission B with submission A."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -37,7 +37,7 @@ HEADINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two compared submissions, with the scores that the viewer may see on one split."""
+    """One of two compared submissions, with the headline score and interval that the viewer may see on one split."""
 
     score: float | None
     interval: Interval | None
@@ -46,7 +46,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ClassDifferences:
-    """The number of classes for which B is better, worse or equal, and the classes with the largest differences."""
+    """A comparison of the results per class of two submissions, A and B.
+
+    It contains the numbers of classes for which B is better than, worse than or equal to A, and the classes with the
+    largest differences.
+    """
 
     better: int
     worse: int
@@ -57,7 +61,10 @@ class ClassDifferences:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference B − A in the headline metric on one split, with the digits that the viewer may see."""
+    """The difference between the headline scores of two submissions, B − A, on one split.
+
+    All numbers are rounded as the feedback of the phase requires.
+    """
 
     title: str
     metric: str
@@ -77,7 +84,7 @@ class Difference:
 
     @property
     def explanation(self) -> str:
-        """A sentence that explains the verdict."""
+        """A sentence that explains the verdict of the comparison."""
         if self.verdict in (Verdict.BETTER, Verdict.WORSE):
             higher = "B" if self.verdict == Verdict.BETTER else "A"
             return (
@@ -95,9 +102,9 @@ class Difference:
 
 
 def differences(a: Submission, b: Submission, access: ScoreAccess) -> list[Difference]:
-    """Compare two submissions on every split that the viewer may see. If their signatures differ, return an empty list.
+    """Compare two submissions on every split that the viewer may see.
 
-    If their signatures differ, return an empty result.
+    Return an empty list if the scores have different signatures, because such scores are not comparable.
     """
     scored_a, scored_b = current_evaluation(a), current_evaluation(b)
     result = result_of(a, access)
@@ -124,9 +131,9 @@ def difference_on(
 
 
 def difference_of_entries(a: BoardRow, b: BoardRow, board: ShownBoard, track: Track) -> Difference:
-    """Compare two entries of a leaderboard.
+    """Compare the entries of two teams on a leaderboard.
 
-    Classes are left out, because teams may only see their own results per class.
+    The comparison contains no results per class, because a team may only see its own results per class.
     """
     first, second = (Side(one.score, one.interval, one.evaluation_id or 0) for one in (a, b))
     return difference_of(first, second, board.split, track, board.access)
@@ -153,7 +160,10 @@ def difference_of(a: Side, b: Side, split: str, track: Track, access: ScoreAcces
 
 
 def verdict_of(interval: Interval | None) -> Verdict:
-    """Return "better" or "worse", "tied" if the interval includes 0, or "unknown" if there is no interval.
+    """Return the verdict of a comparison, given the interval of the difference B − A.
+
+    The verdict is "better" or "worse" if the interval does not include 0, "tied" if it does, and "unknown" if there is
+    no interval.
 
     >>> [str(verdict_of(ends)) for ends in ((0.1, 0.2), (-0.2, -0.1), (0.0, 0.0), None)]
     ['better', 'worse', 'tied', 'unknown']
@@ -164,7 +174,7 @@ def verdict_of(interval: Interval | None) -> Verdict:
 
 
 def bar_around_zero(difference: float | None, interval: Interval | None) -> IntervalBar | None:
-    """Return a bar for the interval on an axis that has 0 in the middle."""
+    """Return the bar for the interval of a score difference, on an axis with 0 in the middle."""
     if difference is None or interval is None:
         return None
     reach = max(abs(difference), *map(abs, interval)) or 1.0
@@ -174,7 +184,7 @@ def bar_around_zero(difference: float | None, interval: Interval | None) -> Inte
 def class_differences(
     scored: tuple[Evaluation, Evaluation], split: str, access: ScoreAccess, metric: str
 ) -> ClassDifferences | None:
-    """Compare the results per class, or return None if the phase does not show them."""
+    """Compare the results per class of two submissions. Return None if the phase does not show results per class."""
     if not access.classes:
         return None
     a, b = (details(one, access, [split])[split].classes for one in scored)
@@ -188,7 +198,7 @@ def class_differences(
 def common_classes(
     rows_of_a: Sequence[ReportRow], values_of_b: Mapping[str, float | None], metric: str
 ) -> list[ReportRow]:
-    """Return the classes that have a value in both submissions, with both values and their difference."""
+    """Return the classes for which both submissions have a value, with the two values and their difference."""
     rows: list[ReportRow] = []
     for row in rows_of_a:
         a, b = row.get(metric), values_of_b.get(row["label"])

@@ -24,9 +24,10 @@ class LocationCell:
 
 @dataclass(frozen=True, slots=True)
 class DefectGroup:
-    """Defects with the same code: the first few of them, and their total number.
+    """The defects of a rejected file that have the same code.
 
-    `fields` are the fields that are set in their locations, such as line and column.
+    `errors` contains the first few defects, and `count` is their total number. `fields` names the parts of a defect's
+    location that are set, such as line and column.
     """
 
     code: str
@@ -37,12 +38,12 @@ class DefectGroup:
 
     @property
     def headings(self) -> list[tuple[str, bool]]:
-        """The title of each location column, and whether the column contains numbers."""
+        """The title of each column with a part of the location, and whether the column contains numbers."""
         return [(field.capitalize(), field in NUMBER_FIELDS) for field in self.fields]
 
     @property
     def rows(self) -> list[tuple[list[LocationCell], str]]:
-        """The location cells and the message of each row."""
+        """The rows of the table of defects: the cells with the location, and the message."""
         return [
             (
                 [LocationCell(field.capitalize(), field in NUMBER_FIELDS, error.get(field)) for field in self.fields],
@@ -57,7 +58,7 @@ class DefectGroup:
 
 
 def defect_count(problems: Mapping[str, Any]) -> str:
-    """Return a phrase with the number of defects.
+    """Return a phrase with the number of defects in a rejected file.
 
     >>> defect_count({"total": 1000, "more": True})
     'More than 1,000 defects'
@@ -68,7 +69,7 @@ def defect_count(problems: Mapping[str, Any]) -> str:
 
 
 def defect_groups(problems: Mapping[str, Any]) -> list[DefectGroup]:
-    """Return the errors in a submission's `problems`, grouped by code and in file order.
+    """Return the defects stored in a submission's `problems`, grouped by code.
 
     >>> found = defect_groups({"errors": [{"code": "empty", "message": "the file is empty", "line": 1}], "total": 1})
     >>> found[0].code, found[0].count, found[0].fields

@@ -1,4 +1,4 @@
-"""Compares a submission's headline score with the best other submission of the same team."""
+"""Compares a submission's headline score with that of the team's best other submission."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -13,7 +13,8 @@ from server.pages.submission.results import Result
 from server.submissions.feedback import ScoreAccess, current_evaluation
 from server.submissions.models import Score, Submission
 
-Other = tuple[float, int, UUID, str]  # (score, id of the evaluation, id of the submission, file name)
+# An item contains a submission's headline score, the id of its evaluation, its own id, and its file name.
+Other = tuple[float, int, UUID, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +27,16 @@ class Improvement:
 
     @property
     def could_be_luck(self) -> bool:
-        """Whether the 95% interval for the difference includes 0."""
+        """Whether the difference could be due to chance, because its 95% interval includes 0."""
         return self.difference.verdict == Verdict.TIED
 
 
 def improvement_of(submission: Submission, result: Result, access: ScoreAccess) -> Improvement | None:
     """Compare a submission with the team's best other submission.
 
-    Return None if there is no other submission, or under ladder feedback. If a new submission is not clearly better,
-    ladder feedback shows the score of an earlier one, so a comparison would be meaningless or reveal the hidden score.
+    Return None if there is no other submission, or if the phase uses ladder feedback. If a new submission is not
+    clearly better, ladder feedback shows the score of an earlier submission instead. A comparison would then be
+    meaningless or reveal the hidden score.
     """
     evaluation, best = current_evaluation(submission), None if access.ladder else best_other(submission, result)
     if evaluation is None or best is None or result.headline.value is None:
@@ -75,7 +77,8 @@ def best_others(
         metric=metric,
         value__isnull=False,
     ).exclude(evaluation__submission=submission)
-    # Adding 0.0 prevents the database from sorting with an index, because it would then read the scores of all teams.
+    # Adding 0.0 prevents the database from using an index on the score to sort. With this index, the database would
+    # read the scores of all teams.
     best_first = others.order_by((F("value") + 0.0).desc(), "evaluation__submission__received_at")
     columns = ("value", "evaluation_id", "evaluation__submission_id", "evaluation__submission__file_name")
     return best_first.values_list(*columns)[:1]

@@ -1,4 +1,4 @@
-"""The list of a team's submissions: its rows, its filter, and the hint about final submissions."""
+"""The list of a team's submissions: its rows, its filter, and a hint about final submissions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,10 +28,10 @@ SEARCH_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class ListedSubmission:
-    """A submission with the headline score that the viewer may see.
+    """A row in the list of a team's submissions, with the headline score that the viewer may see.
 
-    Under ladder feedback, `has_score` is false until the submission is published, and `is_of_best` is true if the row
-    shows the score of the team's best submission instead.
+    `is_of_best` is true if ladder feedback hides the submission's own score, so that the row shows the score of the
+    team's best submission instead. `has_score` is false if there is no score to show.
     """
 
     submission: Submission
@@ -74,13 +74,16 @@ def address_with(view: str, key: UUID) -> str:
 
 
 def address_of(view: str, submission: Submission) -> str:
-    """Return the URL of a view for a submission. For speed, the id is inserted into a URL that is built only once."""
+    """Return the URL of a page about a submission, given the page's URL name.
+
+    For speed, Django builds each URL only once with a placeholder, which is then replaced by the submission's id.
+    """
     return address_with(view, ANY_KEY).replace(str(ANY_KEY), str(submission.pk))
 
 
 @dataclass(frozen=True, slots=True)
 class ListFilter:
-    """The filter of the list: a status, and a string to find in the note, the method or the file name."""
+    """The filter of a list of submissions: a status, and a string to find in the note, the method or the file name."""
 
     status: str
     text: str
@@ -91,12 +94,12 @@ class ListFilter:
 
     @property
     def query(self) -> str:
-        """The beginning of a query string that contains the filter, or an empty string if nothing is filtered."""
+        """The filter as query parameters followed by an ampersand, or an empty string if the filter is not active."""
         given = {name: value for name, value in (("status", self.status), ("q", self.text)) if value}
         return f"{urlencode(given)}&" if given else ""
 
     def submissions(self, team: Team, phase: Phase) -> QuerySet[Submission]:
-        """Return the submissions of a team that match the filter, newest first."""
+        """Return a team's submissions to a phase that match the filter, newest first."""
         found = Submission.objects.filter(team=team, phase=phase)
         if self.status:
             found = found.filter(status=self.status)
@@ -106,7 +109,7 @@ class ListFilter:
         return found
 
     def rows(self, team: Team, phase: Phase, rows: slice) -> list[Submission]:
-        """Return these submissions with their scores."""
+        """Return a slice of a team's submissions that match the filter, with their scores loaded."""
         found = list(self.submissions(team, phase)[rows])
         for one in found:
             one.team, one.phase = team, phase
@@ -115,18 +118,16 @@ class ListFilter:
 
 
 def list_filter(parameters: Mapping[str, str]) -> ListFilter:
-    """Return the filter described by a query string. An unknown status is ignored."""
+    """Return the filter that the query parameters describe. An unknown status is ignored."""
     status, text = parameters.get("status", ""), parameters.get("q", "")
     text = " ".join(text.replace("\0", " ").split())[:SEARCH_CHARACTERS]
     return ListFilter(status if status in Status.values else "", text)
 
 
 def best_not_final(scores: Sequence[OwnScore], finals_chosen: int, access: ScoreAccess) -> OwnScore | None:
-    """Return the team's best submission if the team has selected final submissions, but not this one.
+    """Return the team's best submission if the team has selected final submissions, but not its best one.
 
-    Otherwise return None.
-
-    Under ladder feedback, return None, because not every submission shows its own score.
+    Otherwise, return None. Under ladder feedback, always return None, because not every submission shows its own score.
     """
     if access.ladder or not scores or not finals_chosen:
         return None

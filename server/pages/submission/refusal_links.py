@@ -1,4 +1,4 @@
-"""Links that explain why a file was refused: to the earlier submission, the quota history, or the limits."""
+"""Links shown when a file was refused. They lead to an explanation, such as the quota history or the file limits."""
 
 from typing import Any
 from uuid import UUID
@@ -12,11 +12,12 @@ from server.pages.formatting.units import date
 from server.submissions.feedback import scores_in
 from server.submissions.reading import read_submission
 
-Link = tuple[str, str]  # text and URL
+# A link consists of its text and its URL.
+Link = tuple[str, str]
 
 
 def refusal_link(refusal: Refused | None, current: ChallengeContext, *, user: Any) -> Link | None:
-    """Return the link to show with a refusal, or None if its message needs no link."""
+    """Return the link that explains why a file was refused, or None if no link is needed."""
     if refusal is None:
         return None
     if refusal.code == "duplicate_file":
@@ -32,7 +33,10 @@ def refusal_link(refusal: Refused | None, current: ChallengeContext, *, user: An
 
 
 def earlier_submission(pk: UUID, user: Any) -> Link | None:
-    """Return a link to the team's earlier submission of the same file. Its text contains the date and public score."""
+    """Return a link to the team's earlier submission of the same file. Its text has the date and the public score.
+
+    Return None if the user may not see that submission.
+    """
     read = read_submission(user, pk)
     if read is None:
         return None

@@ -11,7 +11,7 @@ from server.submissions.models import Submission
 
 @dataclass(frozen=True, slots=True)
 class ShownScore:
-    """The value of a metric and its interval. An undefined value is None."""
+    """The value of a metric and its confidence interval. An undefined value is None."""
 
     value: float | None
     interval: Interval | None
@@ -19,7 +19,11 @@ class ShownScore:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The headline score on the split that decides the rank, and all metrics on all splits that the viewer may see."""
+    """The scores of a submission that the viewer may see.
+
+    `headline` is the headline score on the private split or, if the viewer may not see it, on the public split. `rows`
+    contains all metrics on all visible splits.
+    """
 
     metric: Metric
     headline: ShownScore
@@ -31,7 +35,7 @@ class Result:
 
     @property
     def has_more(self) -> bool:
-        """Whether there are metrics or splits in addition to the headline score."""
+        """Whether there are scores to show in addition to the headline score."""
         return len(self.rows) > 1 or len(self.splits) > 1
 
     @property
@@ -45,7 +49,7 @@ class Result:
 
 
 def result_of(submission: Submission, access: feedback.ScoreAccess) -> Result | None:
-    """Return the scores that the viewer may see, or None if there are none."""
+    """Return the scores of a submission that the viewer may see, or None if there are none."""
     evaluation = feedback.shown_evaluation(submission, access)
     values = feedback.scores_in(submission, access)
     intervals = feedback.intervals_in(submission, access)

@@ -1,4 +1,4 @@
-"""The chart of a team's scores in order of submission, with intervals and with marks for rescorings."""
+"""The chart of a team's scores in order of submission. It shows confidence intervals, and marks for rescorings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,15 +23,17 @@ from server.submissions.models import Score, Status
 
 POINTS_SHOWN = 100
 TICKS = 5
-# size of the drawing: x is scaled to the width of the page, and y is in pixels
+# x coordinates range from 0 to 1000, because the drawing is scaled to the width of the page. y coordinates are in
+# pixels.
 WIDTH, HEIGHT, MARGIN = 1000.0, 180.0, 12.0
-ROOM = 0.01  # the space above and below the scores if all scores are equal
+# If all scores are equal, the axis extends this far above and below them.
+ROOM = 0.01
 POINT = '<a href="{}" aria-label="{}"><rect x="{}" y="0" width="{}" height="180" /><title>{}</title></a>'
 
 
 @dataclass(frozen=True, slots=True)
 class OwnScore:
-    """The public headline score of a submission of the viewer's team, as the viewer may see it."""
+    """A submission of the viewer's team with its public headline score, rounded as the viewer may see it."""
 
     submission: UUID
     file_name: str
@@ -45,9 +47,10 @@ class OwnScore:
 class ScoreChart:
     """A chart with one point for each scored submission, oldest first.
 
-    `intervals`, `best`, `dots` and `tops` are SVG paths for the intervals, the best score so far, all scores, and each
-    new best score. `targets` are the links to the submissions. Ticks are (y, text) and (x in percent, text); `rescored`
-    has (x, text) for each rescoring.
+    `intervals`, `best`, `dots` and `tops` are SVG paths. They show the confidence intervals, the best score so far, the
+    scores that are not a new best, and each new best score. `targets` contains the links to the submissions. `y_ticks`
+    are pairs (y in pixels, text), and `x_ticks` are pairs (x in percent of the width, text). `rescored` contains a pair
+    (x, time as text) for each rescoring.
     """
 
     intervals: str
@@ -63,7 +66,10 @@ class ScoreChart:
 
 
 def own_scores(team: Team, phase: Phase, access: ScoreAccess) -> list[OwnScore]:
-    """Return the defined public headline scores that the viewer may see of their team, oldest first."""
+    """Return the public headline scores of a team's submissions that the team may see, oldest first.
+
+    Undefined scores are left out.
+    """
     conditions = {"metric": phase.declared_track.headline, "signature": phase.signature}
     found = public_scores(team=team.pk, phase=phase.pk, ladders=[phase.pk] if access.ladder else [], **conditions)
     return [
@@ -84,13 +90,13 @@ def public_scores(*, team: int, phase: int, ladders: list[int], metric: str, sig
 
 @compiled_query
 def rescorings_of(*, phase: int) -> QuerySet[Rescoring, tuple]:
-    """Return the times at which rescorings of a phase were applied."""
+    """Return the times at which the rescorings of a phase were applied, in chronological order."""
     applied = Rescoring.objects.filter(phase=phase, applied_at__isnull=False)
     return applied.order_by("applied_at").values_list("applied_at")
 
 
 def score_chart(scores: Sequence[OwnScore], *, phase: Phase, access: ScoreAccess, address: str) -> ScoreChart | None:
-    """Return a chart of the most recent scores, or None if there are fewer than two scores.
+    """Return a chart of a team's most recent scores, or None if there are fewer than two scores.
 
     `address` is the URL of a submission's page, with `{}` in place of the id.
     """
@@ -118,9 +124,9 @@ def score_chart(scores: Sequence[OwnScore], *, phase: Phase, access: ScoreAccess
 
 
 class Drawing:
-    """Converts scores to coordinates.
+    """Converts a team's scores to the coordinates and texts of a chart.
 
-    Points are spaced equally rather than by time, because teams often submit in bursts.
+    Points are equally spaced instead of placed by time, because teams often make many submissions in a short time.
     """
 
     def __init__(self, scores: Sequence[OwnScore], *, decimals: int | None) -> None:
@@ -135,22 +141,22 @@ class Drawing:
         return round(HEIGHT - MARGIN - self.axis.share(score) * (HEIGHT - 2 * MARGIN), 1)
 
     def intervals(self) -> str:
-        """Return the path of all intervals. Each interval is a vertical line."""
+        """Return the SVG path of all confidence intervals, with a vertical line for each interval."""
         ends = ((x, one.interval) for x, one in zip(self.xs, self.scores, strict=True) if one.interval)
         return "".join(f"M{x:g} {self.y_of(low):g}V{self.y_of(high):g}" for x, (low, high) in ends)
 
     def steps(self, best: Sequence[float]) -> str:
-        """Return the path of the best score so far, with a step at each new best score."""
+        """Return the SVG path of the best score so far, with a step at each new best score."""
         rises = "".join(f"H{x:g}V{self.y_of(score):g}" for x, score in zip(self.xs[1:], best[1:], strict=True))
         return f"M{self.xs[0]:g} {self.y_of(best[0]):g}{rises}"
 
     def dots(self, chosen: Sequence[bool]) -> str:
-        """Return the path of the selected points. A line of length 0 is drawn as a dot."""
+        """Return an SVG path with a dot for each selected score. A line of length 0 is drawn as a dot."""
         points = zip(self.xs, self.scores, chosen, strict=True)
         return "".join(f"M{x:g} {self.y_of(one.score):g}h0" for x, one, is_chosen in points if is_chosen)
 
     def targets(self, address: str) -> SafeString:
-        """Return a link for each point. The clickable area is as wide as the distance between two points."""
+        """Return the HTML with a link for each point. The clickable area is as wide as the distance between points."""
         width = round(self.step, 2)
         texts = map(self.text, self.scores)
         rows = (
@@ -160,12 +166,15 @@ class Drawing:
         return format_html_join("", POINT, rows)
 
     def text(self, one: OwnScore) -> str:
-        """Return the values of a point: score, interval, file and time."""
+        """Return the text that describes a point of the chart: score, interval, file name and time."""
         interval = f" (95%: {interval_text(one.interval, decimals=self.decimals)})" if one.interval else ""
         return f"{written(one.score, self.decimals)}{interval}, {one.file_name}, {utc_minute(one.received_at)}"
 
     def date_ticks(self) -> list[tuple[float, str]]:
-        """Return (x in percent, date) for evenly distributed points, without repeating a date."""
+        """Return the ticks of the x axis as (x in percent of the width, date) pairs.
+
+        The ticks are at evenly distributed points. A date is not repeated.
+        """
         count = len(self.scores)
         chosen = sorted({round(number * (count - 1) / (TICKS - 1)) for number in range(TICKS)})
         texts = {index: date(self.scores[index].received_at) for index in chosen}
@@ -176,7 +185,10 @@ class Drawing:
         return ticks
 
     def border_at(self, moment: datetime) -> float | None:
-        """Return the x coordinate midway between the points before and after a time, or None if no point is earlier."""
+        """Return the x coordinate midway between the last point before the given time and the next point.
+
+        Return None if there is no earlier point.
+        """
         before = sum(one.received_at < moment for one in self.scores)
         return round(before * self.step, 1) if before else None
 

@@ -1,4 +1,4 @@
-"""Messages for a team about the status of a submission and what to do next."""
+"""Messages that tell a team the status of a submission and what to do next."""
 
 from datetime import datetime, timedelta
 
@@ -13,9 +13,9 @@ STOPPED_WORKERS = "It counts against your quota, because several workers stopped
 
 
 def status_message(submission: Submission, wait: Wait | None = None) -> str:
-    """Return a message about what has happened to a submission and what happens next.
+    """Return a message about the status of a submission and what happens next.
 
-    `wait` is the estimate for a queued submission.
+    `wait` is the estimated waiting time of a queued submission.
     """
     if submission.status == Status.QUEUED:
         return f"Waiting to be scored. {wait_message(wait)}You may leave this page; scoring continues."
@@ -37,7 +37,7 @@ def status_message(submission: Submission, wait: Wait | None = None) -> str:
 def wait_message(wait: Wait | None) -> str:
     """Return a message with the number of files ahead in the queue and the estimated wait.
 
-    It is empty if there are none.
+    The message is empty if there are no files ahead.
 
     >>> wait_message(Wait(2, timedelta(seconds=30)))
     'About 2 files are ahead of this submission. The wait is about 30 seconds. '
@@ -50,10 +50,10 @@ def wait_message(wait: Wait | None) -> str:
 
 
 def fault_message(submission: Submission, *, given_back: bool = False) -> str:
-    """Return a message about why a submission has no score: who has to fix the problem, and whether quota was used.
+    """Return a message about the cause of a faulty submission: who has to fix it, and whether quota was used.
 
-    The message is empty if there is nothing to fix. `given_back` is true if the team got back the quota for the
-    submission.
+    The message is empty if the submission has no fault. `given_back` is true if the quota that the submission used was
+    returned to the team.
     """
     if submission.fault == Fault.PARTICIPANT:
         charge = "" if given_back else charge_message(submission)
@@ -68,7 +68,7 @@ def fault_message(submission: Submission, *, given_back: bool = False) -> str:
 def charge_message(submission: Submission) -> str:
     """Return a sentence that explains why a faulty file counts against the quota.
 
-    It is empty if the file does not count.
+    The sentence is empty if the file does not count against the quota.
     """
     if submission.losses >= LOSSES_UNTIL_CHARGED:
         return STOPPED_WORKERS
@@ -76,7 +76,10 @@ def charge_message(submission: Submission) -> str:
 
 
 def time_left(submission: Submission, now: datetime) -> str:
-    """Return a rough estimate of the remaining time as text, or an empty string if it is too early for an estimate."""
+    """Return a rough estimate of the time until a submission is scored, as text.
+
+    The text is empty if the submission is not running or if it is too early for an estimate.
+    """
     if submission.status != Status.RUNNING or submission.started_at is None or submission.progress < 0.05:
         return ""
     passed = now - submission.started_at
@@ -87,7 +90,7 @@ def time_left(submission: Submission, now: datetime) -> str:
 
 
 def progress_key(submission: Submission, explained: ExplanationState, wait: Wait | None = None) -> str:
-    """Return a key for the progress shown on the page. It changes whenever there is something new to show."""
+    """Return a string that changes whenever the page of a submission has new progress to show."""
     last = "explaining" if explained is ExplanationState.PENDING else ""
     ahead = str(wait.ahead) if wait and wait.ahead else ""
     return "-".join(filter(None, (submission.status, submission.stage or last or ahead)))

@@ -1,1 +1,1 @@
-"""Parts of the team pages: the page for members, invitations, merges, and the public page."""
+"""Code for the team pages: the page for members, the page of an invitation, and a team's public page."""

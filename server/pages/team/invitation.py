@@ -11,9 +11,9 @@ from server.teams.services.members import reasons_against_entering
 
 
 def invitation_context(invitation: Invitation, user: Any) -> dict[str, Any]:
-    """Return the context for an invited person: the team, the effects of joining it, and rules that forbid joining.
+    """Return the template context for an invitation: the team, the effects of joining it, and rules that forbid it.
 
-    `user` can be anonymous.
+    `user` is the invited person, who can be anonymous.
     """
     team = invitation.team
     own = membership_of(user, team.challenge)
@@ -31,9 +31,9 @@ def invitation_context(invitation: Invitation, user: Any) -> dict[str, Any]:
 
 
 def readable_invitation(token: str, user: Any) -> Invitation | None:
-    """Return the invitation to which an invitation link with this token belongs.
+    """Return the invitation that belongs to the token in an invitation link.
 
-    Return None if the token is not valid or the viewer cannot see the challenge.
+    Return None if the token is not valid or if the user may not see the challenge.
     """
     found = Invitation.objects.of_token(token).waiting(database_now()).select_related("team__challenge").first()
     if found is None or not Challenge.objects.readable_by(user).filter(pk=found.team.challenge_id).exists():

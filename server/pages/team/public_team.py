@@ -13,7 +13,7 @@ from server.pages.challenge_context import ChallengeContext
 
 @dataclass(frozen=True, slots=True)
 class ShownPlace:
-    """A team's current entry, with the URLs of the leaderboard and of the team's history on it."""
+    """A team's current entry on a leaderboard, with the URLs of the leaderboard and of its history."""
 
     entry: TeamEntry
     metric: str
@@ -23,7 +23,7 @@ class ShownPlace:
 
 
 def places_of(team: Team, current: ChallengeContext) -> list[ShownPlace]:
-    """Return a team's entries on those leaderboards of its challenge that the viewer may see."""
+    """Return a team's entries on all leaderboards of its challenge that the viewer may see."""
     viewer = {"viewer": current.user, "is_organizer": current.is_organizer, "now": current.now}
     return [shown_place(team, entry, current) for entry in entries_of_team(team, current.phases, **viewer)]
 

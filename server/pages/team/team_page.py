@@ -18,7 +18,7 @@ PER_PAGE = 50
 
 
 def member_context(current: ChallengeContext, membership: Membership, *, page: str | None) -> dict[str, Any]:
-    """Return the context of the team page for a member. `page` is the page number in the quota history."""
+    """Return the template context of the team page for a member. `page` is the page number in the quota history."""
     team = membership.team
     facts, terms = facts_of(team), present_terms(current.challenge)
     proposals = MergeProposal.objects.filter(expires_at__gt=current.now).select_related("team", "other")
@@ -51,7 +51,10 @@ def waiting_invitations(team: Team, current: ChallengeContext) -> list[Invitatio
 
 
 def outsider_context(current: ChallengeContext, user: User) -> dict[str, Any]:
-    """Return the context of the team page for a person without a team, with their invitations and requests to join."""
+    """Return the template context of the team page for a person without a team.
+
+    It contains the person's invitations and requests to join a team.
+    """
     waiting = Invitation.objects.waiting(current.now).filter(user=user, team__challenge=current.challenge)
     return {
         "current": current,

@@ -1,4 +1,4 @@
-"""Template tags that render the components of `templates/components/`, and filters for text and sizes."""
+"""Template tags that render the components in `templates/components/`, and filters that format values as text."""
 
 from datetime import datetime
 from functools import cache
@@ -42,7 +42,8 @@ register.simple_tag(challenge_url)
 
 Context = dict[str, Any]
 MOST_SQUARES = 10
-SQUARE_STEP, SQUARE_GAP = 16, 4  # in pixels: the distance from one square to the next, and the gap between them
+# The squares that show the quota start 16 pixels apart, with a gap of 4 pixels between them.
+SQUARE_STEP, SQUARE_GAP = 16, 4
 UNDEFINED = "Undefined, because there are no objects"
 UNDEFINED_CELL = "Undefined, because there are no objects of this kind"
 
@@ -50,12 +51,12 @@ UNDEFINED_CELL = "Undefined, because there are no objects of this kind"
 @register.simple_tag
 @cache
 def page_url(route: str) -> str:
-    """Return the URL of a page without parameters. It is cached, because every page has several such links."""
+    """Return the URL of a page whose URL has no parameters. URLs are cached, because every page contains several."""
     return reverse(route)
 
 
 def inline(name: str, context: Context) -> SafeString:
-    """Render a component without surrounding white space, so that punctuation can follow directly."""
+    """Render a component template without surrounding white space, so that punctuation can directly follow it."""
     return mark_safe(render_to_string(name, context).strip())
 
 
@@ -63,7 +64,7 @@ def inline(name: str, context: Context) -> SafeString:
 def honest_score(
     value: float | None, interval: Interval | None = None, decimals: int | None = None, kind: str = ""
 ) -> SafeString:
-    """Render a score. Digits that are uncertain according to its interval are faint."""
+    """Render a score. Digits that the confidence interval makes uncertain are faint."""
     if value is None:
         return inline("components/undefined.html", {"text": "undefined", "title": UNDEFINED})
     return digits_html(score_digits(value, interval, decimals=decimals), interval, kind)
@@ -71,13 +72,13 @@ def honest_score(
 
 @register.filter
 def rank_arrow(gained: int) -> SafeString:
-    """Render the number of ranks gained (or lost, if negative). Render nothing for 0."""
+    """Render a number of ranks gained or, if negative, lost. Render nothing for 0."""
     return mark_safe(arrow(gained))
 
 
 @register.simple_tag
 def share(value: float, decimals: int | None = None) -> SafeString:
-    """Render a fraction in a report, with at most three decimals because it has no interval."""
+    """Render a fraction in a report. It has at most three decimals, because no interval is known."""
     return share_html(value, decimals)
 
 
@@ -85,7 +86,7 @@ def share(value: float, decimals: int | None = None) -> SafeString:
 def gain(value: float, ends: Interval | None = None, decimals: int | None = None) -> SafeString:
     """Render the difference between two scores with its sign.
 
-    Without an interval, the difference has three decimals.
+    If neither an interval nor a number of decimals is given, the difference has three decimals.
     """
     shown = REPORT_DECIMALS if ends is None and decimals is None else decimals
     return digits_html(with_sign(score_digits(value, ends, decimals=shown)), ends)
@@ -93,7 +94,7 @@ def gain(value: float, ends: Interval | None = None, decimals: int | None = None
 
 @register.simple_tag
 def measured(value: float | None, kind: str, decimals: int | None = None) -> SafeString:
-    """Render a number in a report, formatted according to the kind of its column."""
+    """Render a number in a report. The kind of the number's column determines the format."""
     if value is None:
         return inline("components/undefined.html", {"text": "–", "title": UNDEFINED_CELL})
     if kind == "fraction":
@@ -105,13 +106,13 @@ def measured(value: float | None, kind: str, decimals: int | None = None) -> Saf
 
 @register.simple_tag
 def interval_ends(ends: Interval, decimals: int | None = None) -> str:
-    """Return the two ends of an interval as text."""
+    """Return the two ends of a confidence interval as text."""
     return interval_text(ends, decimals=decimals)
 
 
 @register.simple_tag
 def interval(value: float, ends: Interval | None, axis: Interval | None) -> SafeString:
-    """Render an interval as a bar on an axis, or nothing if there is no interval."""
+    """Render a confidence interval as a bar on an axis. Render nothing if there is no interval."""
     return interval_html(value, ends, axis)
 
 
@@ -119,8 +120,8 @@ def interval(value: float, ends: Interval | None, axis: Interval | None) -> Safe
 def when(context: Context, moment: datetime | None, style: str = "relative") -> SafeString:
     """Render a time, with the exact time on hover.
 
-    The style is `relative` (to now), `absolute` (in UTC), or `since`. `since` renders the date, so that the rendered
-    text does not change with time. A script replaces it with a relative time.
+    The style is `relative` (to the current time), `absolute` (in UTC), or `since`. With `since`, the text is the date,
+    so that it can be cached. In the browser, a script replaces the date with a relative time.
     """
     if moment is None:
         return SafeString()
@@ -134,13 +135,13 @@ def when(context: Context, moment: datetime | None, style: str = "relative") -> 
 
 @register.simple_tag(takes_context=True)
 def countdown(context: Context, opens: datetime, closes: datetime | None) -> SafeString:
-    """Render the time until submissions open or close, or the time since they closed."""
+    """Render the time until submissions to a phase open or close, or the time since they closed."""
     now = context.get("now") or timezone.now()
     return inline("components/countdown.html", {"now": now, **next_change(opens, closes, now)})
 
 
 def next_change(opens: datetime, closes: datetime | None, now: datetime) -> Context:
-    """Return the time at which submissions open or close, and a text with the time until or since then."""
+    """Return the time at which submissions open or close, and a text such as "Closes in 2 hours"."""
     if opens > now:
         return {"moment": opens, "text": f"Opens in {units.time_span(opens - now)}"}
     if closes is None:
@@ -163,7 +164,10 @@ def status_html(name: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def quota(context: Context, state: Quota) -> SafeString:
-    """Render today's quota: a square for each submission, the number left, and when the next one is allowed."""
+    """Render a team's quota for today: how many submissions are left, and when the next one is allowed.
+
+    If the daily quota is small, a row of squares shows the used and the remaining submissions.
+    """
     now = context.get("now") or timezone.now()
     in_total = "" if state.total is None else f", {state.total_left} of {state.total} in total"
     next_at = state.next_allowed_at
@@ -180,26 +184,29 @@ def quota(context: Context, state: Quota) -> SafeString:
 
 @register.simple_tag
 def medal(rank: int | None) -> SafeString:
-    """Render a rank. The first three ranks have a medal."""
+    """Render a rank on a leaderboard. The first three ranks have a medal."""
     return medal_html(rank)
 
 
 @register.simple_tag
 def rank_interval(found: RankInterval | None) -> SafeString:
-    """Render the ranks that a team could have."""
+    """Render the confidence interval for a team's rank."""
     return rank_interval_html(found)
 
 
 @register.filter
 def page_numbers(pages: "Page[Any]") -> list[int | None]:
-    """Return the numbers of the first, last, current and adjacent pages, with None in place of skipped pages."""
+    """Return the page numbers that a pagination shows, with None in place of skipped numbers.
+
+    They are the numbers of the first page, the last page, the current page, and its neighbors.
+    """
     numbers = pages.paginator.get_elided_page_range(pages.number, on_each_side=1, on_ends=1)
     return [number if isinstance(number, int) else None for number in numbers]
 
 
 @register.inclusion_tag("components/tabs.html", takes_context=True)
 def tabs(context: Context, current: ChallengeContext) -> Context:
-    """Render the tabs of a challenge, with the tab of the current page marked."""
+    """Render the tabs of a challenge's pages, with the tab of the current page marked."""
     match = context["request"].resolver_match
     return {"tabs": tabs_of(current, match.url_name if match else "")}
 
@@ -230,7 +237,7 @@ def empty_state(sentence: str, label: str = "", url: str = "") -> Context:
 
 @register.inclusion_tag("components/progress.html", takes_context=True)
 def progress(context: Context, submission: Submission) -> Context:
-    """Render the current stage, progress bar and remaining time of a running submission."""
+    """Render the progress of a running submission: its current stage, a progress bar and the remaining time."""
     now = context.get("now") or timezone.now()
     return {
         "submission": submission,
@@ -241,5 +248,5 @@ def progress(context: Context, submission: Submission) -> Context:
 
 
 def new_id() -> str:
-    """Return a new id for an HTML element."""
+    """Return a new random id for an HTML element."""
     return f"e{uuid4().hex[:8]}"

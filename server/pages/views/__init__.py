@@ -1,1 +1,1 @@
-"""The views: one file for each page or pair of pages."""
+"""The views of the HTML pages, with one module for each page or pair of pages."""

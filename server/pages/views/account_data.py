@@ -24,7 +24,7 @@ HOUR_SECONDS = 3600
 @require_safe
 @login_required
 def my_data(request: PersonRequest) -> HttpResponse:
-    """Show which personal data is kept, why and for how long, with links to export and delete it."""
+    """Show which personal data the server keeps, why, and for how long, with links to export and delete it."""
     context = {
         "unscored_days": settings.UNSCORED_FILE_DAYS,
         "session_days": settings.SESSION_COOKIE_AGE // (24 * HOUR_SECONDS),
@@ -37,7 +37,7 @@ def my_data(request: PersonRequest) -> HttpResponse:
 @login_required
 @reauthentication_required
 def export(request: PersonRequest) -> StreamingHttpResponse:
-    """Download everything that is stored about the person as a zip file. The file is created during the download."""
+    """Download a zip file with all data that is stored about the user. The file is created during the download."""
     if not ratelimit.consume(request, app="allauth.account", action="export", user=request.user, limit_get=True):
         detail = "You have exported your data several times within an hour. Try again later."
         raise Refused("rate_limited", detail, retry_after=HOUR_SECONDS)
@@ -50,7 +50,7 @@ def export(request: PersonRequest) -> StreamingHttpResponse:
 @login_required
 @reauthentication_required
 def delete(request: PersonRequest) -> HttpResponse:
-    """Delete the account after the person has typed the username as confirmation."""
+    """Delete the user's account. The user must type the username as confirmation."""
     context = {"reasons": [*reasons_against(request.user)]}
     if request.method != "POST":
         return render_page(request, "account/delete.html", context)

@@ -35,7 +35,7 @@ INVALID = "Nothing was created. Fix the problems below and submit again."
 @require_http_methods(FORM_METHODS)
 @login_required
 def new_challenge(request: PersonRequest) -> HttpResponse:
-    """Show the form for a new challenge, or create the challenge as a draft."""
+    """Show the form for a new challenge. A POST request creates the challenge as a draft."""
     require_may_import(request.user)
     form = NewChallengeForm(request.POST if request.method == "POST" else None)
     context: dict[str, Any] = {"form": form}
@@ -53,10 +53,12 @@ def new_challenge(request: PersonRequest) -> HttpResponse:
 
 
 @require_http_methods(FORM_METHODS)
-@csrf_exempt  # `accept_phase` runs the CSRF check, which parses the form, only after the upload has been allowed.
+# The CSRF check parses the form with the uploaded file. It runs later, in `accept_phase`, so that an upload that is not
+# allowed is refused without being read.
+@csrf_exempt
 @login_required
 def new_phase(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the form for a new phase, or add the phase with its ground truth."""
+    """Show the form for a new phase. A POST request adds the phase with its ground truth."""
     current = organized_context(request, slug, Right.EDIT)
     if request.method != "POST":
         return show_phase_form(request, current, NewPhaseForm())
@@ -87,7 +89,7 @@ def accept_phase(request: PersonRequest, current: ChallengeContext) -> HttpRespo
 @require_http_methods(FORM_METHODS)
 @login_required
 def clone_phase(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the form for copying a phase, or copy the phase."""
+    """Show the form for copying a phase. A POST request creates the copy."""
     current = organized_phase(request, slug, phase, Right.EDIT)
     found = current.required_phase()
     if request.method != "POST":
@@ -107,7 +109,7 @@ def clone_phase(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 
 def added(request: PersonRequest, current: ChallengeContext, phase: Phase) -> HttpResponse:
-    """Redirect to the ground truth of a new phase, which shows the result of its gate."""
+    """Redirect to the page of a new phase's ground truth, which shows the results of the gate."""
     gate = "Its gate is green." if may_open(phase) else "Its gate is not green, so it does not accept submissions yet."
     messages.success(request, f"Phase {phase.slug} was added. {gate}")
     return redirect("organize_truth_version", current.challenge.slug, phase.slug, 1)
@@ -135,7 +137,10 @@ def show_phase_form(
 @require_POST
 @login_required
 def publish(request: PersonRequest, slug: str) -> HttpResponse:
-    """Publish a draft now or later, or make a challenge that nobody has joined a draft again."""
+    """Publish a draft immediately or schedule its publication.
+
+    The same form turns a challenge that nobody has joined back into a draft.
+    """
     current = organized_context(request, slug)
     try:
         messages.success(request, published(request, current.challenge))
@@ -145,7 +150,10 @@ def publish(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def published(request: PersonRequest, challenge: Challenge) -> str:
-    """Do what the button of the form says, and return a message about it."""
+    """Publish a challenge, schedule or cancel its publication, or make it a draft, as the form requests.
+
+    Return a message about the change.
+    """
     given, by = request.POST, request.user
     visibility = given.get("visibility", "")
     if "unschedule" in given:
@@ -167,7 +175,10 @@ def published(request: PersonRequest, challenge: Challenge) -> str:
 @require_http_methods(FORM_METHODS)
 @login_required
 def archive(request: PersonRequest, slug: str) -> HttpResponse:
-    """Ask for the short name of a challenge and archive it, or take the archive back."""
+    """Archive a challenge, or make an archived challenge editable again.
+
+    To archive the challenge, its owner must type the short name as confirmation.
+    """
     current = organized_context(request, slug, Right.OWN, archived=True)
     context: dict[str, Any] = {"current": current, "now": current.now}
     if request.method == "POST":
@@ -181,7 +192,7 @@ def archive(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def archived(request: PersonRequest, challenge: Challenge) -> str:
-    """Archive the challenge or take the archive back, and return a message about it."""
+    """Archive a challenge or make it editable again, as the form requests. Return a message about the change."""
     if "take_back" in request.POST:
         archiving.take_back(challenge=challenge, by=request.user)
         return "The challenge is no longer archived."
@@ -192,7 +203,7 @@ def archived(request: PersonRequest, challenge: Challenge) -> str:
 @require_http_methods(FORM_METHODS)
 @login_required
 def delete(request: PersonRequest, slug: str) -> HttpResponse:
-    """Delete a challenge that nobody has joined, after the person has typed its short name as confirmation."""
+    """Delete a challenge that nobody has joined. The owner must type its short name as confirmation."""
     current = organized_context(request, slug, Right.OWN)
     context: dict[str, Any] = {"current": current, "now": current.now}
     if request.method == "POST":

@@ -1,4 +1,4 @@
-"""The page that shows the history of a leaderboard: a chart of the first teams and of other selected teams."""
+"""The page that shows the history of a leaderboard in a chart of the first teams and of other selected teams."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,25 +30,25 @@ CHARTS = {"score": "Score", "rank": "Rank"}
 
 @dataclass(frozen=True, slots=True)
 class HistoryQuery:
-    """The parsed query string of the history page: the leaderboard, the kind of chart, and the selected teams."""
+    """The parsed query string of a history page: the leaderboard, the kind of chart, and the selected teams."""
 
     board: LeaderboardQuery
     chart: str
     picked: tuple[str, ...]
 
     def query_string(self, **changes: Any) -> str:
-        """Return the query string of the same page with the given changes."""
+        """Return the query string of the same history page with the given changes."""
         values = {"phase": self.board.phase, "split": self.board.split, "chart": self.chart, "team": self.picked}
         given = {name: value for name, value in (values | changes).items() if value}
         return "?" + urlencode(given, doseq=True)
 
     def at(self, moment: datetime) -> str:
-        """Return the query string for the leaderboard at a given time, rounded up to the second."""
+        """Return the query string of the leaderboard page for a given time, rounded up to the second."""
         return replace(self.board, at=next_whole_second(moment)).query_string()
 
 
 def parse_history_query(request: HttpRequest, current: ChallengeContext) -> HistoryQuery:
-    """Parse the query string. Invalid values are ignored."""
+    """Parse the query string of a history page. Invalid values are ignored."""
     chart = request.GET.get("chart", "")
     names = [name.strip() for name in request.GET.getlist("team")]
     picked = dict.fromkeys(name for name in names if name and "\0" not in name)
@@ -87,10 +87,10 @@ def board_history(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def improvement(board: ShownBoard, row: BoardRow) -> tuple[BoardRow, float, Interval | None] | None:
-    """Return the difference between a row's score and its score a week ago, with the interval for the difference.
+    """Return a leaderboard row, the change of its score since a week ago, and the interval for this change.
 
-    Return None if the entry has not changed or cannot be compared. The interval is None until a worker has compared
-    both entries.
+    Return None if the entry has not changed or cannot be compared with the earlier one. The interval is None until a
+    worker has compared the two entries.
     """
     earlier = row.earlier
     if earlier is None or earlier.score is None or earlier.evaluation_id == row.evaluation_id:
@@ -99,13 +99,13 @@ def improvement(board: ShownBoard, row: BoardRow) -> tuple[BoardRow, float, Inte
 
 
 def chart_rows(board: ShownBoard, chosen: Sequence[BoardRow]) -> list[BoardRow]:
-    """Return the rows of the first teams and of the selected teams, in leaderboard order."""
+    """Return the leaderboard rows of the first teams and of the selected teams, in leaderboard order."""
     rows = {row.team_id: row for row in (*board.top(TOP), *chosen)}
     return with_changes(board, sorted(rows.values(), key=lambda row: (-row.score, row.rank or 0)))
 
 
 def splits_of(query: HistoryQuery, board: ShownBoard) -> list[SplitLink]:
-    """Return links to the splits that the viewer may see, or no links if there is only one split."""
+    """Return links to the history of each split that the viewer may see. A single split needs no link."""
     if not queries.has_private(board.phase):
         return []
     splits = [split for split in SPLIT_TITLES if split in board.access.splits]
@@ -116,7 +116,7 @@ def splits_of(query: HistoryQuery, board: ShownBoard) -> list[SplitLink]:
 def chart_context(
     query: HistoryQuery, board: ShownBoard, rows: Sequence[BoardRow], *, picked: set[int], mine: int | None
 ) -> dict[str, Any]:
-    """Return the template context for the chart."""
+    """Return the template context for the chart of a leaderboard's history."""
     by_rank = query.chart == "rank"
     found = timeline_of(board, [row.team_id for row in rows], with_ranks=by_rank)
     listed = [
@@ -134,7 +134,11 @@ def chart_context(
 
 
 def legend_entry(query: HistoryQuery, board: ShownBoard, line: Line) -> tuple[str, SafeString]:
-    """Return the query string for adding or removing a team, and the HTML of its rank change."""
+    """Return the data for a team in the chart's legend.
+
+    It consists of the query string that adds the team to the chart or removes it, and the HTML of the team's rank
+    change.
+    """
     name = line.listed.row.team
     others = tuple(one for one in query.picked if one != name)
     toggled = others if line.listed.is_picked else (*others, name)[-MOST_PICKED:]

@@ -23,12 +23,13 @@ DIFFERENT_SIGNATURES = "These submissions were scored with different signatures,
 @require_safe
 @login_required
 def compare(request: PersonRequest, slug: str) -> HttpResponse:
-    """Compare the two submissions named in the query string. The default is the team's two best submissions."""
+    """Compare two of the team's submissions. If the query string names none, the two best ones are compared."""
     current = find_context(request, slug)
     team, phase = current.required_team(), current.required_phase()
     access = feedback.score_access(phase, viewer=request.user, now=current.now)
     context: dict[str, Any] = {"current": current, "now": current.now}
-    if access.ladder:  # Until the phase ends, ladder feedback hides small differences.
+    # Until the phase ends, ladder feedback hides small differences, which a comparison would reveal.
+    if access.ladder:
         return render(request, "compare/compare.html", context | {"is_ladder": True})
     own = Submission.objects.filter(team=team, phase=phase, status=Status.SCORED)
     submissions = list(own.select_related("phase__challenge", "team")[:MAX_COMPARED])
@@ -50,10 +51,10 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def letters_of(parameters: QueryDict) -> dict[str, str]:
-    """Return the ids of submissions A and B.
+    """Return the ids of the two submissions to compare, A and B, from the query parameters.
 
-    They are the parameters `a` and `b`, or the first two submissions that were selected in the list. The list shows the
-    newest submission first, so the newer one of two selected submissions is B.
+    They are the parameters `a` and `b`, or the first two submissions that were selected in the list of submissions. The
+    list shows the newest submission first, so the newer one of two selected submissions is B.
     """
     b, a = (*parameters.getlist("pick")[:2], "", "")[:2]
     return {"a": parameters.get("a", a), "b": parameters.get("b", b)}
@@ -62,10 +63,10 @@ def letters_of(parameters: QueryDict) -> dict[str, str]:
 def requested_pair(
     parameters: Mapping[str, str], best_first: Sequence[Submission]
 ) -> tuple[Submission | None, Submission | None]:
-    """Return submissions A and B from the query string.
+    """Return the two submissions to compare, A and B.
 
-    If only one of them is given, the team's best other submission is used as the other one. If neither is given, A and
-    B are the team's two best submissions, with the better one as B.
+    If the parameters name only one submission, it is compared with the team's best other submission. If they name none,
+    A and B are the team's two best submissions, and B is the better one.
     """
     chosen = {letter: requested(parameters.get(letter, ""), best_first) for letter in "ab"}
     for letter in "ba":
@@ -75,7 +76,7 @@ def requested_pair(
 
 
 def requested(pk: str, submissions: Sequence[Submission]) -> Submission | None:
-    """Return the submission with this id, or None if the id is empty. Raises 404 if the team has no such submission."""
+    """Return the submission with the given id, or None if the id is empty. Raises Http404 if the id is unknown."""
     found = next((one for one in submissions if str(one.pk) == pk), None)
     if pk and found is None:
         raise Http404("your team has no such scored submission")

@@ -16,7 +16,7 @@ NO_ENTRY = "has no entry on this leaderboard. Enter the name of a team exactly a
 
 @require_safe
 def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
-    """Compare the entries of two teams. The default is the viewer's entry and the one above it."""
+    """Compare two entries of a leaderboard. By default, they are the viewer's entry and the entry above it."""
     current = find_context(request, slug)
     phase, query = current.required_phase(), parse_query(request, current)
     board = queries.board(phase, split=query.split, viewer=request.user)
@@ -46,9 +46,9 @@ def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def chosen_entries(board: ShownBoard, names: list[str], *, team_id: int | None) -> list[BoardRow | None]:
-    """Return the two entries named in the query string.
+    """Return the leaderboard entries A and B that belong to the two team names.
 
-    By default, A is the viewer's entry, and B is the next entry above it or, for the first rank, below it.
+    If the names are empty, A is the viewer's entry, and B is the entry above it or, for the first rank, below it.
     """
     chosen = [board.row_named(name) if name else None for name in names]
     if all(names):

@@ -20,7 +20,7 @@ PER_PAGE = 50
 @require_safe
 @login_required
 def console(request: PersonRequest) -> HttpResponse:
-    """List the challenges that a person organizes, with their phases. Staff see all challenges."""
+    """List the challenges that the user organizes, with their phases. Staff see all challenges."""
     may_import = require_console(request.user)
     now = database_now()
     pages = Paginator(overview.organized_challenges(request.user), PER_PAGE).get_page(request.GET.get("page"))
@@ -36,9 +36,9 @@ def console(request: PersonRequest) -> HttpResponse:
 
 
 def require_console(user: User) -> bool:
-    """Return whether a person may create challenges.
+    """Return whether a user may create challenges.
 
-    Raises Refused for people who neither organize nor may create challenges.
+    Raises Refused if the user may not create challenges and does not organize one either.
     """
     may_import = bundle_uploads.may_import(user)
     if not (may_import or Organizer.objects.filter(user=user).exists()):

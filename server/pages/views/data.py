@@ -1,4 +1,4 @@
-"""The data page: the format of a submission, and how to check and score a file locally."""
+"""The data page of a challenge: the format of a submission, and how to check and score a file locally."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def limits_and_terms(phase: Phase) -> DescriptionList:
 
 @require_safe
 def sample(request: HttpRequest, slug: str) -> FileResponse:
-    """Download the phase's template file, which is a submission without predictions."""
+    """Download the template submission of a phase, which contains every image but no predictions."""
     phase = find_context(request, slug).required_phase()
     if not phase.sample_submission:
         raise Http404("this phase has no template file")
@@ -50,7 +50,7 @@ def sample(request: HttpRequest, slug: str) -> FileResponse:
 
 @require_safe
 def kit(request: HttpRequest, slug: str) -> FileResponse:
-    """Download the phase's check kit. With it, `podium check` finds every defect in a submission."""
+    """Download the check kit of a phase, with which `podium check` finds every defect in a submission."""
     phase = find_context(request, slug).required_phase()
     if not phase.kit:
         raise Http404("this phase has no check kit yet")
@@ -59,7 +59,7 @@ def kit(request: HttpRequest, slug: str) -> FileResponse:
 
 @require_safe
 def candidates(request: HttpRequest, slug: str) -> FileResponse:
-    """Download the candidates that submissions to this phase rank."""
+    """Download the list of candidates that submissions to a phase have to rank."""
     phase = find_context(request, slug).required_phase()
     if not phase.candidates:
         raise Http404("this phase has no list of candidates")

@@ -1,4 +1,4 @@
-"""The pages on which organizers edit a challenge and its phases, and the preview of their texts."""
+"""The pages on which organizers edit a challenge and its phases, and preview the texts."""
 
 from copy import copy
 from typing import Any
@@ -40,7 +40,7 @@ PHASE_SECTIONS = {
 @require_http_methods(FORM_METHODS)
 @login_required
 def challenge(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the form for editing a challenge, save it, or preview its texts without saving them."""
+    """Show the form for editing a challenge. A POST request saves the changes, or only previews the texts."""
     current = organized_context(request, slug)
     if request.method != "POST":
         return show_challenge(request, current, EditChallengeForm(instance=copy(current.challenge)))
@@ -59,7 +59,7 @@ def challenge(request: PersonRequest, slug: str) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 @login_required
 def phase(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the form for editing a phase, including what each kind of feedback reveals, or save it."""
+    """Show the form for editing a phase, and what each kind of feedback reveals. A POST request saves the changes."""
     current = organized_phase(request, slug, phase)
     found = current.required_phase()
     if request.method != "POST":
@@ -77,13 +77,13 @@ def phase(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @require_POST
 @login_required
 def preview(request: PersonRequest) -> HttpResponse:
-    """Return one text field of the submitted form, rendered as HTML. The query parameter `field` names the field."""
+    """Render the Markdown in one field of the submitted form as HTML. The query parameter `field` names the field."""
     require_console(request.user)
     return HttpResponse(render_markdown(request.POST.get(request.GET.get("field", ""), "")))
 
 
 def unsaved(request: PersonRequest, current: ChallengeContext) -> EditChallengeForm:
-    """Return a form that contains the submitted values without checking them."""
+    """Return the form for editing a challenge, filled with the submitted values without checking them."""
     form = EditChallengeForm(instance=copy(current.challenge), initial=request.POST.dict())
     form.initial["shown"] = request.POST.get("shown", "")
     return form

@@ -1,4 +1,4 @@
-"""Error pages, which explain what happened and what to do, and show the request id."""
+"""Error pages. They explain what happened and what to do, and show the ID of the request."""
 
 import sys
 
@@ -27,11 +27,11 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Show an error page for an exception that was raised outside any view.
+    """Show an error page for an exception that was raised outside of any view.
 
     For example, a full disk is often detected while the CSRF check reads a form with a file, and a lost database
-    connection while a session is saved. No middleware receives these exceptions. Django calls this function while it
-    handles such an exception, so `sys.exception()` returns it.
+    connection while a session is saved. No exception middleware receives these exceptions. Django calls this function
+    while it handles the exception, so `sys.exception()` returns the exception.
     """
     request_id = request_id_of(request)
     if refusal := refusal_behind(sys.exception()):

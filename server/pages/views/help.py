@@ -1,4 +1,4 @@
-"""The handbook, and the JSON Schema of challenge.yaml."""
+"""The pages of the online handbook, and the JSON Schema of challenge.yaml."""
 
 import json
 from functools import cache
@@ -53,7 +53,7 @@ def chapter(request: HttpRequest, name: str) -> HttpResponse:
 
 @cache
 def text_of(name: str) -> str:
-    """Return the text of a chapter in Markdown."""
+    """Return the Markdown text of a chapter of the handbook."""
     return (TEXTS / f"{name}.md").read_text()
 
 

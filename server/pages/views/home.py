@@ -22,11 +22,11 @@ from server.teams.models import Invitation
 
 @dataclass(frozen=True, slots=True)
 class ListedChallenge:
-    """A challenge in the list, with the viewer's team and its rank."""
+    """A challenge on the front page, with the viewer's team and its rank. `visibility` is empty if it is public."""
 
     challenge: Challenge
     tracks: str
-    visibility: str  # the visibility, or empty for public challenges
+    visibility: str
     teams: int
     own_team: str
     rank: int | None
@@ -53,21 +53,21 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @compiled_query
 def invitations_of(*, user: int, now: datetime) -> QuerySet[Invitation]:
-    """Return a person's open invitations to teams."""
+    """Return the open invitations to teams that a user has received by name."""
     waiting = Invitation.objects.waiting(now).filter(user=user, kind=Invitation.Kind.PERSON)
     return waiting.select_related("team__challenge")
 
 
 def read_challenges(user: Any) -> list[Any]:
-    """Return the challenges in this person's list with their phases, sorted by deadline."""
+    """Return the challenges on a user's front page with their phases, sorted by deadline."""
     challenges = challenges_with_teams(user=user.pk, is_staff=user.is_staff)
     set_related(challenges, "phases", phases_of(challenges=[one.pk for one in challenges]), by="challenge")
     return challenges
 
 
 def listed_challenges(challenges: list[Any], now: datetime) -> list[ListedChallenge]:
-    """Return the rows of the list. Rows of open challenges include the rank of the person's team."""
-    # The query does not set `own` if the person has no membership.
+    """Return the rows in the list of challenges. Rows of open challenges include the rank of the user's team."""
+    # The query sets the attribute `own` only for challenges in which the user has a team.
     own = {one.pk: one.own.team for one in challenges if hasattr(one, "own")}
     joined = [one for one in challenges if one.pk in own and is_open(one, now)]
     phases = {one.pk: default_phase(list(one.phases.all()), now) for one in joined}
@@ -92,11 +92,12 @@ def listed_challenges(challenges: list[Any], now: datetime) -> list[ListedChalle
 
 @compiled_query
 def challenges_with_teams(*, user: int | None, is_staff: bool) -> QuerySet[Any]:
-    """Return the challenges in a person's list with their numbers of teams, sorted by deadline.
+    """Return the challenges on a user's front page with their numbers of teams, sorted by deadline.
 
-    The attribute `own` is set to the person's membership with its team, and `now` to the database's time.
+    Each challenge has two more attributes: `own` is the user's membership with its team, if there is one, and `now` is
+    the current time of the database.
     """
-    # Unlike `NOT is_baseline`, `IN (0)` lets SQLite use the column `is_baseline` of the index.
+    # The filter `is_baseline IN (0)` lets SQLite use the index for this column. With `NOT is_baseline`, it does not.
     teams = Team.objects.filter(challenge=OuterRef("pk"), is_baseline__in=[False], merged_into=None).order_by()
     counts = teams.values("challenge").annotate(count=Count("*")).values("count")
     listed = Challenge.objects.listed_for(Viewer(user, is_staff)).defer("description", "rules", "data")

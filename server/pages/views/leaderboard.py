@@ -1,4 +1,4 @@
-"""The leaderboard of a phase, now or at an earlier time, as a page and as CSV."""
+"""The current or an earlier leaderboard of a phase, as an HTML page and as CSV."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -19,7 +19,7 @@ from server.pages.leaderboard.entries import rendered_by
 from server.pages.leaderboard.page import page_context
 from server.pages.leaderboard.query import LeaderboardQuery, parse_query
 
-# Columns that the leaderboard page does not depend on.
+# The leaderboard page does not show these database columns, so they are not part of its entity tag.
 OTHER_PAGES = {"description", "rules", "data", "sample_submission", "candidates"}
 FIELDS = sorted({field.attname for model in (Challenge, Phase) for field in model._meta.concrete_fields} - OTHER_PAGES)
 
@@ -29,7 +29,8 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponseBase:
     current = find_context(request, slug)
     query = parse_query(request, current)
     board = board_of(current, query)
-    if len(messages.get_messages(request)):  # messages are shown only once, so this page must not be cached
+    # Messages are shown only once, so a page that contains a message must not be cached.
+    if len(messages.get_messages(request)):
         return render(request, "leaderboard/leaderboard.html", page_context(current, query, board))
     tag = entity_tag(board, query, listing_of(board, query.selection).teams, *page_parts(request, current))
     return not_modified(request, tag) or tagged(page(request, current, query, board, tag), tag)
@@ -38,7 +39,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponseBase:
 def page(
     request: HttpRequest, current: ChallengeContext, query: LeaderboardQuery, board: ShownBoard, tag: str
 ) -> HttpResponse:
-    """Return the page. If the viewer is not logged in and requests all entries, the page is cached until it changes."""
+    """Return the leaderboard page. If the viewer is not logged in, the page can be cached until it changes."""
 
     def render() -> str:
         return render_to_string("leaderboard/leaderboard.html", page_context(current, query, board), request)
@@ -53,19 +54,23 @@ def board_of(current: ChallengeContext, query: LeaderboardQuery) -> ShownBoard:
 
 
 def page_parts(request: HttpRequest, current: ChallengeContext) -> tuple[object, ...]:
-    """Return everything that the page depends on in addition to its entries: viewer, challenge and templates."""
+    """Return the values, in addition to the entries, that determine the content of the leaderboard page.
+
+    They describe the viewer, the challenge, the date and the version of the templates.
+    """
     rows = [vars(current.challenge), *(vars(phase) for phase in current.phases)]
     names = [[row[name] for name in FIELDS if name in row] for row in rows]
     viewer = (request.user.pk, current.user.is_staff, request.META.get("CSRF_COOKIE", ""), current.join_state)
     phase = current.required_phase()
     state = (phase.has_ended(current.now), phase.shows_private(current.now), phase.is_frozen(current.now))
-    today = current.now.date()  # the slider contains all days before today, so the page depends on the date
+    # The slider contains only days before today, so the page depends on the current date.
+    today = current.now.date()
     return (viewer, current.team and current.team.pk, names, state, today, rendered_by())
 
 
 @require_safe
 def board_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Download the whole leaderboard as CSV, with every digit."""
+    """Download all selected entries of a leaderboard as CSV, with every digit."""
     current = find_context(request, slug)
     phase, query = current.required_phase(), parse_query(request, current)
     board = board_of(current, query)

@@ -1,4 +1,4 @@
-"""The inbox, email settings, unsubscribing from emails, and the announcements of a challenge."""
+"""The pages for a user's notices and email settings, and for the announcements of a challenge."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -24,7 +24,7 @@ PER_PAGE = 50
 @require_safe
 @login_required
 def inbox(request: PersonRequest) -> HttpResponse:
-    """Show the notices of the logged-in person, newest first, and the email settings."""
+    """Show the notices of the logged-in user, newest first, and the email settings."""
     own = Notice.objects.filter(user=request.user).select_related("event__challenge")
     chosen = set(MailChoice.objects.filter(user=request.user).values_list("kind", flat=True))
     context = {
@@ -45,19 +45,21 @@ def mark_read(request: PersonRequest) -> HttpResponse:
 @require_POST
 @login_required
 def choose_mails(request: PersonRequest) -> HttpResponse:
-    """Save the kinds of notices that the person wants by email."""
+    """Save the kinds of notices that the user wants to receive by email."""
     mails.choose(request.user, {Kind(one) for one in request.POST.getlist("kind") if one in Kind.values})
     messages.success(request, "Your email settings were saved.")
     return redirect("inbox")
 
 
-@csrf_exempt  # email programs send a POST request without a cookie, which the signed token authorizes (RFC 8058)
+# Email programs send the POST request without cookies, so there is no CSRF token. The signed token in the URL
+# authorizes the request (RFC 8058).
+@csrf_exempt
 @never_cache
 @require_http_methods(FORM_METHODS)
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
-    """Unsubscribe the person named in a token from the kind of email named in it.
+    """Unsubscribe a user from a kind of email. The signed token in the URL identifies the user and the kind of email.
 
-    A GET request only shows a button, because virus scanners open links in emails.
+    A GET request only shows a button, because virus scanners open the links in emails.
     """
     kind = mails.unsubscribe(token) if request.method == "POST" else mails.kind_of(token)
     if kind is None:
@@ -67,7 +69,7 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_http_methods(FORM_METHODS)
 def announcements(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the announcements of a challenge. Organizers also see a form for writing one."""
+    """Show the announcements of a challenge. Organizers also see a form for writing an announcement."""
     current = find_context(request, slug)
     if request.method != "POST":
         return show_announcements(request, current, AnnouncementForm())

@@ -26,10 +26,12 @@ from server.submissions.services import admission
 
 
 @require_http_methods(FORM_METHODS)
-@csrf_exempt  # `accept_bundle` runs the CSRF check, which parses the form, only after the upload has been allowed.
+# The CSRF check parses the form with the uploaded file. It runs later, in `accept_bundle`, so that an upload that is
+# not allowed is refused without being read.
+@csrf_exempt
 @login_required
 def import_challenge(request: PersonRequest) -> HttpResponse:
-    """Show the form for uploading a bundle, or import an uploaded bundle and list its errors and warnings."""
+    """Show the form for uploading a bundle. A POST request imports the bundle and lists its errors and warnings."""
     bundle_uploads.require_may_import(request.user)
     if request.method != "POST":
         return show_import(request, BundleForm())
@@ -62,7 +64,7 @@ def accept_bundle(request: PersonRequest) -> HttpResponse:
 @require_safe
 @login_required
 def overview(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show an organizer the phases of a challenge with their ground truths, and the form for exporting it."""
+    """Show organizers the phases of a challenge with their ground truths, and forms for managing the challenge."""
     return show_overview(request, organized_context(request, slug))
 
 
@@ -77,7 +79,8 @@ def show_overview(request: PersonRequest, current: ChallengeContext, refusal: Re
         "refusal": refusal,
         "may_edit": current.may_edit,
         "may_own": current.may_own,
-        "may_export": current.challenge.is_organized_by(request.user, Right.EDIT),  # also if it is archived
+        # An archived challenge can be exported, too. Therefore this does not use `may_edit`.
+        "may_export": current.challenge.is_organized_by(request.user, Right.EDIT),
         "may_archive": current.challenge.is_organized_by(request.user, Right.OWN),
         "schedule_form": ScheduleForm(),
         "scheduled": Publication.objects.filter(challenge=current.challenge).first(),
@@ -97,10 +100,10 @@ def export(request: PersonRequest, slug: str) -> FileResponse:
 def organized_context(
     request: HttpRequest, slug: str, right: Right | None = None, *, archived: bool = False
 ) -> ChallengeContext:
-    """Return the context of a challenge. Raises Refused for people who do not have this right in it.
+    """Return the template context for an organizer page. Raises Refused if the user does not have the given right.
 
-    By default, a GET request needs the right to read, and any other request the right to edit. In an archived challenge
-    nobody has a right to change something, unless `archived` is true.
+    By default, a GET request requires the right to read, and any other request the right to edit. Rights to change an
+    archived challenge are denied, unless `archived` is true.
     """
     current = find_context(request, slug, archived=True)
     if not current.is_organizer:

@@ -1,4 +1,4 @@
-"""The page that shows the organizers of a challenge and their roles. Owners can change them."""
+"""The page that shows the organizers of a challenge and their roles. Owners can change both here."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,10 @@ TWO_FACTOR_REQUIRED = "Organizers of this challenge need two-factor authenticati
 @require_http_methods(FORM_METHODS)
 @login_required
 def organizers(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the organizers of a challenge to each of them. Owners can require two-factor authentication here."""
+    """Show the organizers of a challenge. Only organizers can see this page.
+
+    A POST request by an owner sets whether organizers need two-factor authentication.
+    """
     current = find_context(request, slug)
     if not current.is_organizer and current.challenge.has_organizer(request.user):
         raise Refused("two_factor_required", TWO_FACTOR_REQUIRED)
@@ -87,7 +90,7 @@ def withdraw_offer(request: PersonRequest, slug: str, offer: int) -> HttpRespons
 @require_http_methods(FORM_METHODS)
 @login_required
 def role_offer(request: PersonRequest, slug: str) -> HttpResponse:
-    """Tell a participant what accepting a role as an organizer does, and accept or decline it."""
+    """Show a participant an offered role as an organizer. A POST request accepts or declines the role."""
     current = find_context(request, slug)
     found = get_object_or_404(RoleOffer, challenge=current.challenge, user=request.user)
     if request.method != "POST":
@@ -106,9 +109,9 @@ def role_offer(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def changed(request: PersonRequest, slug: str, change: Callable[[ChallengeContext], str]) -> HttpResponse:
-    """Make a change that only owners may make, and redirect with the message that `change` returns.
+    """Make a change that only owners may make, and redirect to a page with the message that `change` returns.
 
-    If the change is refused, the page shows the refusal.
+    If the change is refused, show the page of organizers with the refusal.
     """
     current = organized_context(request, slug, Right.OWN)
     try:

@@ -18,7 +18,7 @@ from server.pages.views.phase_live import organized_phase
 @require_http_methods(FORM_METHODS)
 @login_required
 def intake(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show whether the phase accepts submissions. Pause and resume them, or extend the phase."""
+    """Show whether a phase accepts submissions. A POST request pauses or resumes them, or extends the phase."""
     current = organized_phase(request, slug, phase)
     if request.method != "POST":
         return show(request, current, PauseForm(), ExtendPhaseForm())
@@ -34,7 +34,7 @@ def intake(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 
 def decide(request: PersonRequest, current: ChallengeContext, pause: PauseForm, extend: ExtendPhaseForm) -> str:
-    """Pause or resume submissions, or extend the phase. Return a sentence that says what was done."""
+    """Pause or resume submissions, or extend the phase, as the form requests. Return a message about the change."""
     phase, by = current.required_phase(), request.user
     match request.POST.get("act"):
         case "pause":

@@ -1,4 +1,4 @@
-"""The organizers' page about a phase, with live figures and links to all organizer pages."""
+"""The organizers' page about a phase, with live figures and links to the other organizer pages of the phase."""
 
 from dataclasses import replace
 from hashlib import sha256
@@ -28,9 +28,9 @@ TOP = 10
 
 
 def organized_phase(request: HttpRequest, slug: str, phase: str, right: Right | None = None) -> ChallengeContext:
-    """Return the context of a phase for its organizers.
+    """Return the template context for an organizer page about a phase.
 
-    Raises Refused for others, and 404 if there is no such phase.
+    Raises Refused if the user is not an organizer, and Http404 if there is no such phase.
     """
     current = organized_context(request, slug, right)
     found = next((one for one in current.phases if one.slug == phase), None)
@@ -42,14 +42,14 @@ def organized_phase(request: HttpRequest, slug: str, phase: str, right: Right | 
 @require_safe
 @login_required
 def live(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the figures of a phase, with links to its organizer pages."""
+    """Show the live figures of a phase, with links to its other organizer pages."""
     context = panel_context(organized_phase(request, slug, phase))
     return render_page(request, "console/live.html", context)
 
 
 @require_safe
 def panel(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
-    """Return the part of the page that changes, or status 204 if the page already shows the current figures."""
+    """Return the panel with the live figures of a phase, or status 204 if the page already shows these figures."""
     if not request.user.is_authenticated:
         login = f"{reverse('account_login')}?{urlencode({'next': reverse('organize_live', args=[slug, phase])})}"
         return HttpResponse(status=UNAUTHORIZED, headers={"HX-Redirect": login})
@@ -60,7 +60,7 @@ def panel(request: HttpRequest, slug: str, phase: str) -> HttpResponse:
 
 
 def panel_context(current: ChallengeContext) -> dict[str, Any]:
-    """Return the template context for the figures. `key` changes if and only if the figures change."""
+    """Return the template context for the live figures of a phase. `key` changes if and only if the figures change."""
     phase = current.required_phase()
     figures = live_figures(phase, now=current.now)
     access = current.score_access

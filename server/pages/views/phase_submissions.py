@@ -1,4 +1,4 @@
-"""The submissions of all teams in a phase, for its organizers: a table, a CSV file, and actions on submissions."""
+"""The organizers' page with all submissions to a phase: a table, a CSV file, and actions on submissions."""
 
 from typing import Any
 from uuid import UUID
@@ -71,7 +71,10 @@ def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | N
 
 
 def heading(name: str, title: str, chosen: submission_table.SubmissionFilter) -> tuple[str, str, str]:
-    """Return the title of a column, the query string that sorts by it, and its `aria-sort` if it is the sort column."""
+    """Return the heading of a table column: its title, the query string that sorts by it, and its `aria-sort` value.
+
+    The `aria-sort` value is empty if the table is sorted by another column.
+    """
     assert name in SORTS
     is_descending = chosen.sort == f"-{name}"
     order = "descending" if is_descending else "ascending" if chosen.sort == name else ""
@@ -81,7 +84,7 @@ def heading(name: str, title: str, chosen: submission_table.SubmissionFilter) ->
 @require_safe
 @login_required
 def table_csv(request: PersonRequest, slug: str, phase: str) -> StreamingHttpResponse:
-    """Download all submissions that match the filter as CSV."""
+    """Download all submissions to a phase that match the filter in the query string, as CSV."""
     current = organized_phase(request, slug, phase)
     access, chosen, found = current.score_access, submission_filter(request.GET), current.required_phase()
     rows = ([table_row(one, access) for one in chunk] for chunk in submission_table.chunks(found, chosen))
@@ -99,7 +102,7 @@ def table_csv(request: PersonRequest, slug: str, phase: str) -> StreamingHttpRes
 @require_POST
 @login_required
 def requeue_failed(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Requeue the failed submissions that match the filter."""
+    """Requeue all failed submissions that match the filter in the query string."""
     current = organized_phase(request, slug, phase)
     chosen = submission_filter(request.GET)
     done = requeueing.requeue_failed(phase=current.required_phase(), chosen=chosen, by=request.user)
@@ -112,7 +115,7 @@ def requeue_failed(request: PersonRequest, slug: str, phase: str) -> HttpRespons
 @require_POST
 @login_required
 def requeue(request: PersonRequest, slug: str, phase: str, pk: UUID) -> HttpResponse:
-    """Requeue a failed submission, or queue the rescoring of a scored one."""
+    """Requeue a failed submission. A scored submission is scored again, to compute its missing confidence interval."""
     current = organized_phase(request, slug, phase)
     found = Submission.objects.select_related("phase__challenge", "team").filter(phase=current.required_phase())
     submission = get_object_or_404(found, pk=pk)
@@ -136,11 +139,11 @@ def queue_again(submission: Submission, by: User) -> None:
 
 
 def address_with(name: str, current: ChallengeContext, key: UUID | int) -> str:
-    """Return the URL of a page about a team or a submission in the phase."""
+    """Return the URL of an organizer page about the team or submission with the given key."""
     return reverse(name, args=[current.challenge.slug, current.required_phase().slug, key])
 
 
 def address(current: ChallengeContext, query: str) -> str:
-    """Return the URL of the table with this query string."""
+    """Return the URL of the organizers' table of submissions with the given query string."""
     path = reverse("organize_submissions", args=[current.challenge.slug, current.required_phase().slug])
     return f"{path}?{query}" if query else path

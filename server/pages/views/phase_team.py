@@ -1,4 +1,4 @@
-"""The page on which organizers act on a team: they extend the phase, grant submissions, or disqualify the team."""
+"""The page on which organizers extend a phase for a team, grant the team submissions, or disqualify it."""
 
 from collections.abc import Mapping
 
@@ -25,7 +25,7 @@ from server.submissions.services import grants, quota
 
 
 class ReasonForm(forms.Form):
-    """The form for reinstating a team."""
+    """The form with which organizers reinstate a disqualified team."""
 
     reason = forms.CharField(
         max_length=REASON_CHARACTERS,
@@ -37,7 +37,7 @@ class ReasonForm(forms.Form):
 
 
 class DisqualifyForm(ReasonForm):
-    """The form for disqualifying a team."""
+    """The form with which organizers disqualify a team."""
 
     show = forms.BooleanField(
         required=False,
@@ -58,7 +58,10 @@ FORMS: Mapping[str, type[forms.Form]] = {
 @require_http_methods(FORM_METHODS)
 @login_required
 def team(request: PersonRequest, slug: str, phase: str, team: int) -> HttpResponse:
-    """Show a team with its quota and its end, and act on it."""
+    """Show organizers a team with its quota and its deadline in a phase.
+
+    A POST request extends the phase for the team, grants submissions, or disqualifies or reinstates the team.
+    """
     current = organized_phase(request, slug, phase)
     of_phase, found = current.required_phase(), get_object_or_404(Team, pk=team, challenge=current.challenge)
     context = {
@@ -91,7 +94,7 @@ def team(request: PersonRequest, slug: str, phase: str, team: int) -> HttpRespon
 
 
 def decide(request: PersonRequest, phase: Phase, team: Team, act: str, form: forms.Form) -> str:
-    """Act on the team. Return a sentence that says what was done."""
+    """Make the requested change to a team, such as a disqualification. Return a message about the change."""
     values, by = checked(form), request.user
     match act:
         case "disqualify":

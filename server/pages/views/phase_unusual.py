@@ -1,4 +1,4 @@
-"""The page that shows organizers unusual submissions: files that several teams submitted, and sudden jumps in score."""
+"""The page that shows organizers unusual submissions: files submitted by several teams, and sudden jumps in score."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse

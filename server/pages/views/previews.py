@@ -1,4 +1,4 @@
-"""The preview of a rescoring for organizers, with a leaderboard before and after it, and the rank changes."""
+"""The page on which organizers preview a rescoring: the leaderboard before and after it, and the rank changes."""
 
 from typing import Any
 
@@ -21,7 +21,10 @@ from server.submissions.feedback import SPLITS
 @require_safe
 @login_required
 def show(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show a leaderboard before and after the open rescoring side by side, and the entries whose ranks change."""
+    """Show organizers how the open rescoring would change a leaderboard.
+
+    The page shows the entries whose ranks change, or the leaderboards before and after the rescoring side by side.
+    """
     found = organized_phase(request, slug, phase)
     begun = rescoring.open_rescoring(found)
     if begun is None:

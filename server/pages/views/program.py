@@ -1,4 +1,4 @@
-"""Serves the version of the `podium` program that this server uses, as an archive that pip can install."""
+"""Serves the source code of the `podium` program that this server runs, as an archive that pip can install."""
 
 from functools import cache
 from io import BytesIO
@@ -17,13 +17,16 @@ CACHE_SECONDS = 3600
 @require_safe
 @cache_control(public=True, max_age=CACHE_SECONDS)
 def program(request: HttpRequest) -> FileResponse:
-    """Download the source code of the program, for `pip install URL`."""
+    """Download the source code of the `podium` program, so that `pip install URL` can install it."""
     return FileResponse(BytesIO(archive()), as_attachment=True, filename="podium.zip")
 
 
 @cache
 def archive() -> bytes:
-    """Return the zip archive. Its timestamps are constant, so that identical code produces identical archives."""
+    """Return a zip archive with the source code of the `podium` program.
+
+    The timestamps in the archive are constant, so that identical code produces identical archives.
+    """
     root = Path(settings.BASE_DIR)
     sources = sorted(path.relative_to(root) for path in (root / "evaluator").rglob("*.py"))
     packed = BytesIO()

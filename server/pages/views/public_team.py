@@ -1,4 +1,4 @@
-"""A team's public page, with the members who agreed to be named, the leaderboard entries, and the method."""
+"""The public page of a team, with the members who agreed to be named, the leaderboard entries, and the method."""
 
 from typing import Any
 
@@ -15,7 +15,10 @@ from server.teams.models import TeamProfile
 
 @require_safe
 def public_team(request: HttpRequest, slug: str, team: int) -> HttpResponse:
-    """Show a team. Until the team has appeared on a leaderboard, only its members and organizers can see the page."""
+    """Show the public page of a team.
+
+    Until the team has appeared on a leaderboard, only its members and organizers can see the page.
+    """
     current = find_context(request, slug)
     found = get_object_or_404(Team.objects.select_related("merged_into"), pk=team, challenge=current.challenge)
     is_own = found == current.team
@@ -38,6 +41,6 @@ def public_team(request: HttpRequest, slug: str, team: int) -> HttpResponse:
 
 
 def may_ask(team: Team, current: ChallengeContext) -> bool:
-    """Return whether the page has a button for requesting to join the team."""
+    """Return whether the public page of a team offers the viewer a button to request to join the team."""
     is_outsider = current.user.is_authenticated and current.join_state in (JoinState.OPEN, JoinState.MEMBER)
     return is_outsider and current.team != team and not current.challenge.has_closed(current.now)

@@ -29,7 +29,7 @@ def report_or_404(request: PersonRequest, pk: UUID) -> dict[str, Any]:
 @require_safe
 @login_required
 def report_json(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Download the report as the API returns it."""
+    """Download the report on a submission as JSON, in the same format as the API returns."""
     report = report_or_404(request, pk)
     return JsonResponse(report, headers=attachment("report.json"))
 
@@ -37,7 +37,10 @@ def report_json(request: PersonRequest, pk: UUID) -> HttpResponse:
 @require_safe
 @login_required
 def classes_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Download a CSV file with a line for each split and class. Undefined numbers are empty."""
+    """Download a submission's results per class as CSV, with a line for each split and class.
+
+    Undefined numbers are empty.
+    """
     report = report_or_404(request, pk)
     rows = [{"split": name, **row} for name, split in report["splits"].items() for row in split["classes"] or ()]
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -47,7 +50,10 @@ def classes_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
 @require_safe
 @login_required
 def curves_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Download a CSV file with a line for each point of a curve. Mean curves have neither labels nor confidences."""
+    """Download a submission's precision/recall curves as CSV, with a line for each point of a curve.
+
+    Mean curves have neither labels nor confidences.
+    """
     report = report_or_404(request, pk)
     return csv_file("curves.csv", ("split", "curve", "label", "name", *POINT), curve_points(report))
 
@@ -61,9 +67,9 @@ def curve_points(report: dict[str, Any]) -> Iterator[Sequence[Any]]:
 
 
 def csv_file(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> HttpResponse:
-    """Return a CSV file that contains every digit of its numbers.
+    """Return an HTTP response with a CSV file. Numbers have all their digits.
 
-    Cells that look like spreadsheet formulas are escaped. Raises 404 if there are no rows.
+    Cells that look like spreadsheet formulas are escaped. Raises Http404 if there are no rows.
     """
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""Downloads of a phase's results: signed JSON, and CSV."""
+"""Downloads of the results of a phase, as signed JSON and as CSV."""
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -10,7 +10,10 @@ from server.pages.challenge_context import find_context
 
 @require_safe
 def results(request: HttpRequest, slug: str, ending: str) -> HttpResponseBase:
-    """Download the results. With `preliminary=1`, they may be unfinished and are marked as preliminary."""
+    """Download the results of a phase.
+
+    With the query parameter `preliminary=1`, results that are not final can be downloaded, marked as preliminary.
+    """
     current = find_context(request, slug)
     return download(
         request,

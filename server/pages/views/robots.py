@@ -1,4 +1,4 @@
-"""Information for search engines: robots.txt and a site map of the public challenges."""
+"""Files for search engines: robots.txt, and a site map of the public challenges."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse

@@ -1,4 +1,4 @@
-"""The page of a submission, which shows its status, and later its scores and report or its defects."""
+"""The page of a submission. It shows the status, and later either the scores and the report or the defects."""
 
 from typing import Any
 from uuid import UUID
@@ -36,7 +36,7 @@ NO_CONTENT, UNAUTHORIZED = 204, 401
 
 
 def read_or_404(user: Any, pk: UUID) -> ReadSubmission:
-    """Return the submission with this id. Raises 404 if there is none that the person may see."""
+    """Return the submission with the given id. Raises Http404 if it does not exist or the user may not see it."""
     found = read_submission(user, pk, with_notices=True)
     if found is None:
         raise Http404("no such submission")
@@ -61,7 +61,7 @@ def show(request: PersonRequest, pk: UUID, refusal: Refused | None = None, *, ta
 
 @require_safe
 def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Return the part of the page that changes, or status 204 if the page already shows the current state."""
+    """Return the panel with the current state of a submission, or status 204 if the page already shows this state."""
     if not request.user.is_authenticated:
         login = f"{reverse('account_login')}?{urlencode({'next': reverse('submission', args=[pk])})}"
         return HttpResponse(status=UNAUTHORIZED, headers={"HX-Redirect": login})
@@ -71,7 +71,7 @@ def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
     key = progress_key(read.submission, explained, wait)
     if read.submission.status in (Status.QUEUED, Status.SCORED) and seen == key:
         return HttpResponse(status=NO_CONTENT)
-    # Screen readers should not announce every change in the queue.
+    # Screen readers announce a new state, but not every change of the place in the queue.
     is_new = seen != key and not (wait and seen.startswith(Status.QUEUED))
     context = panel_context(request, read, explained, wait, tab=request.GET.get("tab", METRICS))
     return render(request, "submission/panel.html", context | {"announce": is_new})
@@ -82,7 +82,10 @@ def wait_of(one: Submission) -> Wait | None:
 
 
 def explanation_state(read: ReadSubmission) -> ExplanationState:
-    """Return the progress of the explanation, if the viewer may read the explanation."""
+    """Return the state of a submission's explanation, or `NONE` if the viewer may not read the explanation.
+
+    The explanation consists of additional report tables, such as the kinds of errors, which are computed after scoring.
+    """
     evaluation = feedback.current_evaluation(read.submission) if read.access.classes else None
     return reports.explanation_state(read.submission, evaluation) if evaluation else ExplanationState.NONE
 
@@ -90,9 +93,9 @@ def explanation_state(read: ReadSubmission) -> ExplanationState:
 def panel_context(
     request: HttpRequest, read: ReadSubmission, explained: ExplanationState, wait: Wait | None, *, tab: str
 ) -> dict[str, Any]:
-    """Return the template context for the panel that shows the current state of a submission and a tab of its report.
+    """Return the template context for the panel with the current state of a submission and one tab of its report.
 
-    The submit page shows a brief panel, without metrics and report.
+    With the query parameter `brief`, the panel contains no report.
     """
     one, brief = read.submission, "brief" in request.GET
     context: dict[str, Any] = {
@@ -127,11 +130,11 @@ def panel_context(
 
 
 def scored_context(read: ReadSubmission) -> dict[str, Any]:
-    """Return the scores, the rank and the notices of a scored submission."""
+    """Return the template context for the scores, the rank and the notices of a scored submission."""
     one = read.submission
     result, standing = result_of(one, read.access), standing_of(one, now=read.now)
     context: dict[str, Any] = {"result": result, "standing": standing, "next_rank": next_rank_of(read, standing)}
-    # only organizers see exact ends, and all other viewers are members of the team
+    # Only organizers see the exact ends of intervals. All other viewers are members of the team.
     context["is_own"] = not read.access.exact_ends
     evaluation = feedback.current_evaluation(one)
     if result is None or evaluation is None:
@@ -143,9 +146,9 @@ def scored_context(read: ReadSubmission) -> dict[str, Any]:
 
 
 def next_rank_of(read: ReadSubmission, standing: Standing) -> NextRank | None:
-    """Return the next higher rank and the gap between its score and this one.
+    """Return the next higher rank on the leaderboard and the score gap to it.
 
-    Return None if the submission has no rank, or under ladder feedback.
+    Return None if the submission has no rank, or if ladder feedback hides exact scores.
     """
     if standing.entry is None or read.submission.phase.has_ladder(read.now):
         return None
@@ -155,7 +158,7 @@ def next_rank_of(read: ReadSubmission, standing: Standing) -> NextRank | None:
 @require_safe
 @login_required
 def own_file(request: PersonRequest, pk: UUID) -> FileResponse:
-    """Download a file that the viewer's team submitted, byte for byte as it was uploaded."""
+    """Download the file of a submission by the viewer's team, byte for byte as it was uploaded."""
     return own_files.download(submission=read_or_404(request.user, pk).submission, by=request.user)
 
 
@@ -174,7 +177,7 @@ def cancel(request: PersonRequest, pk: UUID) -> HttpResponse:
 @require_POST
 @login_required
 def submit_anyway(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Submit the file of a rejected submission again, and score it although none of its predictions can score."""
+    """Submit the file of a rejected submission again, to have it scored although no prediction can earn a score."""
     try:
         again = intake.submit_anyway(submission=read_or_404(request.user, pk).submission, by=request.user)
     except Refused as refusal:

@@ -1,4 +1,4 @@
-"""The list of a team's submissions, and the form for changing a submission's note, method or final selection."""
+"""The list of a team's submissions, and the form that changes a submission's note or method, or marks it as final."""
 
 from typing import Any
 from uuid import UUID
@@ -73,17 +73,18 @@ def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | N
 
 
 def default_finals(phase: Phase) -> str:
-    """Return the end of a sentence about which submissions count if the team selects no final submissions."""
+    """Return a phrase that states which submissions count if the team does not select final submissions."""
     return "best public score counts" if phase.finals == 1 else f"{phase.finals} best public scores count"
 
 
 @require_POST
 @login_required
 def edit(request: PersonRequest, pk: UUID) -> HttpResponse:
-    """Change a submission's note or method, or whether it is final, and return to the page that contains the form."""
+    """Change a submission's note or method, or whether it is final. Redirect to the page that contains the form."""
     visible = Submission.objects.visible_to(request.user).select_related("phase__challenge", "team")
     submission = get_object_or_404(visible, pk=pk)
-    of_page = any(name in request.POST for name in METHOD)  # only the form on the submission's page has these fields
+    # Only the form on the submission's own page has the fields about the method.
+    of_page = any(name in request.POST for name in METHOD)
     try:
         change(request, submission, EditForm(request.POST))
     except Refused as refusal:
@@ -108,7 +109,7 @@ def change(request: PersonRequest, submission: Submission, form: EditForm) -> No
 
 
 def list_address(current: ChallengeContext, submission: Submission) -> str:
-    """Return the URL of a submission in the list: the list page that contains it, and the anchor of its row."""
+    """Return the URL of a submission's row in the list: the page of the list, with an anchor for the row."""
     own = Submission.objects.filter(team=submission.team_id, phase=submission.phase_id)
     number = own.filter(received_at__gt=submission.received_at).count() // PER_PAGE + 1
     page = f"{'&' if current.phase_query else '?'}page={number}" if number > 1 else ""

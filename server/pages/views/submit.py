@@ -29,7 +29,9 @@ from server.submissions.services import admission, intake, quota, retention
 
 
 @require_http_methods(FORM_METHODS)
-@csrf_exempt  # `accept` runs the CSRF check, which parses the form, only after the upload has been allowed.
+# The CSRF check parses the form with the uploaded file. It runs later, in `accept`, so that an upload that is not
+# allowed is refused without being read.
+@csrf_exempt
 @login_required
 def submit(request: PersonRequest, slug: str) -> HttpResponse:
     current = find_context(request, slug)
@@ -44,9 +46,9 @@ def submit(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def upload_refusal(current: ChallengeContext, *, accept_rules: bool) -> Refused | None:
-    """Return the reason why the viewer may not submit a file now, or None. upload.js requests it before an upload.
+    """Return the reason why the viewer may not submit a file now, or None if there is no reason.
 
-    `accept_rules` is true if a person without a team accepts the rules with this file.
+    `accept_rules` is true if a viewer without a team accepts the rules of the challenge by submitting.
     """
     phase = current.required_phase()
     try:
@@ -61,7 +63,7 @@ def upload_refusal(current: ChallengeContext, *, accept_rules: bool) -> Refused 
 
 
 def take_upload_slots(current: ChallengeContext) -> None:
-    """Take the upload slots for a file: one for the account and, if the person has a team, one for the team."""
+    """Reserve upload slots for a file: one for the viewer's account and, if the viewer has a team, one for the team."""
     if current.team:
         phase = current.required_phase()
         admission.take_upload_slots(user=current.user, team=current.team, phase=phase, now=current.now)
@@ -71,9 +73,9 @@ def take_upload_slots(current: ChallengeContext) -> None:
 
 @csrf_protect
 def accept(request: PersonRequest, current: ChallengeContext) -> HttpResponse:
-    """Read the form and save the submission. A person who is not yet a member joins the challenge first.
+    """Read the uploaded form and save the submission. A user without a team joins the challenge first.
 
-    The person has already accepted the rules, because otherwise the request is refused before its body is read.
+    The user has already accepted the rules. Otherwise, the request would have been refused before its body was read.
     """
     form = SubmitForm(request.POST, request.FILES) if current.team else FirstSubmitForm(request.POST, request.FILES)
     if not form.is_valid():
@@ -99,7 +101,10 @@ def accept(request: PersonRequest, current: ChallengeContext) -> HttpResponse:
 
 
 def form_address(current: ChallengeContext) -> str:
-    """Return the URL to which the form is submitted. It includes the consent of a person who joins with this file."""
+    """Return the URL to which the submit form is sent.
+
+    For a viewer without a team, its query string includes the consent to the rules.
+    """
     query = current.phase_query
     if not current.team:
         query += f"{'&' if query else '?'}accept_rules=on"
@@ -114,10 +119,9 @@ def show(
     *,
     not_now: Refused | None = None,
 ) -> HttpResponse:
-    """Show the form.
+    """Show the submit page.
 
-    `refusal` is the reason why a submitted file was not accepted. `not_now` is the reason why no file would be
-    accepted.
+    `refusal` is the reason why an uploaded file was refused. `not_now` is the reason why any file would be refused now.
     """
     phase = current.required_phase()
     context = {

@@ -41,9 +41,9 @@ def show_team(request: PersonRequest, slug: str, refusal: Refused | None = None,
 
 
 def changed(request: PersonRequest, slug: str, change: Callable[[ChallengeContext], str]) -> HttpResponse:
-    """Make a change, and redirect to the team page with the message that the change returns.
+    """Make a change to a team, and redirect to the team page with the message that `change` returns.
 
-    If the change is refused, the team page shows the refusal.
+    If the change is refused, show the team page with the refusal.
     """
     current = find_context(request, slug)
     try:
@@ -81,7 +81,7 @@ def describe(request: PersonRequest, slug: str) -> HttpResponse:
 @require_POST
 @login_required
 def show_me(request: PersonRequest, slug: str) -> HttpResponse:
-    """Set whether the team's public page shows the person's name."""
+    """Set whether the team's public page shows the user's name."""
     shown = request.POST.get("shown") == "true"
 
     def change(current: ChallengeContext) -> str:
@@ -93,7 +93,7 @@ def show_me(request: PersonRequest, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The texts on a page that asks for confirmation.
+    """The texts on a page that asks the user to confirm a change to a team.
 
     `reasons` has one sentence for each rule that forbids the change.
     """
@@ -114,7 +114,7 @@ def asked(
 def confirmed(
     request: PersonRequest, current: ChallengeContext, question: Question, change: Callable[[], str]
 ) -> HttpResponse:
-    """Ask for confirmation. After a POST request, make the change and redirect to the team page."""
+    """Show a page that asks for confirmation. A POST request makes the change and redirects to the team page."""
     if request.method != "POST":
         return asked(request, current, question)
     try:
@@ -184,9 +184,9 @@ def hand_over(request: PersonRequest, slug: str, member: int) -> HttpResponse:
 
 
 def member_at(request: PersonRequest, slug: str, member: int) -> tuple[ChallengeContext, Membership]:
-    """Return another member of the team of which the viewer is the captain.
+    """Return the context of a challenge, and a member of the viewer's team other than the viewer.
 
-    Raises Refused for viewers who are not the captain, and 404 if there is no such member.
+    Raises Refused if the viewer is not the captain of the team, and Http404 if there is no such member.
     """
     current = find_context(request, slug)
     own = current.required_team()

@@ -1,7 +1,8 @@
 """Invitations to teams and requests to join: the forms on the team page, and the pages for an invitation.
 
-The URL of an invitation by link contains its token. It redirects to a page without the token, and keeps the token in a
-cookie. Therefore neither other sites nor later log lines contain the token, but it is still available after a sign-up.
+An invitation link contains a secret token. Opening the link stores the token in a cookie and redirects to a URL without
+the token. Therefore the token does not leak to other sites or into later log lines, but is still available after a
+sign-up.
 """
 
 from typing import Any
@@ -43,7 +44,7 @@ def invite(request: PersonRequest, slug: str) -> HttpResponse:
 @require_POST
 @login_required
 def create_link(request: PersonRequest, slug: str) -> HttpResponse:
-    """Create an invitation by link, and show the link. Only this response contains it."""
+    """Create an invitation by link, and show the link. It cannot be shown again later."""
     current = find_context(request, slug)
     try:
         _, token = invitations.invite_by_link(team=current.required_team(), by=request.user)
@@ -55,7 +56,7 @@ def create_link(request: PersonRequest, slug: str) -> HttpResponse:
 @require_POST
 @login_required
 def ask(request: PersonRequest, slug: str) -> HttpResponse:
-    """Request to join the team with the given name."""
+    """Create a request to join the team whose name was entered in the form."""
 
     def change(current: ChallengeContext) -> str:
         team = current.challenge.teams.filter(name__iexact=request.POST.get("team", "").strip()).first()
@@ -89,7 +90,7 @@ def invitation(request: PersonRequest, slug: str, invitation: int) -> HttpRespon
 
 
 def decide(request: PersonRequest, found: Invitation) -> str:
-    """Accept or close an invitation or a request, depending on the button. Return the message to show."""
+    """Accept or close an invitation or a request to join, as the form requests. Return a message about the decision."""
     if request.POST.get("decision") == "accept":
         accepted = request.POST.get("accept_rules") == "on"
         member = invitations.accept(invitation=found, by=request.user, accept_rules=accepted)
@@ -102,9 +103,9 @@ def decide(request: PersonRequest, found: Invitation) -> str:
 @never_cache
 @require_safe
 def follow_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Redirect to the page of an invitation, with the token in a cookie.
+    """Store the token of an invitation link in a cookie, and redirect to the page of the invitation.
 
-    The invitation is neither looked up nor accepted here.
+    This view neither looks up nor accepts the invitation.
     """
     response = redirect("invitation")
     if len(token) <= TOKEN_CHARACTERS:
@@ -123,7 +124,7 @@ def follow_link(request: HttpRequest, token: str) -> HttpResponse:
 @never_cache
 @require_http_methods(FORM_METHODS)
 def linked_invitation(request: HttpRequest) -> HttpResponse:
-    """Show the invitation whose link the person has opened. After a POST request, accept it."""
+    """Show the invitation whose link the viewer has opened. A POST request accepts the invitation."""
     token = request.COOKIES.get(COOKIE, "")
     found = readable_invitation(token, request.user) if token else None
     if found is None:

@@ -1,4 +1,4 @@
-"""Merges of teams: the preview of a merge, its proposal, and the other captain's decision."""
+"""Pages for merging two teams: the preview of a merge, its proposal, and the decision of the other captain."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -22,7 +22,7 @@ NO_TEAM = "There is no other team with this name. Enter it exactly as the leader
 @require_http_methods(FORM_METHODS)
 @login_required
 def merge(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show what a merge with the given team would do. After a POST request, propose it."""
+    """Show the effects of merging another team into the viewer's team. A POST request proposes the merge."""
     current = find_context(request, slug)
     own = captained_team(current)
     name = (request.POST if request.method == "POST" else request.GET).get("team", "").strip()
@@ -42,7 +42,7 @@ def merge(request: PersonRequest, slug: str) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 @login_required
 def proposal(request: PersonRequest, slug: str, proposal: int) -> HttpResponse:
-    """Show a proposal to the captains of both teams. A POST request confirms or closes it."""
+    """Show a proposed merge to the captains of the two teams. A POST request confirms or closes the proposal."""
     current = find_context(request, slug)
     own = captained_team(current)
     waiting = MergeProposal.objects.filter(Q(team=own) | Q(other=own), expires_at__gt=current.now)
@@ -58,7 +58,7 @@ def proposal(request: PersonRequest, slug: str, proposal: int) -> HttpResponse:
 
 
 def decide(request: PersonRequest, found: MergeProposal) -> str:
-    """Confirm or close a proposal, depending on the button. Return the message to show."""
+    """Confirm or close a proposed merge, as the form requests. Return a message about the decision."""
     if request.POST.get("decision") == "confirm":
         team = merging.confirm(proposal=found, by=request.user)
         return f"{found.other} was merged into {team}."
@@ -83,7 +83,10 @@ def show_preview(
     proposal: MergeProposal | None = None,
     refusal: Refused | None = None,
 ) -> HttpResponse:
-    """Show what a merge would do. Only the captain who decides sees which submissions of both teams are final."""
+    """Show the effects of merging two teams.
+
+    Only the captain who decides on the merge sees the final submissions of both teams.
+    """
     decides = proposal is not None and current.team == other
     context = {
         "current": current,

@@ -1,4 +1,4 @@
-"""The statistics of one version of a ground truth, for organizers."""
+"""The organizers' page with the statistics of one version of a ground truth."""
 
 from typing import Any
 
@@ -20,9 +20,9 @@ MOST_ROWS = 20
 @require_safe
 @login_required
 def show(request: PersonRequest, slug: str, phase: str, version: int) -> HttpResponse:
-    """Show the statistics of a ground truth: counts, histograms, class balance and ceiling.
+    """Show the statistics of a ground truth: counts, histograms, class balance and the highest possible scores.
 
-    They were computed when it was prepared.
+    The statistics were computed when the ground truth was prepared.
     """
     found = organized_phase(request, slug, phase)
     truth = rescoring.version_of(found, version)
@@ -49,7 +49,7 @@ def shown(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def written(value: float | None, kind: str) -> str:
-    """Return a count or a share as text.
+    """Return a count, or a fraction in percent, as text.
 
     >>> written(1200, "number"), written(0.125, "share"), written(None, "share")
     ('1,200', '12.5%', '–')
@@ -60,7 +60,10 @@ def written(value: float | None, kind: str) -> str:
 
 
 def ranking(found: dict[str, Any]) -> dict[str, Any]:
-    """Return the chart of a class ranking, and its table rows as (label, name, counts)."""
+    """Return the template context for the number of objects per class: a chart, and table rows.
+
+    A table row consists of a label, a name, and the number of objects in each split.
+    """
     curves = found["curves"]
     splits = [split for split in ("all", "public", "private") if split in curves]
     used = curves["all"][-1][0] if curves["all"] else 0

@@ -1,4 +1,4 @@
-"""The ground truths and rescorings of a phase, for organizers, and the public change log."""
+"""The organizers' page with the ground truths and rescorings of a phase, and the public change log."""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,10 @@ from server.submissions.services import admission
 
 
 def organized_phase(request: PersonRequest, slug: str, phase: str) -> Phase:
-    """Return a phase for one of its organizers. Raises Refused for other viewers, and 404 if there is no such phase."""
+    """Return the phase with the given slug for its organizers.
+
+    Raises Refused if the user is not an organizer, and Http404 if there is no such phase.
+    """
     current = organized_context(request, slug)
     found = next((one for one in current.phases if one.slug == phase), None)
     if found is None:
@@ -43,10 +46,12 @@ def versions(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 
 @require_POST
-@csrf_exempt  # `accept_truth` runs the CSRF check, which parses the form, only after the upload has been allowed.
+# The CSRF check parses the form with the uploaded file. It runs later, in `accept_truth`, so that an upload that is not
+# allowed is refused without being read.
+@csrf_exempt
 @login_required
 def add(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Add a version of the ground truth, or list its faults."""
+    """Add a version of a phase's ground truth. If the uploaded files have faults, list the faults instead."""
     found = organized_phase(request, slug, phase)
     admission.take_account_slot(request.user)
     return accept_truth(request, found)
@@ -72,7 +77,10 @@ def accept_truth(request: PersonRequest, phase: Phase) -> HttpResponse:
 @require_POST
 @login_required
 def rescore(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Start scoring all submissions against a version of the ground truth. The leaderboards do not change yet."""
+    """Start rescoring all submissions to a phase against a version of its ground truth.
+
+    The leaderboards do not change yet.
+    """
     found, form = organized_phase(request, slug, phase), RescoreForm(request.POST)
     if not form.is_valid():
         return show(request, found, Refused("invalid", "Choose a version of the ground truth."))
@@ -87,7 +95,7 @@ def rescore(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @require_POST
 @login_required
 def apply(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Apply the open rescoring. All leaderboards change at once."""
+    """Apply the open rescoring of a phase. All leaderboards of the phase change at the same time."""
     found, form = organized_phase(request, slug, phase), ApplyForm(request.POST)
     begun = rescoring.open_rescoring(found)
     if begun is None:
@@ -113,7 +121,7 @@ def apply(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @require_POST
 @login_required
 def discard(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Discard the open rescoring. The leaderboards do not change."""
+    """Discard the open rescoring of a phase. The leaderboards do not change."""
     found = organized_phase(request, slug, phase)
     rescoring.discard(phase=found, by=request.user)
     messages.success(request, "The rescoring was discarded. The leaderboards have not changed.")
@@ -121,7 +129,7 @@ def discard(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 
 def show(request: PersonRequest, phase: Phase, refusal: Refused | None = None, **found: Any) -> HttpResponse:
-    """Show the versions of a phase's ground truth, and the open rescoring with its effects."""
+    """Show organizers the versions of a phase's ground truth, and the open rescoring with its effects."""
     current = organized_context(request, phase.challenge.slug)
     begun = rescoring.open_rescoring(phase)
     context = {
@@ -134,7 +142,7 @@ def show(request: PersonRequest, phase: Phase, refusal: Refused | None = None, *
         "refusal": refusal,
         "max_bytes": settings.UPLOAD_MAX_BYTES,
         "truth_form": TruthForm(),
-        # the ids must differ, because both forms have a field `reveal`
+        # This form has its own prefix for element ids, because `truth_form` on the same page also has a field `reveal`.
         "apply_form": ApplyForm(auto_id="apply_%s"),
         **found,
     }

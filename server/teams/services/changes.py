@@ -11,7 +11,7 @@ from server.teams.rules import Change, Terms, reasons_against
 
 
 def lock(*teams: Team) -> list[Team]:
-    """Lock the challenge of the given teams, then the teams. Return the teams as they are after locking."""
+    """Lock the challenge of the given teams, and then the teams. Return the teams, read again after locking."""
     Challenge.objects.select_for_update(no_key=True).get(pk=teams[0].challenge_id)
     lock_teams({team.pk for team in teams})
     found = Team.objects.select_related("challenge").in_bulk([team.pk for team in teams])
@@ -25,13 +25,13 @@ def present_terms(challenge: Challenge) -> Terms:
 
 
 def refuse(change: Change, terms: Terms) -> None:
-    """Raise Refused with the first of the given reasons, if there is one."""
+    """Raise Refused if a rule forbids the change. Its message is the first reason against the change."""
     for reason in reasons_against(change, terms):
         raise Refused("change_refused", reason)
 
 
 def refuse_others(by: User, team: Team) -> None:
-    """Raise Refused unless the person is the captain of the team."""
+    """Raise Refused if the user `by` is not the captain of the team."""
     if not Membership.objects.filter(team=team, user=by, is_captain=True).exists():
         raise Refused("forbidden", "Only the captain of the team may do this.")
 
@@ -48,5 +48,5 @@ def member_of(team: Team, user: User) -> Membership:
 
 
 def record(by: User, team: Team, *, action: str, **detail: object) -> None:
-    """Write an audit entry. This must be the last step of a change; see `audit.services.record`."""
+    """Write an audit entry about a change to a team. This must be the last step; see `audit.services.record`."""
     audit.record(actor=by, action=action, subject=f"team {team.pk}", detail=detail)

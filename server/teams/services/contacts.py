@@ -1,6 +1,6 @@
-"""Limits how often one person can contact another with invitations, requests to join and proposed merges.
+"""Limits how often a person can contact others with invitations, requests to join and proposed merges.
 
-This protects people from being flooded with messages.
+This protects people from too many messages.
 """
 
 from datetime import datetime, timedelta

@@ -23,16 +23,18 @@ from server.teams.services.contacts import note_contact
 Kind = Invitation.Kind
 
 VALID = timedelta(days=14)
-# maximum number of open invitations and requests per team, and of open requests per person in a challenge
+# A team can have this number of open invitations and requests. A person can have the same number of open requests in a
+# challenge.
 WAITING_MAX = 20
-# sent with the argument `invitation`, within the transaction, when a person is invited by username
+# This signal is sent when a person is invited by username. Receivers run within the transaction and get the argument
+# `invitation`.
 invited = Signal()
 UNKNOWN = "This invitation is no longer valid: it was used, withdrawn or has expired. Ask the captain for a new one."
 
 
 @transaction.atomic
 def invite(*, team: Team, by: User, username: str) -> Invitation:
-    """Invite the person with this username."""
+    """Invite the user with the given username to a team, as its captain."""
     (team,) = lock(team)
     now = prepare(team, by)
     user = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
@@ -55,7 +57,7 @@ def invite(*, team: Team, by: User, username: str) -> Invitation:
 
 @transaction.atomic
 def invite_by_link(*, team: Team, by: User) -> tuple[Invitation, str]:
-    """Create an invitation for one person. Return it with the token for its link, which is not stored."""
+    """Create an invitation by link for one person. Return it with the token for its link, which is not stored."""
     (team,) = lock(team)
     now = prepare(team, by)
     token = secrets.token_urlsafe(32)
@@ -71,7 +73,7 @@ def invite_by_link(*, team: Team, by: User) -> tuple[Invitation, str]:
 
 
 def prepare(team: Team, by: User) -> datetime:
-    """Check that this person may invite people to the team now, and return the current time."""
+    """Raise Refused if the user `by` may not invite people to the team now. Return the current time."""
     refuse_others(by, team)
     terms = present_terms(team.challenge)
     refuse(Invite(facts_of(team)), terms)
@@ -80,7 +82,7 @@ def prepare(team: Team, by: User) -> datetime:
 
 
 def refuse_too_many(whose: Q, now: datetime) -> None:
-    """Delete the given invitations that have expired. Raise Refused if too many are left."""
+    """Raise Refused if there are too many open invitations that match a condition. Expired ones are deleted first."""
     Invitation.objects.filter(whose, expires_at__lte=now).delete()
     if Invitation.objects.filter(whose).count() >= WAITING_MAX:
         raise Refused(
@@ -127,9 +129,9 @@ def accept_link(*, token: str, user: User, accept_rules: bool) -> Membership:
 
 @transaction.atomic
 def accept(*, invitation: Invitation, by: User, accept_rules: bool = False) -> Membership:
-    """Accept an invitation as the invited person, or a request as the captain."""
+    """Accept an invitation as the invited person, or a request to join as the captain."""
     if invitation.kind == Kind.REQUEST:
-        # lock the team, so that its captain does not change in the meantime
+        # The team is locked, so that its captain cannot change in the meantime.
         refuse_others(by, lock(invitation.team)[0])
     elif invitation.kind != Kind.PERSON or invitation.user != by:
         raise Refused("not_found", UNKNOWN)
@@ -139,7 +141,7 @@ def accept(*, invitation: Invitation, by: User, accept_rules: bool = False) -> M
 
 
 def use(invitation: Invitation, *, user: User, accept_rules: bool) -> Membership:
-    """Delete the invitation and make the person a member. If a rule forbids this, the invitation is kept."""
+    """Make a user a member of the team and delete the invitation. If a rule forbids this, the invitation is kept."""
     (team,) = lock(invitation.team)
     if not Invitation.objects.waiting(database_now()).filter(pk=invitation.pk).delete()[0]:
         raise Refused("not_found", UNKNOWN)
@@ -149,7 +151,10 @@ def use(invitation: Invitation, *, user: User, accept_rules: bool) -> Membership
 
 @transaction.atomic
 def close(*, invitation: Invitation, by: User) -> None:
-    """Close an invitation or a request. Both the captain and the invited or requesting person may do this."""
+    """Close an invitation or a request to join, without a change to the team.
+
+    The captain, and the person who is invited or requests to join, may do this.
+    """
     (team,) = lock(invitation.team)
     if invitation.user != by:
         refuse_others(by, team)

@@ -23,9 +23,9 @@ from server.teams.services.changes import lock, member_of, present_terms, record
 
 @transaction.atomic
 def enter(*, user: User, team: Team, accept_rules: bool) -> Membership:
-    """Move a person from their current team to a team that has agreed to the change.
+    """Make a user a member of a team that has agreed to this. Raises Refused if a rule forbids it.
 
-    A team without submissions is deleted when its only member leaves.
+    If the user is the only member of another team, that team is deleted.
     """
     challenge = lock_challenge(team.challenge, user)
     own, former = membership_of(user, challenge), former_team(user, team)
@@ -48,7 +48,7 @@ def enter(*, user: User, team: Team, accept_rules: bool) -> Membership:
 
 
 def reasons_against_entering(user: User, team: Team) -> list[str]:
-    """Return a sentence for each rule that forbids this person to join the team now."""
+    """Return a sentence for each rule that forbids a user to join a team now."""
     own, former = membership_of(user, team.challenge), former_team(user, team)
     facts = facts_of_teams([team, *([own.team] if own else []), *([former] if former else [])])
     change = Enter(facts[team.pk], facts[own.team_id] if own else None, facts[former.pk] if former else None)
@@ -87,7 +87,10 @@ def come_back(user: User, team: Team, *, accept_rules: bool) -> Membership:
 
 @transaction.atomic
 def leave(*, team: Team, by: User) -> None:
-    """Leave a team. If the team has submitted, the person cannot join any other team afterwards."""
+    """Remove a user from a team at the user's own request.
+
+    If the team has submitted, the user cannot join any other team of the challenge afterwards.
+    """
     (team,) = lock(team)
     member, facts = member_of(team, by), facts_of(team)
     refuse(Leave(facts, is_captain=member.is_captain), present_terms(team.challenge))
@@ -101,7 +104,7 @@ def leave(*, team: Team, by: User) -> None:
 
 @transaction.atomic
 def remove(*, team: Team, user: User, by: User) -> None:
-    """Remove a member from a team that has not submitted."""
+    """Remove a member from a team that has not submitted, as its captain."""
     (team,) = lock(team)
     refuse_others(by, team)
     member = member_of(team, user)
@@ -114,7 +117,7 @@ def remove(*, team: Team, user: User, by: User) -> None:
 
 @transaction.atomic
 def hand_over(*, team: Team, user: User, by: User) -> None:
-    """Make another member the captain."""
+    """Make another member the captain of a team. Only the current captain may do this."""
     (team,) = lock(team)
     refuse_others(by, team)
     member = member_of(team, user)
@@ -125,7 +128,7 @@ def hand_over(*, team: Team, user: User, by: User) -> None:
 
 @transaction.atomic
 def show(*, team: Team, by: User, shown: bool) -> None:
-    """Set whether the public page of a team names this member."""
+    """Set whether the public page of a team shows the name of the member `by`."""
     (team,) = lock(team)
     Membership.objects.filter(pk=member_of(team, by).pk).update(is_shown=shown)
     record(by, team, action="team.member_shown", shown=shown)

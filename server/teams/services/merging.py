@@ -31,10 +31,11 @@ CLOSED = "This proposal is no longer open. The captain who made it can propose t
 
 @dataclass(frozen=True, slots=True)
 class JointUse:
-    """How many submissions two teams have made in a phase, and how many one team could have made.
+    """The submissions of two teams to a phase, compared with the limits for one team.
 
-    `left` is the number of files that the merged team could submit on the day of the merge. Files that the two teams
-    submitted on that day do not count against its daily quota.
+    `allowed` is the number of submissions that one team could have made so far. `left` is the number of files that the
+    merged team could submit on the day of the merge. Files that the two teams submitted on that day do not count
+    against the daily quota of the merged team.
     """
 
     title: str
@@ -53,7 +54,7 @@ class JointUse:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a merge would do. `reasons` has one sentence for each rule that forbids the merge now."""
+    """The effects of a merge of two teams. `reasons` has one sentence for each rule that forbids the merge now."""
 
     team: TeamFacts
     other: TeamFacts
@@ -66,7 +67,7 @@ class Preview:
 
     @property
     def use(self) -> list[JointUse]:
-        """The submissions of both teams together, with one row for each phase."""
+        """The submissions of both teams together, with one item for each phase of the challenge."""
         rows = []
         for slug, phase in self.terms.phases.items():
             own, others = (facts.use.get(slug, Use()) for facts in (self.team, self.other))
@@ -87,9 +88,10 @@ class Preview:
 
 
 def preview(team: Team, other: Team, *, for_other: bool) -> Preview:
-    """Return what a merge of two teams of a challenge would do now.
+    """Return the effects that a merge of two teams would have now.
 
-    The other team's final submissions are included only for its captain, who decides on the merge.
+    The final submissions of the team `other` are included only if `for_other` is true, for the captain who decides on
+    the merge.
     """
     change, terms = merge_of(team, other, with_finals=for_other), present_terms(team.challenge)
     return Preview(change.team, change.other, terms, tuple(reasons_against(change, terms)))
@@ -97,7 +99,7 @@ def preview(team: Team, other: Team, *, for_other: bool) -> Preview:
 
 @transaction.atomic
 def propose(*, team: Team, other: Team, by: User) -> MergeProposal:
-    """Propose to merge another team into the captain's team."""
+    """Propose to merge the team `other` into the team `team`, as the captain of `team`."""
     if team == other or team.challenge_id != other.challenge_id:
         raise Refused("invalid", "Choose another team of the same challenge.")
     team, other = lock(team, other)
@@ -118,9 +120,9 @@ def propose(*, team: Team, other: Team, by: User) -> MergeProposal:
 
 
 def merge_of(team: Team, other: Team, *, with_finals: bool) -> Merge:
-    """Return the merge in the form that the rules check.
+    """Return the merge of two teams as a `Merge`, which the rules can check.
 
-    Without `with_finals`, the other team's final submissions are not counted.
+    If `with_finals` is false, the final submissions of the team `other` are not counted.
     """
     facts = facts_of_teams([team, other])
     others = facts[other.pk]
@@ -131,7 +133,10 @@ def merge_of(team: Team, other: Team, *, with_finals: bool) -> Merge:
 
 @transaction.atomic
 def confirm(*, proposal: MergeProposal, by: User) -> Team:
-    """Merge the teams of a proposal, as the captain of the other team. Raises Refused if a rule forbids the merge."""
+    """Merge the two teams of a proposal, as the captain of the team that is merged into the other one.
+
+    Raises Refused if a rule forbids the merge.
+    """
     phases = lock_phases(proposal.team.challenge)
     team, other = lock(proposal.team, proposal.other)
     refuse_others(by, other)
@@ -152,10 +157,10 @@ def confirm(*, proposal: MergeProposal, by: User) -> Team:
 
 
 def lock_phases(challenge: Challenge) -> Iterable[Phase]:
-    """Lock a challenge and its phases.
+    """Lock a challenge and its phases, and return the phases.
 
-    While a phase is locked, no submission to it is added, scored or selected as final, so submissions can safely be
-    moved to another team.
+    While a phase is locked, no submission to the phase is added, scored or selected as final. Therefore submissions can
+    safely be moved to another team.
     """
     Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
     phases = list(Phase.objects.filter(challenge=challenge).select_related("challenge").order_by("pk"))
@@ -165,7 +170,10 @@ def lock_phases(challenge: Challenge) -> Iterable[Phase]:
 
 
 def move_people(team: Team, other: Team) -> None:
-    """Move the other team's members and former members, and delete its invitations, requests and proposals."""
+    """Move the members and former members of the team `other` to `team`.
+
+    The invitations, requests to join and proposed merges of `other` are deleted.
+    """
     moving = Membership.objects.filter(team=other)
     users = list(moving.values_list("user", flat=True))
     Invitation.objects.filter(Q(team=other) | Q(team=team, user__in=users)).delete()
@@ -176,10 +184,10 @@ def move_people(team: Team, other: Team) -> None:
 
 
 def move_submissions(team: Team, other: Team) -> None:
-    """Move the other team's submissions, the quota that they used, and its extensions.
+    """Move the submissions of the team `other` to `team`, with the quota that they used and the team's extensions.
 
-    The submissions are updated before the quota. The update waits for transactions that end a submission and may give
-    back its quota.
+    The submissions are updated before the quota. This update waits for transactions that finish a submission, which may
+    return its quota to the team.
     """
     keys = Submission.objects.filter(team=team).exclude(idempotency_key="").values("idempotency_key")
     Submission.objects.filter(team=other, idempotency_key__in=keys).update(idempotency_key="")
@@ -192,7 +200,7 @@ def move_submissions(team: Team, other: Team) -> None:
 
 @transaction.atomic
 def close(*, proposal: MergeProposal, by: User) -> None:
-    """Withdraw or decline a proposed merge, as the captain of one of the two teams."""
+    """Close a proposed merge without merging the teams, as the captain of one of the two teams."""
     team, other = lock(proposal.team, proposal.other)
     if not Membership.objects.filter(team__in=(team, other), user=by, is_captain=True).exists():
         raise Refused("forbidden", "Only the captains of the two teams may do this.")

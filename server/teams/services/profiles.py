@@ -1,4 +1,4 @@
-"""Changes to a team's name and to its public profile: its method, and links to a paper and code."""
+"""Changes to a team's name and to its public profile, which contains its method and links to a paper and code."""
 
 from django.db import transaction
 
@@ -15,7 +15,7 @@ from server.teams.services.changes import lock, record, refuse_others
 def rename(*, team: Team, by: User, name: str) -> Team:
     """Rename a team, as its captain.
 
-    The new name must follow the same rules as the name of a new team. Leaderboards show it immediately.
+    The new name must follow the same rules as the name of a new team. Leaderboards show the new name immediately.
     """
     (team,) = lock(team)
     refuse_others(by, team)
@@ -30,7 +30,10 @@ def rename(*, team: Team, by: User, name: str) -> Team:
 
 @transaction.atomic
 def describe(*, team: Team, by: User, method: str, paper_url: str, code_url: str) -> TeamProfile:
-    """Set the description of a team's method on its public page. An empty value removes the previous one."""
+    """Set the description of a team's method on its public page, as its captain.
+
+    An empty value removes the previous value.
+    """
     (team,) = lock(team)
     refuse_others(by, team)
     values = {

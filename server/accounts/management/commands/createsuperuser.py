@@ -1,4 +1,4 @@
-"""`manage.py createsuperuser`: Django's command, extended to write an entry to the audit log."""
+"""`manage.py createsuperuser`: Django's command, which also writes an entry to the audit log here."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from server.audit.services import record
 
 class Command(AuditedCommand, createsuperuser.Command):
     def _validate_username(self, username: str, *more: Any) -> str | None:
-        """Return the reason why the sign-up rules do not allow a name, or None if they allow it."""
+        """Return the reason why the sign-up rules do not allow a username, or None if they allow it."""
         fault: str | None = super()._validate_username(username, *more)  # type: ignore[misc]
         if fault is None:
             try:
@@ -24,14 +24,15 @@ class Command(AuditedCommand, createsuperuser.Command):
         return fault
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Create the account, then write a log entry.
+        """Create the account, and then write an entry to the audit log.
 
-        A transaction around the prompts would block all other writers.
+        The two steps are not in one transaction, because on SQLite it would block all other writers during the prompts.
         """
         newest = User.objects.order_by("pk").last()
         super().handle(*args, **options)
         user = User.objects.filter(pk__gt=newest.pk if newest else 0).order_by("pk").last()
-        if user is None:  # without a terminal, Django prints a message and creates no account
+        if user is None:
+            # Without a terminal, Django prints a message and creates no account.
             return
         confirm_own_address(user)
         record(actor=None, action="account.created", subject=f"user {user.pk}", detail={"superuser": True})

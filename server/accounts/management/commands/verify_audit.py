@@ -1,4 +1,4 @@
-"""`manage.py verify_audit`: check the audit log. server/audit/README.md explains the exit codes."""
+"""`manage.py verify_audit`: verify that the audit log is intact. server/audit/README.md explains the exit codes."""
 
 from argparse import ArgumentParser
 from pathlib import Path

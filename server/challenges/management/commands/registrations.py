@@ -38,9 +38,9 @@ class Command(AuditedCommand):
             raise CommandError("\n".join(refused))
 
     def decide(self, challenge: Challenge, names: list[str], decision: Decide, done: str) -> list[str]:
-        """Approve or decline the requests from these people and print each result.
+        """Approve or decline the requests to join by the given users, and print each decision.
 
-        Return a message for each refusal.
+        Return a message for each decision that could not be made.
         """
         found = [(name, challenge.join_requests.filter(user__username__iexact=name).first()) for name in names]
         refused = [f"{name} has not requested to join {challenge.slug}." for name, request in found if request is None]
