@@ -1,4 +1,4 @@
-"""Lists and ends the logins of a user. A device is a browser in which the user is signed in."""
+"""Lists the devices of a user, and signs the user out of them. A device is a browser in which the user is signed in."""
 
 import re
 from collections.abc import Sequence
