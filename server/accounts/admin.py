@@ -115,7 +115,7 @@ class PersonAdmin(AuditedAdmin, UserAdmin):
             with transaction.atomic():
                 super().save_model(request, obj, form, change)
         except IntegrityError:
-            # Somebody else has taken the name since the form was checked.
+            # An IntegrityError means that somebody else has taken the username since the form was checked.
             raise Refused("invalid", NAME_TAKEN_MEANWHILE) from None
         if isinstance(obj, User) and "email" in form.changed_data:
             confirm_own_address(obj)

@@ -15,7 +15,7 @@ NO_SPACE = (
     "There is no space left on the disk that holds the files or the database. No partial changes were "
     "saved. Free some space and run the same command again."
 )
-# Arguments are limited to this length, because SQLite cannot compare strings that are much longer.
+# Command-line arguments are limited to 10,000 characters, because SQLite cannot compare strings that are much longer.
 TEXT_CHARACTERS = 10_000
 
 

@@ -1,4 +1,4 @@
-"""The browsers in which a person is signed in, called devices. django-allauth stores a row for each login."""
+"""Lists the devices of a user, and signs the user out of them. A device is a browser in which the user is signed in."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ SYSTEMS = (
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A browser in which a person is signed in."""
+    """A browser in which a user is signed in."""
 
     pk: int
     name: str

@@ -62,7 +62,7 @@ class SignUpForm(AllauthSignUpForm):
                 user: User = super().save(request)
                 record_account(user)
         except IntegrityError:
-            # Somebody else has taken the name since the form was checked.
+            # An IntegrityError means that somebody else has taken the username since the form was checked.
             raise Refused("invalid", NAME_TAKEN_MEANWHILE) from None
         return user
 

@@ -10,12 +10,12 @@ from confusable_homoglyphs.confusables import confusables_data
 from evaluator.hidden import HIDDEN
 from evaluator.texts import BadName
 
-# This pattern matches characters that are hardly visible: a second dot on i or j (with or without marks below), and
-# U+FE0F, which requests the emoji style of a symbol.
+# `UNSEEN` matches characters that are hardly visible: a second dot on i or j (with or without marks below), and U+FE0F,
+# which requests the emoji style of a symbol.
 UNSEEN = re.compile("([ij][\u0316-\u0333]*)\u0307|\ufe0f")
-# These look-alike characters are missing from Unicode's list of confusables.
+# The letters "vv" look like a "w", but this is missing from Unicode's list of confusables.
 ALSO_ALIKE = {"w": "vv"}
-# This letter looks like an l in most fonts, although Unicode's list treats it as an i.
+# The Cyrillic letter palochka looks like an l in most fonts, although Unicode's list of confusables treats it as an i.
 PALOCHKA = "\u04cf"
 
 

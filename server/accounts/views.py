@@ -26,7 +26,8 @@ from server.accounts.services import issue_token, revoke_token
 from server.clock import database_now
 from server.errors import Refused
 
-# These are the name and the lifetime of the cookie that carries the secret of a new token to the page that shows it.
+# A cookie named `new_token` carries the secret of a new API token to the page that shows it. It is valid for 60
+# seconds.
 NEW_TOKEN, NEW_TOKEN_SECONDS = "new_token", 60
 
 

@@ -12,8 +12,8 @@ FORMATS = {
     "uri": "https://podium.example.org/",
     "email": "ada@example.org",
 }
-# These example values by field name are more helpful than values generated from types. They fit all serializers,
-# because fields with the same name have the same meaning everywhere.
+# `NAMED` contains example values by field name, which are more helpful than values generated from types. They fit all
+# serializers, because fields with the same name have the same meaning everywhere.
 NAMED: Mapping[str, Any] = {
     "challenge": "cats-and-dogs",
     "slug": "cats-and-dogs",

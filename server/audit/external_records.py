@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 LOGGED = re.compile(r"(\S+ \S+) INFO server\.audit\.services entry (\d+) ([0-9a-f]{64})")
 NOTE = re.compile(r"(\d{20}) ([0-9a-f]{64}) (\d{20})\n")
-# If the audit log has no entries, this string is recorded in place of the hash of the last entry.
+# If the audit log has no entries, 64 zeros are recorded in place of the hash of the last entry.
 NO_HASH = "0" * 64
 NOTE_BYTES = 20 + 1 + 64 + 1 + 20 + 1
 
@@ -93,7 +93,7 @@ def end() -> End | None:
 
 
 def text_of(path: Path) -> str:
-    """Return the content of a file, or an empty string if it is missing."""
+    """Return the content of a file with records, or an empty string if the file is missing."""
     try:
         return path.read_text(errors="replace")
     except FileNotFoundError:

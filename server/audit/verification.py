@@ -99,7 +99,7 @@ class Comparison:
         self.count = 0
         self.unkeyed: set[int] = set()
         self.unlogged: list[int] = []
-        # These are the "backup restored" entries that earlier versions wrote without hashes.
+        # `incomplete` contains the "backup restored" entries that earlier versions wrote without the missing hashes.
         self.incomplete: list[Entry] = []
         excused: set[tuple[int, str]] = set()
         for entry in Entry.objects.order_by("number").iterator():

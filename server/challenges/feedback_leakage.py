@@ -12,15 +12,15 @@ EXACT_BITS = 62
 # The ends of a confidence interval are rounded to k decimals, such that half the width of the interval has two
 # significant digits. Each end is therefore at most 200 steps of 10^-k from the score.
 END_STEPS, STEP_SIZES = 201, 16
-# The estimate assumes that a leaderboard has this number of teams.
+# The estimate assumes that a leaderboard has 10,000 teams.
 TEAMS = 10_000
 # A pair of teams is in one of three states: tied, not tied, or unknown.
 TIES = 3
 # Rank intervals can show three relations between two teams: better, worse, or neither.
 ORDERS = 3
-# Simultaneous rank intervals are computed only for this number of teams.
+# Simultaneous rank intervals are computed only for the first 100 teams.
 FIRST_TEAMS = 100
-# A team can compare pairs among this number of its newest submissions.
+# A team can compare any two of its newest 200 submissions.
 MAX_COMPARED = 200
 # A curve has 50 points, and each of the three numbers of a point has 20 bits.
 CURVE_POINTS, CURVE_BITS = 50, 20

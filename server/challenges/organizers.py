@@ -55,7 +55,7 @@ def accept(*, offer: RoleOffer) -> Organizer:
 
 @transaction.atomic
 def decline(*, offer: RoleOffer, by: User) -> RoleOffer:
-    """Decline the offer of a role as the user who got it, or withdraw the offer as an owner of the challenge."""
+    """Close the offer of a role: the user declines the offer, or an owner of the challenge withdraws it."""
     found = close(offer)
     if found.user != by:
         refuse_without(Right.OWN, by=by, challenge=found.challenge)

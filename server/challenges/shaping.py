@@ -23,6 +23,6 @@ def is_outdated(truth: Truth, phase: Phase) -> bool:
 
 
 def signature_of(phase: Phase, sha256: str) -> str:
-    """Return whether a ground truth may have been prepared with settings that the phase no longer has."""
+    """Return the signature of scores with a phase's current settings and the ground truth with the given sha256."""
     track = phase.declared_track
     return compose(track, track.resolve(phase.parameters), sha256)

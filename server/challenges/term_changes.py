@@ -11,9 +11,9 @@ from math import inf
 from evaluator.dates import iso_utc
 from server.challenges.models import Challenge, Phase
 
-# A change that reveals private scores takes effect after this delay. Until then, it can be taken back.
+# A change that reveals private scores takes effect after 10 minutes. Until then, it can be taken back.
 REVEAL_DELAY = timedelta(minutes=10)
-# If an organizer moves the end of a phase to an earlier time that is less than this away, it may be a mistake.
+# If an organizer moves the end of a phase to an earlier time within the next 24 hours, it may be a mistake.
 NOTICE_HOURS = 24
 
 
@@ -177,7 +177,7 @@ def delay_reveals(before: Mapping[str, Terms], challenge: Challenge, now: dateti
 def delayed(old: Terms, new: Terms, now: datetime) -> datetime | None:
     """Return the new value of a phase's field `reveals_at`, given its terms before and after a change."""
     if new.reveals_at is not None and (new.closing is None or new.closing > new.reveals_at):
-        # The phase was reopened, so its private scores are not shown before its new end.
+        # In this case, the phase was reopened, so its private scores must not be shown before its new end.
         return None
     if new.shown_from is None or old.shows_private(now) or not is_earlier(new.shown_from, old.shown_from):
         return new.reveals_at

@@ -1,4 +1,4 @@
-"""The forms on the pages of a challenge."""
+"""Django forms for the pages of a challenge."""
 
 from datetime import datetime
 
@@ -107,7 +107,7 @@ class ApplyForm(forms.Form):
 
 
 class EditForm(forms.Form):
-    """The form for changing a submission: its note, whether it is final, or its method."""
+    """The form for changing the note or the method of a submission, or whether the submission is final."""
 
     note = forms.CharField(max_length=500, required=False)
     final = forms.NullBooleanField()

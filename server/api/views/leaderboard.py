@@ -66,7 +66,7 @@ class Leaderboard(APIView):
 
     def answer(self, request: Request, listing: Listing, team: Team | None, *, whole: bool) -> HttpResponseBase:
         page, shown = BoardPages(), listing.board
-        # This raises NotFound if there is no such page, even if the response is not paginated.
+        # The paginator raises NotFound if the requested page does not exist, even if the response is not paginated.
         places = page.paginate_queryset(range(listing.count), request) or []
         if request.accepted_renderer.format == Csv.format:
             return csv_response(listing)

@@ -152,7 +152,10 @@ class Report(APIView):
 
     @extend_schema(operation_id="read_report", responses={200: ReportSerializer, **refusals("not_found")})
     def get(self, request: PersonRequest, submission_id: UUID) -> Response:
-        """Return the report on a submission: all metrics for each split and, if shown, the results per class."""
+        """Return the report on a submission.
+
+        It contains all metrics for each split and, if the organizers show them, the results per class.
+        """
         read = submission_at(request, submission_id)
         report = visible_report(read.submission, access=read.access)
         if report is None:

@@ -55,7 +55,7 @@ class Challenge(models.Model):
         db_default=False,
         help_text="whether only organizers with two-factor authentication may act as organizers",
     )
-    # This is the time at which the challenge was archived. Nothing in an archived challenge can be changed.
+    # While `archived_at` is set, the challenge is archived, and nothing in it can be changed.
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -35,18 +35,18 @@ class Phase(models.Model):
     parameters = models.JSONField(default=dict, blank=True)
     public_share = models.FloatField(default=1.0)
     split_seed = models.BigIntegerField(default=0)
-    # The salt must be kept secret.
+    # The salt determines which images are private, so it must be kept secret.
     salt = models.CharField(max_length=34, blank=True, default="", db_default="", editable=False)
     opens_at = models.DateTimeField(null=True, blank=True, help_text="empty: the same as the challenge")
     closes_at = models.DateTimeField(null=True, blank=True, help_text="empty: the same as the challenge")
     reveal = models.CharField(
         max_length=10, choices=[(name, name) for name in REVEALS], default=AT_CLOSE, db_default=AT_CLOSE
     )
-    # Private scores are not shown before this time. If `reveal` is `manual`, they are not shown while this is null.
+    # Private scores are not shown before `reveals_at`. If `reveal` is `manual`, they are not shown while it is null.
     reveals_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # This is the time at which organizers last extended the phase for all teams.
+    # `extended_at` is the time at which organizers last extended the phase for all teams.
     extended_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # This is the latest end of all extensions for single teams; see `Extension`.
+    # `extended_until` is the latest end of all extensions for single teams; see `Extension`.
     extended_until = models.DateTimeField(null=True, blank=True, editable=False)
     freeze_at = models.DateTimeField(
         null=True,
@@ -54,9 +54,9 @@ class Phase(models.Model):
         help_text="from then until the phase is over, participants see the public leaderboard of this time",
     )
     paused_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # This is null while submissions are paused.
+    # `resumed_at` is null while submissions are paused.
     resumed_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # This is the reason for the last pause. Participants can read it.
+    # `pause_reason` is the reason for the last pause. Participants can read it.
     pause_reason = models.CharField(max_length=300, blank=True, default="", db_default="", editable=False)
     quota_per_day = models.PositiveIntegerField(default=5)
     quota_total = models.PositiveIntegerField(null=True, blank=True)
@@ -75,7 +75,8 @@ class Phase(models.Model):
         max_length=400, blank=True, help_text="signature of the scores that the leaderboards of this phase show"
     )
     sample_submission = models.FileField(upload_to="samples/", blank=True)
-    # The sha256 of the sample submission is empty if the sample was stored before this field existed.
+    # `sample_sha256` is the sha256 of the sample submission. It is empty if the sample was stored before this field
+    # existed.
     sample_sha256 = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     candidates = models.FileField(
         upload_to="samples/", blank=True, help_text="the list of candidates that submissions rank, if the track has one"
@@ -216,17 +217,17 @@ class Truth(models.Model):
     )
     # The check kit is created by `organize.services.kits`.
     kit = models.FileField(upload_to="kits/", blank=True, default="", db_default="")
-    # These are the settings that the check kit contains. They show whether the kit is outdated.
+    # `kit_made_with` contains the settings with which the check kit was created. They show whether the kit is outdated.
     kit_made_with = models.JSONField(null=True, blank=True, editable=False)
     active = models.BooleanField(default=False)
     used = models.BooleanField(
         default=False, db_default=False, help_text="whether leaderboards have ever shown scores against this truth"
     )
     images = models.PositiveIntegerField(default=0)
-    # These are the `shaping_settings` with which the ground truth was prepared, or null if they are unknown.
+    # `prepared_with` contains the `shaping_settings` with which the ground truth was prepared, or null if unknown.
     prepared_with = models.JSONField(null=True, blank=True, editable=False)
-    # This contains the result of `podium gate` and the settings that were tested; see `challenges.gate`. It is null if
-    # the gate has not been run.
+    # `gate` contains the result of `podium gate` and the settings that were tested; see `challenges.gate`. It is null
+    # if the gate has not been run.
     gate = models.JSONField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 

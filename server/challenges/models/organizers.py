@@ -13,7 +13,7 @@ class Organizer(models.Model):
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="organizer_roles")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="organizer_roles")
     role = models.CharField(max_length=10, choices=Role, default=Role.OWNER, db_default=Role.OWNER)
-    # This is null if no other user assigned the role, for example if an import made the user an organizer.
+    # `given_at` is null if no other user assigned the role, for example if an import made the user an organizer.
     given_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

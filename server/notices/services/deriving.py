@@ -19,8 +19,8 @@ from server.notices.models import Event, MailChoice, Notice, Progress
 from server.notices.services import top_three
 from server.notices.services.events import Found, found_between
 
-# An event can be committed later than its own timestamp. Therefore each run of the sweeper also searches the last
-# minutes before the previous run again, and skips events that are already stored.
+# An event can be committed later than its own timestamp. Therefore each run of the sweeper also searches the 5 minutes
+# before the previous run again, and skips events that are already stored.
 OVERLAP = timedelta(minutes=5)
 SAVED_EVERY = timedelta(minutes=1)
 KEPT = timedelta(days=180)

@@ -19,7 +19,7 @@ from server.organize.models import Publication, Rescoring
 from server.submissions.models import QuotaGrant, Status, Submission
 from server.teams.models import Invitation, MergeProposal
 
-# If scoring took less time than this, the user probably still has the page of the submission open and needs no notice.
+# If scoring took less than 2 minutes, the user probably still has the page of the submission open and needs no notice.
 SLOW = timedelta(minutes=2)
 WARNING = timedelta(hours=24)
 FILE_NAME_CHARACTERS = 80

@@ -33,9 +33,9 @@ DELIVER, QUEUE = "mail.deliver", "mail"
 LEASE = timedelta(minutes=5)
 ATTEMPTS = 6
 FIRST_DELAY = timedelta(minutes=1)
-# An email that could not be sent within this time is dropped.
+# An email about a notice that could not be sent within 2 days is dropped.
 EXPIRES = timedelta(days=2)
-# One task sends at most this number of emails.
+# One task sends at most 500 emails.
 AT_ONCE = 500
 SUBJECT_CHARACTERS = 120
 SALT = "notices.unsubscribe"

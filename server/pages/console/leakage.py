@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from server.challenges.feedback_leakage import bits_a_day, bits_of_a_class, feedback_text
 from server.challenges.models import Phase
 
-# The table describes rounded feedback with this number of decimals if the phase does not define another number.
+# The table of feedback kinds assumes that rounded scores have 3 decimals if the phase does not define another number.
 DECIMALS = 3
 
 

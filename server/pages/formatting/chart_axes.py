@@ -10,7 +10,7 @@ from server.pages.formatting.units import date
 
 # A score axis has at most 7 steps between its ticks. A time axis has at most 5 ticks.
 SCORE_TICKS, TIME_TICKS = 7, 5
-# A rank axis is logarithmic if there are more ranks than this.
+# A rank axis is logarithmic if there are more than 20 ranks.
 LINEAR_RANKS = 20
 TIME_STEPS = (
     *(timedelta(minutes=number) for number in (1, 5, 15, 30, 60, 180, 360, 720)),

@@ -17,7 +17,7 @@ from server.pages.formatting.units import utc_second
 
 REPORT_DECIMALS = 3
 NO_MEDAL = '<svg width="8" height="8" aria-hidden="true"></svg>'
-# These arrows mark an interval that extends beyond the low or the high end of the axis.
+# The arrows `BELOW` and `ABOVE` mark an interval that extends beyond the low or the high end of its axis.
 BELOW = '<path class="beyond" d="M7 0 L0 5 L7 10 Z" />'
 ABOVE = '<svg class="end" x="100%"><path class="beyond" d="M-7 0 L0 5 L-7 10 Z" /></svg>'
 INTERVALS_OF_THE_FIRST = "for the first 100 teams together"

@@ -61,6 +61,6 @@ def interval_text(interval: Interval, *, decimals: int | None = None) -> str:
     shown = SHOWN if decimals is None else min(SHOWN, decimals)
     texts = [written(end, shown) for end in outward(interval, shown)]
     zeros = min(len(text) - len(text.rstrip("0")) for text in texts)
-    # This is the negative index at which trailing zeros are cut off.
+    # `kept` is the negative index at which trailing zeros are cut off.
     kept = max(1, shown - zeros) - shown
     return " to ".join(text[: kept or None] for text in texts).replace("-", "−")

@@ -7,7 +7,7 @@ from typing import Any
 
 # x coordinates range from 0 to 1000, because drawings are scaled to the width of the page. y coordinates are in pixels.
 WIDTH, HEIGHT, MARGIN = 1000.0, 180.0, 8.0
-# This fraction of each bin's width stays empty, so that bins are visually separated.
+# In a histogram, 20% of each bin's width stays empty, so that the bins are visually separated.
 GAP = 0.2
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 MOST_TICKS = 5

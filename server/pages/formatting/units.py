@@ -42,7 +42,7 @@ def relative_time(moment: datetime, now: datetime) -> str:
 
 
 def date(moment: datetime) -> str:
-    """Return the date in UTC.
+    """Return the UTC date of a time as text.
 
     >>> date(datetime(2026, 6, 1, tzinfo=UTC))
     '1 Jun 2026'
@@ -52,7 +52,7 @@ def date(moment: datetime) -> str:
 
 
 def utc_minute(moment: datetime) -> str:
-    """Return date and time in UTC, to the minute.
+    """Return a date and time in UTC as text, to the minute.
 
     >>> utc_minute(datetime(2026, 6, 1, 9, 30, tzinfo=UTC))
     '1 Jun 2026, 09:30 UTC'
@@ -61,7 +61,7 @@ def utc_minute(moment: datetime) -> str:
 
 
 def utc_second(moment: datetime) -> str:
-    """Return date and time in UTC, to the second.
+    """Return a date and time in UTC as text, to the second.
 
     >>> utc_second(datetime(2026, 6, 1, 9, 30, 5, tzinfo=UTC))
     '2026-06-01 09:30:05 UTC'
@@ -70,7 +70,7 @@ def utc_second(moment: datetime) -> str:
 
 
 def size(amount: int) -> str:
-    """Return a number of bytes in the largest binary unit that yields at least 1, with at most one decimal.
+    """Return a number of bytes as text, in the largest binary unit that yields at least 1, with at most one decimal.
 
     >>> [size(amount) for amount in (0, 1536, 2 * 2**30)]
     ['0 B', '1.5 KiB', '2 GiB']

@@ -46,8 +46,8 @@ class ShownEntry:
     note: str
     change: SafeString
     metrics: list[tuple[Metric, float | None]]
-    # This is the URL of the leaderboard page that contains the entry. It is set only for a pinned entry, which is also
-    # shown on the other pages of the leaderboard.
+    # `link` is the URL of the leaderboard page that contains the entry. It is set only for a pinned entry, which is
+    # also shown on the other pages of the leaderboard.
     link: str = ""
 
 
@@ -69,7 +69,7 @@ class ListedRows:
     has_changes: bool
 
     def html_for(self, team_id: int | None) -> list[SafeString]:
-        """Return the HTML of the rows, with the row of the viewer's team marked."""
+        """Return the HTML of the leaderboard rows, with the row of the viewer's team marked."""
         own = next((index for index, row in enumerate(self.rows) if row.team_id == team_id), None)
         if own is None:
             return self.html

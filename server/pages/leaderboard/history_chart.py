@@ -17,15 +17,15 @@ from server.pages.formatting.units import utc_minute
 # x coordinates range from 0 to 1000, because the drawing is scaled to the width of the page. y coordinates are in
 # pixels.
 WIDTH, HEIGHT, MARGIN = 1000.0, 320.0, 12.0
-# This is the x coordinate of the last change. To the right of it, all lines are horizontal.
+# The last change is at x coordinate 970. To the right of it, all lines are horizontal.
 LAST_CHANGE = 970.0
 LETTER_GAP = 15.0
-# If the lines would have more dots than this in total, no dots are drawn.
+# If all lines together would have more than 150 dots, no dots are drawn.
 MOST_DOTS = 150
-# The style sheet defines this number of dash patterns for lines.
+# The style sheet defines 5 dash patterns for the lines of a history chart.
 DASHES = 5
 TABLE_COLUMNS = 8
-# If all scores are equal, the axis extends this far above and below them.
+# If all scores in a chart are equal, the score axis extends 0.01 above and below them.
 ROOM = 0.01
 
 Points = Sequence[Point | None]
@@ -122,7 +122,8 @@ class Drawing:
     ) -> None:
         self.teams, self.moments, self.by_rank = teams, moments, by_rank
         self.decimals = SHOWN if decimals is None else min(SHOWN, decimals)
-        # Each score or rank of a team counts once for the axis, no matter for how long the team had it.
+        # The axis is chosen from the distinct scores or ranks of each team. How long a team had a value does not
+        # matter.
         values = (set(map(self.value, listed.points)) for listed in teams)
         self.values = [value for of_team in values for value in of_team if value is not None]
         self.axis = rank_axis(self.values) if by_rank else score_axis(self.values)

@@ -24,7 +24,7 @@ from server.pages.leaderboard.entries import ListedRows, ShownEntry, entry_html,
 from server.pages.leaderboard.query import LeaderboardQuery
 from server.submissions.feedback import ScoreAccess
 
-# Leaderboards with up to this number of entries fit on a screen, so they have no search field.
+# Leaderboards with up to 10 entries fit on a screen, so they have no search field.
 FEW_ENTRIES = 10
 BASELINE_CHOICES = {"": "Shown", "hide": "Hidden", "only": "Only baselines"}
 

@@ -9,7 +9,7 @@ from server.pages.report.tables import NOTHING, id_of
 from server.submissions.reports import ReportRow
 
 CLASSES_SHOWN = 8
-# A cell becomes one shade darker at each of these fractions of its row's total.
+# A cell of the confusion matrix becomes one shade darker at 5%, at 20% and at 50% of its row's total.
 SHADES = (0.05, 0.2, 0.5)
 
 

@@ -8,7 +8,7 @@ from itertools import accumulate
 from evaluator.catalog import Track
 from server.submissions.reports import ReportRow
 
-# These are the edges of the plot area in which curves are drawn, in the units of the SVG view box.
+# Curves are drawn in a plot area with the edges `LEFT`, `RIGHT`, `TOP` and `BOTTOM`, in units of the SVG view box.
 LEFT, RIGHT, TOP, BOTTOM = 34.0, 334.0, 8.0, 208.0
 TABLE_RECALLS = tuple(tenth / 10 for tenth in range(11))
 

@@ -13,7 +13,7 @@ from server.pages.submission.results import Result
 from server.submissions.feedback import ScoreAccess, current_evaluation
 from server.submissions.models import Score, Submission
 
-# An item contains a submission's headline score, the id of its evaluation, its own id, and its file name.
+# `Other` describes a submission by its headline score, the id of its evaluation, its own id, and its file name.
 Other = tuple[float, int, UUID, str]
 
 

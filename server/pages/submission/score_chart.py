@@ -26,7 +26,7 @@ TICKS = 5
 # x coordinates range from 0 to 1000, because the drawing is scaled to the width of the page. y coordinates are in
 # pixels.
 WIDTH, HEIGHT, MARGIN = 1000.0, 180.0, 12.0
-# If all scores are equal, the axis extends this far above and below them.
+# If all scores in a chart are equal, the score axis extends 0.01 above and below them.
 ROOM = 0.01
 POINT = '<a href="{}" aria-label="{}"><rect x="{}" y="0" width="{}" height="180" /><title>{}</title></a>'
 

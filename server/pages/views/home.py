@@ -97,7 +97,8 @@ def challenges_with_teams(*, user: int | None, is_staff: bool) -> QuerySet[Any]:
     Each challenge has two more attributes: `own` is the user's membership with its team, if there is one, and `now` is
     the current time of the database.
     """
-    # The filter `is_baseline IN (0)` lets SQLite use the index for this column. With `NOT is_baseline`, it does not.
+    # With the condition `is_baseline IN (0)`, SQLite uses this column of the index. With `NOT is_baseline`, it would
+    # not.
     teams = Team.objects.filter(challenge=OuterRef("pk"), is_baseline__in=[False], merged_into=None).order_by()
     counts = teams.values("challenge").annotate(count=Count("*")).values("count")
     listed = Challenge.objects.listed_for(Viewer(user, is_staff)).defer("description", "rules", "data")

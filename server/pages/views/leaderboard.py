@@ -19,7 +19,7 @@ from server.pages.leaderboard.entries import rendered_by
 from server.pages.leaderboard.page import page_context
 from server.pages.leaderboard.query import LeaderboardQuery, parse_query
 
-# The leaderboard page does not show these database columns, so they are not part of its entity tag.
+# The leaderboard page does not depend on the columns in `OTHER_PAGES`, so they are not part of its entity tag.
 OTHER_PAGES = {"description", "rules", "data", "sample_submission", "candidates"}
 FIELDS = sorted({field.attname for model in (Challenge, Phase) for field in model._meta.concrete_fields} - OTHER_PAGES)
 

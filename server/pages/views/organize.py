@@ -79,7 +79,7 @@ def show_overview(request: PersonRequest, current: ChallengeContext, refusal: Re
         "refusal": refusal,
         "may_edit": current.may_edit,
         "may_own": current.may_own,
-        # An archived challenge can be exported, too. Therefore this does not use `may_edit`.
+        # An archived challenge can also be exported, so `may_edit`, which is false for it, is not used here.
         "may_export": current.challenge.is_organized_by(request.user, Right.EDIT),
         "may_archive": current.challenge.is_organized_by(request.user, Right.OWN),
         "schedule_form": ScheduleForm(),
@@ -92,7 +92,7 @@ def show_overview(request: PersonRequest, current: ChallengeContext, refusal: Re
 @require_POST
 @login_required
 def export(request: PersonRequest, slug: str) -> FileResponse:
-    """Download a challenge as a bundle. This is a POST request, because it is recorded in the audit log."""
+    """Download a challenge as a bundle. The method is POST, because the download is recorded in the audit log."""
     current = organized_context(request, slug, archived=True)
     return exporting.export_response(challenge=current.challenge, by=request.user)
 

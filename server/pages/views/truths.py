@@ -142,7 +142,8 @@ def show(request: PersonRequest, phase: Phase, refusal: Refused | None = None, *
         "refusal": refusal,
         "max_bytes": settings.UPLOAD_MAX_BYTES,
         "truth_form": TruthForm(),
-        # This form has its own prefix for element ids, because `truth_form` on the same page also has a field `reveal`.
+        # `apply_form` has its own prefix for element ids, because `truth_form` on the same page also has a field
+        # `reveal`.
         "apply_form": ApplyForm(auto_id="apply_%s"),
         **found,
     }

@@ -23,11 +23,11 @@ from server.teams.services.contacts import note_contact
 Kind = Invitation.Kind
 
 VALID = timedelta(days=14)
-# A team can have this number of open invitations and requests. A person can have the same number of open requests in a
+# A team can have at most 20 open invitations and requests to join. A person can have at most 20 open requests in a
 # challenge.
 WAITING_MAX = 20
-# This signal is sent when a person is invited by username. Receivers run within the transaction and get the argument
-# `invitation`.
+# The signal `invited` is sent when a person is invited by username. Receivers run within the transaction and get the
+# argument `invitation`.
 invited = Signal()
 UNKNOWN = "This invitation is no longer valid: it was used, withdrawn or has expired. Ask the captain for a new one."
 

@@ -69,7 +69,7 @@ def former_team(user: User, team: Team) -> Team | None:
 
 
 def move(own: Membership, team: Team) -> Membership:
-    """Move the only member of a team to another team, and delete the previous team."""
+    """Move the only member of a team to another team, and delete the team that the member left."""
     former = own.team
     Membership.objects.filter(pk=own.pk).update(team=team, is_captain=False, is_shown=False, joined_at=database_now())
     former_id = former.pk

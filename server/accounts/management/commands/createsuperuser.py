@@ -1,4 +1,4 @@
-"""`manage.py createsuperuser`: Django's command, which also writes an entry to the audit log here."""
+"""`manage.py createsuperuser`: Django's command, extended to check the username and to write to the audit log."""
 
 from typing import Any
 
