@@ -130,7 +130,7 @@ class _PhaseReader:
             baseline.wrong("file", "missing_file", message)
         elif (
             path.stat().st_size > allowed
-        # A baseline that is too large is an error, because a warning would let the challenge be imported without it.
+            # A baseline that is too large is an error, because a warning would let the challenge be imported without it.
         ):
             message = f"has {path.stat().st_size:,} bytes; at most {allowed:,} are allowed. Compress it with gzip"
             baseline.wrong("file", "file_too_large", message)
