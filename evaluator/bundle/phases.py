@@ -128,10 +128,8 @@ class _PhaseReader:
             hint = nearest(str(file), [each.relative_to(home).as_posix() for each in home.rglob("*")])
             message = f"there is no phases/{home.name}/{file}{f'; {hint}' if hint else ''}"
             baseline.wrong("file", "missing_file", message)
-        elif (
-            path.stat().st_size > allowed
-            # A baseline that is too large is an error, because a warning would let the challenge be imported without it.
-        ):
+        elif path.stat().st_size > allowed:
+            # This is an error, because a warning would let the challenge be imported without the baseline.
             message = f"has {path.stat().st_size:,} bytes; at most {allowed:,} are allowed. Compress it with gzip"
             baseline.wrong("file", "file_too_large", message)
         else:
