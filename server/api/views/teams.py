@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Q
 from django.http import Http404
 from django.shortcuts import get_object_or_404
@@ -66,6 +67,7 @@ class OwnTeam(APIView):
     @extend_schema(
         operation_id="change_team", request=TeamInput, responses={200: OwnTeamSerializer, **refusals(*CHANGES)}
     )
+    @transaction.atomic
     def patch(self, request: PersonRequest, slug: str) -> Response:
         """Change your team: its name, captain, and public page.
 

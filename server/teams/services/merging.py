@@ -194,8 +194,19 @@ def move_submissions(team: Team, other: Team) -> None:
     Submission.objects.filter(team=other).update(team=team, submitted_by=Coalesce("submitted_by", "team"))
     for kind in (QuotaEntry, QuotaGrant):
         kind.objects.filter(team=other).update(team=team)
-    own = Extension.objects.filter(team=team).values("phase")
-    Extension.objects.filter(team=other).exclude(phase__in=own).update(team=team)
+    keep_later_extensions(team, other)
+
+
+def keep_later_extensions(team: Team, other: Team) -> None:
+    """Give `team` the extensions of `other`. If both have one for the same phase, the later one stays."""
+    own = {one.phase_id: one for one in Extension.objects.filter(team=team)}
+    for one in Extension.objects.filter(team=other):
+        if one.phase_id in own and own[one.phase_id].until >= one.until:
+            continue
+        if one.phase_id in own:
+            own[one.phase_id].delete()
+        one.team = team
+        one.save(update_fields=["team"])
 
 
 @transaction.atomic

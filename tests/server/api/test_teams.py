@@ -85,6 +85,14 @@ def test_the_captain_can_change_the_team(api: Api, make: Make, phase: Phase, ada
     assert api.patch(f"{C}/team", {"shown": True}, user=ada).json()["members"][0]["shown"] is True
 
 
+def test_a_refused_change_of_the_team_changes_nothing(api: Api, make: Make, phase: Phase, ada: User, bob: User) -> None:
+    make.team(phase.challenge, ada, bob, name="Owls")
+    before = api.get(f"{C}/team", user=ada).json()
+    changes = {"name": "Ravens", "method": "Deep", "captain": "nobody"}
+    assert api.patch(f"{C}/team", changes, user=ada).status_code == 404
+    assert api.get(f"{C}/team", user=ada).json() == before
+
+
 def test_members_leave_and_are_removed(api: Api, make: Make, phase: Phase, ada: User, bob: User) -> None:
     eve = make.user(username="eve")
     make.team(phase.challenge, ada, bob, eve)

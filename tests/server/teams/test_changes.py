@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from server.challenges.models import FormerMember, Membership, Phase, Team
+from server.challenges.models import Extension, FormerMember, Membership, Phase, Team
 from server.challenges.services import join
 from server.clock import database_now
 from server.errors import Refused
@@ -38,6 +38,19 @@ def captain(team: Team) -> "Membership":
 def merged(team: Team, other: Team) -> Team:
     proposal = merging.propose(team=team, other=other, by=captain(team).user)
     return merging.confirm(proposal=proposal, by=captain(other).user)
+
+
+@pytest.mark.parametrize(("own_hours", "other_hours", "expected"), [(2, 5, 5), (5, 2, 5), (None, 2, 2), (2, None, 2)])
+def test_a_merged_team_keeps_the_later_extension(
+    phase: Phase, owls: Team, crows: Team, own_hours: int | None, other_hours: int | None, expected: int
+) -> None:
+    now = database_now()
+    for team, hours in ((owls, own_hours), (crows, other_hours)):
+        if hours is not None:
+            until = now + timedelta(hours=hours)
+            Extension.objects.create(phase=phase, team=team, until=until, granted_at=now, reason="A worker was down.")
+    team = merged(owls, crows)
+    assert [one.until - now for one in team.extensions.all()] == [timedelta(hours=expected)]
 
 
 def test_a_link_is_for_one_person_and_ends_after_fourteen_days(make: Make, owls: Team) -> None:
