@@ -32,7 +32,7 @@ class CheckResult:
     got: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result of the check as plain data for JSON."""
+        """Return the result of the check as a JSON-serializable dict."""
         return {"name": self.name, "passed": self.passed, "expected": self.expected, "got": self.got}
 
 

@@ -160,7 +160,10 @@ class RelationshipScene:
         return strings, csv_lines(self.ids[image], first, second, relation, score, *box[0], *box[1])
 
     def _of_pairs(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Return predictions for the pairs. Some are missing, misplaced, duplicated or of another triplet."""
+        """Return predictions for the pairs in the ground truth.
+
+        Some pairs are missed. Some predictions are misplaced, are duplicates, or have the wrong triplet.
+        """
         found = np.flatnonzero(~stream.bernoulli(0.06 + 0.6 * error_rate, len(self.image)))
         row = np.concatenate([found, found[stream.bernoulli(0.05 + 0.2 * error_rate, len(found))]])
         image = self.image[row]
