@@ -1,4 +1,4 @@
-"""Tests a prepared ground truth before its phase opens, by scoring the best possible file and worse or broken files.
+"""Tests a prepared ground truth before its phase opens, by scoring perfect, worse and invalid submissions.
 
 :data:`evaluator.catalog.GATE_CHECKS` declares the checks. The results of the checks contain scores and codes, but no
 strings from the ground truth.

@@ -22,8 +22,8 @@ ALIGNMENT = 64
 DAMAGED = "is damaged: its checksum does not match; prepare it again"
 CHANGED = "was changed while it was being read"
 FOREIGN = "was prepared by a different version of podium, or is damaged; prepare it again"
-# The arrays of a file that was modified within this time are verified again. File timestamps are not precise enough to
-# detect every second modification.
+# The arrays of a file that was modified within this time are verified again, because file timestamps may not
+# distinguish two modifications in quick succession.
 SETTLED_NS = 2 * 10**9
 Entry = Mapping[str, Any]
 """An array's entry in the header: name, dtype, shape, offset (``at``), size in bytes and sha256."""
@@ -135,7 +135,7 @@ def opened(path: Path) -> tuple[dict[str, Any], Mapped]:
 
 
 def identity_of(state: os.stat_result) -> Identity:
-    """Return a tuple that identifies the state of a file. Its first value is the modification time."""
+    """Return a tuple that identifies the state of a file. Its first value is the later of mtime and ctime."""
     return max(state.st_mtime_ns, state.st_ctime_ns), state.st_dev, state.st_ino, state.st_size
 
 

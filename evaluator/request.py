@@ -17,7 +17,7 @@ this machine yet, there is also the stage ``compiling``.
 
 
 def silent(stage: str, fraction: float) -> None:
-    """A progress callback that does nothing."""
+    """Ignore the progress. This is the default progress callback."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ class Statistics:
     def ranking(
         self, title: str, word: str, labels: Sequence[str], codes: Codes, images: Codes, names: Sequence[str] = ()
     ) -> None:
-        """Add a ranking of classes by number of items. ``codes`` has the index in ``labels`` of each item's class."""
+        """Add a ranking of classes by number of items. ``codes`` has the index of each item's class in ``labels``."""
         by_split = {
             name: np.bincount(codes[in_split[images]], minlength=len(labels))
             for name, in_split in self.truth.splits.items()

@@ -82,7 +82,7 @@ def is_intact(truth: Truth) -> bool:
 
 
 def fault_codes(error: InvalidTruth | InvalidParameters) -> str:
-    """Return the details of a faulty ground truth that a log may contain: codes, files and lines, but no content."""
+    """Return the details of a faulty ground truth that may be logged: codes, files and lines, but no content."""
     if isinstance(error, InvalidParameters):
         return str(error)
     return "; ".join(f"{problem.code} in {problem.file}, line {problem.line}" for problem in error.problems)

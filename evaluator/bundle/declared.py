@@ -1,4 +1,4 @@
-"""Data classes for the checked content of a bundle. Their fields have the same names as the database columns."""
+"""Data classes for the checked content of a bundle. Fields that are stored are named like the database columns."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -139,7 +139,7 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class Modules:
-    """The names of the modules that implement a track. The web process need not import the modules, which load numpy.
+    """The names of the modules that implement a track. The web process can read the names without importing numpy.
 
     Only a scorer is required. :mod:`evaluator.tracks` loads the modules, which implement the protocols in
     :mod:`evaluator.tracks.interface`.

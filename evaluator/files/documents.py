@@ -152,9 +152,8 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            # If the maximum number of objects is stored, replace one of them, because this object must be stored. The
-            # stored objects may all be inside this object, in a value that a repeated key has replaced. Such objects are
-            # not reported.
+            # If the maximum number of objects is stored, replace one of them. They may all be inside this object, in a
+            # value that a repeated key has replaced. Such objects are not reported, so this object must be stored.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice

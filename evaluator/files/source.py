@@ -12,7 +12,7 @@ ReadProgress = Callable[[float], None]
 
 
 def ignore_progress(fraction: float) -> None:
-    """A progress callback that does nothing."""
+    """Ignore the progress. This is the default progress callback."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,7 +193,7 @@ def _triplet_cells(triplet: Ints) -> tuple[TextColumn, TextColumn, TextColumn]:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> RelationshipScene:
-    """Generate images. Each image has pairs of a few triplets. The maximum number of pairs is twice the mean."""
+    """Generate images. The pairs in an image have a few triplets. The maximum number of pairs is twice the mean."""
     counts = stream.counts(boxes_per_image, len(ids))
     image = np.repeat(np.arange(len(ids)), counts)
     topics = stream.weighted_indices(_WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)
