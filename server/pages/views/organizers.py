@@ -111,7 +111,7 @@ def role_offer(request: PersonRequest, slug: str) -> HttpResponse:
 def changed(request: PersonRequest, slug: str, change: Callable[[ChallengeContext], str]) -> HttpResponse:
     """Make a change that only owners may make, and redirect to a page with the message that `change` returns.
 
-    If the change is refused, show the page of organizers with the refusal.
+    If the change is not allowed, show the page of organizers with an error message.
     """
     current = organized_context(request, slug, Right.OWN)
     try:
