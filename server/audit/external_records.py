@@ -27,7 +27,7 @@ NOTE_BYTES = 20 + 1 + 64 + 1 + 20 + 1
 class LogFile(WatchedFileHandler):
     """A logging handler for a log file that other programs may rotate.
 
-    If the folder of the file was moved away, it is created again.
+    If the folder of the file has been moved away, a new folder is created.
     """
 
     def _open(self) -> Any:

@@ -53,8 +53,8 @@ def new_challenge(request: PersonRequest) -> HttpResponse:
 
 
 @require_http_methods(FORM_METHODS)
-# The CSRF check reads the whole request body. It is deferred to `accept_phase`, so that the server can reject the request
-# before reading the uploaded file.
+# The CSRF check reads the whole request body. It is deferred to `accept_phase`, so that the server can reject the
+# request before reading the uploaded file.
 @csrf_exempt
 @login_required
 def new_phase(request: PersonRequest, slug: str) -> HttpResponse:

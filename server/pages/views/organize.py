@@ -26,8 +26,8 @@ from server.submissions.services import admission
 
 
 @require_http_methods(FORM_METHODS)
-# The CSRF check reads the whole request body. It is deferred to `accept_bundle`, so that the server can reject the request
-# before reading the uploaded file.
+# The CSRF check reads the whole request body. It is deferred to `accept_bundle`, so that the server can reject the
+# request before reading the uploaded file.
 @csrf_exempt
 @login_required
 def import_challenge(request: PersonRequest) -> HttpResponse:

@@ -90,7 +90,7 @@ def withdraw_offer(request: PersonRequest, slug: str, offer: int) -> HttpRespons
 @require_http_methods(FORM_METHODS)
 @login_required
 def role_offer(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show a participant an offered role as an organizer. A POST request accepts or declines the role."""
+    """Show a participant an offer to become an organizer. A POST request accepts or declines the offer."""
     current = find_context(request, slug)
     found = get_object_or_404(RoleOffer, challenge=current.challenge, user=request.user)
     if request.method != "POST":
