@@ -48,7 +48,7 @@ def device_name(user_agent: str) -> str:
 
 
 def signed_in(user: User, current: str) -> list[Device]:
-    """Return the devices on which a user is signed in: the current one first, then the most recent login first."""
+    """Return the devices on which a user is signed in: the current device first, then by most recent login."""
     rows = UserSession.objects.filter(user=user).order_by("-created_at")
     alive = Session.objects.filter(expire_date__gt=database_now()).values("session_key")
     found = [

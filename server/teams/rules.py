@@ -134,7 +134,7 @@ def reasons_against(change: Change, terms: Terms) -> Iterator[str]:
 
 
 def against_growth(terms: Terms) -> Iterator[str]:
-    """Yield the reasons why teams in the challenge can no longer grow, such as a deadline that is over."""
+    """Yield the reasons why teams in the challenge can no longer grow, such as a deadline that has passed."""
     if terms.merge_until and is_over(terms.merge_until, terms.now):
         yield f"The deadline for changes to teams was {utc_text(terms.merge_until)}."
     elif terms.closes_at and is_over(terms.closes_at, terms.now):

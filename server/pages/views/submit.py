@@ -29,8 +29,8 @@ from server.submissions.services import admission, intake, quota, retention
 
 
 @require_http_methods(FORM_METHODS)
-# The CSRF check reads the whole request body. It is deferred to `accept`, so that the server can reject the
-# request before reading the uploaded file.
+# The CSRF check reads the whole request body. It is deferred to `accept`, so that the server can reject the request
+# before reading the uploaded file.
 @csrf_exempt
 @login_required
 def submit(request: PersonRequest, slug: str) -> HttpResponse:
