@@ -41,6 +41,7 @@ class KnownRows:
     errors : float64 array of shape (known,)
         Standard deviation of the deviations of each row.
     margin : float
+        See :func:`evaluator.metrics.rank_intervals.top_rank_intervals`.
     """
 
     size: int
