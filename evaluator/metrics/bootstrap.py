@@ -191,9 +191,9 @@ def recentred_interval(replicates: Numbers, observed: float) -> Interval | None:
     The ends are percentiles, by linear interpolation, of replicate − mean of the replicates + observed. Interpolated
     average precision is biased upwards if there are few objects, and more so in replicates, which have fewer distinct
     objects. Therefore, the plain percentile interval covers the true value in only 86–90% of test sets; this interval
-    covers it in 93–95%. If the score is outside the interval, the nearer end is moved to the score. This can happen
-    because a class that occurs in few images is undefined in some replicates, which moves their mean and thus both
-    ends.
+    covers it in 93–95%. If the score is outside the interval, the nearer end is moved to the score. The score
+    can be outside if a class that occurs in few images is undefined in some replicates, which shifts their mean and
+    thus both ends.
 
     Examples
     --------
