@@ -37,7 +37,7 @@ ROUNDS = 5
 # CPU seconds of `wc -l` for the file of 5M boxes, on the machine where the official code was measured.
 RECORDED_WC = 0.05
 OFFICIAL = {"det_e_open": (DETECTION, 344.0, 2_000, 5_000), "vrd_c_open": (RELATIONSHIPS, 110.0, 200, 1_000)}
-# The field `way` of a report begins with one of these strings.
+# The field `way` of a report, which names the implementation used, begins with one of these strings.
 FAST_PATH, REFERENCE = "fast path", "reference implementation"
 
 
@@ -96,7 +96,7 @@ def wc_of(file: Path) -> float:
 
 
 def ratio(ones: Sequence[float], others: Sequence[float]) -> float:
-    """Return the median of the quotients ``ones[i] / others[i]``, whose two times were measured in the same round."""
+    """Return the median of the quotients ``ones[i] / others[i]``. Both times of a quotient are from the same round."""
     return median(one / other for one, other in zip(ones, others, strict=True))
 
 
@@ -138,9 +138,10 @@ def goldens(small: Path) -> Iterator[Row]:
 
 
 def peer(small: Path, truth: Path) -> Row:
-    """Compare the CPU time with that of hotcoco, which is installed from PyPI into a separate environment.
+    """Compare the CPU time for scoring a file with that of hotcoco.
 
-    hotcoco rejects images without ground truth, so both programs score a file without such images.
+    hotcoco is installed from PyPI into a separate environment. Because it rejects images without ground truth, such
+    images are removed from the file for both programs.
     """
     name, place = "hotcoco, predictions loaded and scored / ours, same file", FOLDER / "hotcoco"
     python = place / "bin" / "python"
@@ -203,9 +204,9 @@ def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, A
 
 
 def private_facts() -> Iterator[Row]:
-    """Score hostile files against pairs of truths that differ in one fact.
+    """Score hostile files against pairs of ground truths that differ in one private fact.
 
-    The table rows show the largest ratio of CPU times and the largest ratio of peak memory over all pairs.
+    The table rows show the largest ratio of CPU times and the largest ratio of peak memory among all pairs.
     """
     folder = FOLDER / "facts"
     folder.mkdir(exist_ok=True)

@@ -103,10 +103,10 @@ def prepared(track: str, source: Path, truth: Truth) -> Path:
 
 
 def of_pairs(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
-    """Prepare truths of the relationships track and write a submission. The result is like that of :func:`written`.
+    """Prepare ground truths for the relationships track and write a submission.
 
-    The submission predicts the same pair many times. The second truth of each pair of truths has an additional label or
-    triplet.
+    The result has the same form as that of :func:`written`. The submission contains many predictions for the same two
+    classes in one image. The second ground truth has one more verified label or triplet than the first.
     """
     folder.mkdir(exist_ok=True)
     box = "0.1,0.9,0.1,0.9"

@@ -72,7 +72,7 @@ def test_a_class_without_remaining_objects_keeps_its_precision_as_in_tide(tmp_pa
 
 
 def test_a_class_without_predictions_keeps_its_precision(tmp_path: Path) -> None:
-    """The class remains in the mean, unlike in tidecv, whose mean rises although no more objects are found."""
+    """The class remains in the mean. In tidecv, the mean rises even though no more objects are found."""
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"k,dog,{LEFT},0"], [], [f"i,cat,0.9,{WHOLE}"]))
     assert (gains(report)["missed"], gains(report)["all_misses"]) == (0.0, 0.0)
 

@@ -189,7 +189,7 @@ def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
 
 
 def attacked(tmp_path: Path, salts: list[str]) -> Iterator[tuple[bool, int]]:
-    """Yield, for each salt, whether the correct answers are among an attacker's candidates, and their number."""
+    """For each salt, yield whether the attacker's candidates include the correct answers, and how many there are."""
     chance = np.random.default_rng(5)
     for number, salt in enumerate(salts):
         hits = tuple(sorted(chance.choice(IMAGES, HITS, replace=False).tolist()))

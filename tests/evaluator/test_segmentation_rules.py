@@ -1,4 +1,4 @@
-"""Tests the rules of segmentation on an image of 4 × 4 pixels, the defects of masks, and a comparison with bitmaps."""
+"""Tests segmentation rules on a 4 × 4 image, defects in masks, and agreement with a bitmap implementation."""
 
 import base64
 import zlib

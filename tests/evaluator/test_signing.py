@@ -1,4 +1,4 @@
-"""Equal contents always give the same signed file, and any change to a value, a digit or a key is refused."""
+"""Equal contents always give the same signed file, and any change to a value, a digit or a key is rejected."""
 
 import hashlib
 import json

@@ -34,7 +34,7 @@ def main() -> None:
     call_command("migrate", verbosity=0)
     queue.enqueue = nothing
     history = History(SEED)
-    # `History` creates submissions without the locks of an upload, so merges and deletions of accounts are left out.
+    # `History` creates submissions without the locks of an upload, so team merges and account deletions are disabled.
     history.merge = history.delete_account = history.compare
     connection.close()
     answers = at_once(WRITERS, lambda number: write(history))

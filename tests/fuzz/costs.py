@@ -85,7 +85,7 @@ def striped(good: Good, line: bytes) -> bytes:
 
 
 def legal(good: Good) -> dict[str, Maker]:
-    """Return, by name, functions that change a valid file into another file that is accepted.
+    """Return functions, keyed by name, that change a valid file into another valid file.
 
     The first function returns the file unchanged.
     """
@@ -117,7 +117,7 @@ def pieces(good: Good) -> bytes:
 
 
 def shapes_of(good: Good) -> dict[str, Maker]:
-    """Return, by name, functions that change a valid file into a hostile file for the same track."""
+    """Return functions, keyed by name, that change a valid file into a hostile file for the same track."""
     if good.form.kind == "json":
         return hostile.JSON
     return hostile.CSV | (hostile.MASKS if good.form.columns[-1].kind == "mask" else {})

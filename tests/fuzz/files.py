@@ -48,10 +48,10 @@ class Case:
     Attributes
     ----------
     borders : (int, int, int)
-        Three sizes in bytes: that of a block in the fast path; that of the part at the end of a block which is searched
-        for blank lines; and that of a batch in the reference implementation.
+        Sizes in bytes: a block in the fast path, the part at the end of a block that is searched for blank lines, and a
+        batch in the reference implementation.
     reference_bytes : int
-        The size of a batch when only the reference implementation scores the file. None of these sizes may change the
+        The batch size when only the reference implementation scores the file. None of these sizes may change the
         result.
     """
 

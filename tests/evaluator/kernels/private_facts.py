@@ -91,7 +91,7 @@ LISTED_BY = {
 
 
 def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) -> Path:
-    """Write a truth folder, in which the function ``fact``, if given, has changed one line."""
+    """Write a ground truth folder. If ``fact`` is given, this function changes one line first."""
     truth: Truth = {
         **SHARED,
         **({"boxes.csv": BOXES} if track == "openimages-detection" else {"relationships.csv": PAIRS}),
@@ -134,7 +134,10 @@ def detections(chance: random.Random) -> list[list[str]]:
 
 
 def pairs(chance: random.Random) -> list[list[str]]:
-    """Return random pairs with the columns of :data:`cases.PAIR`, sometimes more than 10,000 in one image."""
+    """Return random predictions for relationships, with the columns of :data:`cases.PAIR`.
+
+    One image sometimes has more than 10,000 of these predictions.
+    """
     known, relations = (
         labels(chance),
         chance.choice([["on"], ["at"], ["on", "at"], ["on", "at"], ["on", chance.choice(UNUSUAL_LABELS)]]),

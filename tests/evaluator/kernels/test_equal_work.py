@@ -54,7 +54,7 @@ def crowds(track: str, images: Sequence[str] = private_facts.IMAGES) -> Iterator
 
 
 def blocks(track: str, last: str) -> list[str]:
-    """Return the rows of a submission in which one image is crowded, and the others have one row too few to be crowded.
+    """Return the rows of a submission with one crowded image. The other images are one row short of being crowded.
 
     An image is crowded if it has more than ``CROWD`` predictions. The crowded image has no verified label for the first
     class (or pair of classes). The last row of this image has a different class and the coordinates ``last``.
