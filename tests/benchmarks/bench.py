@@ -31,8 +31,8 @@ FOLDER = ROOT / "build" / "bench"
 GOLDEN = ROOT.parent / "shared" / "golden"
 DETECTION, RELATIONSHIPS = "openimages-detection", "openimages-relationships"
 REFERENCE_PREDICTIONS = 300_000
-# Number of rounds of a measurement. In each round, the two times of a ratio are measured immediately one after the
-# other, under the same load.
+# Number of rounds of a measurement. In each round, the two times of a ratio are measured in immediate succession, so
+# that the load is the same.
 ROUNDS = 5
 # CPU seconds of `wc -l` for the file of 5M boxes, on the machine where the official code was measured.
 RECORDED_WC = 0.05
@@ -78,7 +78,7 @@ def scored(
 def made() -> tuple[Path, Path, Path]:
     """Create the test data if it does not exist.
 
-    Return a submission of 5M boxes, one of 20M boxes, and the prepared truth.
+    Return a submission of 5M boxes, one of 20M boxes, and the prepared ground truth.
     """
     small, large, truth = FOLDER / "5M", FOLDER / "20M", FOLDER / "truth.podium"
     for folder, per_image in ((small, 50), (large, 200)):
@@ -173,7 +173,7 @@ def warm_worker(made: Path) -> Row:
 
 
 def bootstrap(small: Path, truth: Path) -> Row:
-    """Measure the additional cost of 1,000 bootstrap replicates, whose weights are drawn once per truth."""
+    """Measure the additional cost of 1,000 bootstrap replicates, whose weights are drawn once per ground truth."""
     wc, kept, anew, peak = [], [], [], 0
     for _ in range(ROUNDS):
         wc.append(wc_of(small))
@@ -190,7 +190,7 @@ def bootstrap(small: Path, truth: Path) -> Row:
 def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, Any]], Path, Path, Path]]:
     """Return test cases that are scored by the reference implementation.
 
-    A test case consists of a function that scores a file, two truths that differ in one object, and the file.
+    A test case consists of a function that scores a file, two ground truths that differ in one object, and the file.
     """
     found = {}
     for name, case in CASES.items():

@@ -113,7 +113,7 @@ def predictions(rng, per_image, ids, classes, objects, family):  # type: ignore[
 
 
 def write(folder: Path, *, images: int, per_image: int = 50, seed: int = 1, long: bool = True) -> None:
-    """Write a truth to ``folder/truth``, and a submission to ``kaggle.csv`` (prediction strings) and ``long.csv``."""
+    """Write a ground truth to ``folder/truth``, and a submission in two layouts: ``kaggle.csv`` and ``long.csv``."""
     (folder / "truth").mkdir(parents=True, exist_ok=True)
     (folder / "truth" / "hierarchy.json").write_text(json.dumps(tree()))
     (folder / "truth" / "classes.csv").write_text("".join(f"{label},class {n}\n" for n, label in enumerate(LABELS)))

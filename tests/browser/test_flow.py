@@ -1,4 +1,4 @@
-"""In a browser, with real processes, a person signs up, submits a file with six clicks, and sees its score and rank."""
+"""In a browser, with real processes, a user signs up, submits a file with six clicks, and sees its score and rank."""
 
 import re
 import subprocess

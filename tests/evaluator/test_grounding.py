@@ -1,4 +1,4 @@
-"""Tests the rules of phrase grounding on two sentences, the defects of submissions, and both truth formats."""
+"""Tests the rules of phrase grounding on two sentences, the defects of submissions, and both ground truth formats."""
 
 import json
 from pathlib import Path

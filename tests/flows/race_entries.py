@@ -27,7 +27,7 @@ EVENTS_EACH = int(os.environ.get("EVENTS_EACH", "25"))
 
 
 def nothing(*message: Any) -> None:
-    """Do nothing. This replaces `queue.enqueue`, so that no message is sent."""
+    """Replace `queue.enqueue`, so that no message is sent."""
 
 
 def main() -> None:

@@ -237,7 +237,7 @@ class Running:
         return bool(self.column("status != 'queued'", identifier))
 
     def can_be_written(self) -> bool:
-        """Return whether SQLite's write lock is free. This is always true with PostgreSQL, which has no such lock."""
+        """Return whether SQLite's write lock is free. On PostgreSQL, which has no such lock, return True."""
         if "DATABASE_URL" in self.environment:
             return True
         with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=1)) as database:

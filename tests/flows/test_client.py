@@ -82,7 +82,7 @@ def fresh(predictions: Path, folder: Path) -> Path:
 
 
 def approve(service: Running, name: str, code: str) -> None:
-    """Approve a login on the pages, as a user does in the browser."""
+    """Approve a login on the web pages, like a user in a browser."""
     visitor = Visitor(service, name).log_in(PASSWORD)
     for fields in ({"code": code}, {"code": code, "decision": "approve"}):
         form = urlencode({**fields, "csrfmiddlewaretoken": visitor.cookies["csrftoken"]})

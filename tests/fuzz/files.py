@@ -24,7 +24,7 @@ from tests.evaluator.kernels import cases
 from tests.fuzz import mutations
 from tests.fuzz.guarded import BEYOND_BYTES, guarded
 
-TRUTHS = 60  # Number of truths that are generated for each track.
+TRUTHS = 60  # Number of ground truths that are generated for each track.
 KEPT = Path("build/fuzz")
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
@@ -67,7 +67,6 @@ class Case:
 
 
 def drawn(seed: int) -> Case:
-    """Generate a case from a seed."""
     chance = random.Random(seed)
     track = chance.choice(list(PARAMETERS))
     plain = cases.FILES[track](chance)
@@ -117,7 +116,7 @@ def folder() -> TemporaryDirectory[str]:
 
 @cache
 def truth(track: str, number: int) -> Path:
-    """Return the prepared truth number ``number`` of a track."""
+    """Return the prepared ground truth number ``number`` of a track."""
     path = Path(folder().name) / f"{track}-{number}"
     prepare(track, cases.TRUTHS[track](random.Random(number), path), path.with_suffix(".podium"))
     return path.with_suffix(".podium")

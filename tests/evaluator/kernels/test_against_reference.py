@@ -88,7 +88,7 @@ def test_many_random_files_are_scored_by_the_fast_path_and_some_have_hits(
 
 @dataclass(frozen=True)
 class Large:
-    """A truth, and the rows of a submission that is large enough to be read in many blocks.
+    """A ground truth, and the rows of a submission that is large enough to be read in many blocks.
 
     The first column of ``rows`` is the image. ``tokens`` are the positions of the other columns, in the order of a
     prediction string.
