@@ -35,7 +35,7 @@ def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
 
 @pytest.fixture
 def real(phase: Phase, make: Make, two: tuple[Submission, Submission]) -> Truth:
-    """Sign the scores and the phase as a worker does. Return the active ground truth, which is the first version."""
+    """Set the score signatures of evaluations and the phase, as a worker does. Return the active ground truth."""
     Evaluation.objects.update(signature=kind(phase, phase.truth))
     refresh_boards()
     Phase.objects.filter(pk=phase.pk).update(signature=kind(phase, phase.truth))
