@@ -18,7 +18,7 @@ urlpatterns = [
     path("api/v1/", include("server.api.urls")),
     path("", include("server.pages.urls")),
     path("accounts/", include("server.accounts.urls")),
-    # These URLs replace the admin's own pages, which neither count wrong passwords nor log password changes.
+    # These URLs replace the admin's own pages, which neither count failed logins nor log password changes.
     path("admin/login/", secure_admin_login(RedirectView.as_view(pattern_name="admin:index"))),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),

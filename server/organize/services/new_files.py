@@ -38,6 +38,6 @@ class NewFiles:
 
     def store(self, field: FieldFile, path: Path, *, name: str) -> None:
         with path.open("rb") as file:
-            os.fsync(file.fileno())  # The file must reach the disk before the rows that refer to it.
+            os.fsync(file.fileno())  # The file must be on disk before the rows that refer to it are committed.
             field.save(name, Movable(file, str(path)), save=False)
         self._stored.append(field)

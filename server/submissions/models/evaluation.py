@@ -37,7 +37,7 @@ class Evaluation(models.Model):
 
     @property
     def is_published(self) -> bool:
-        """Whether ladder feedback shows this evaluation's scores rather than those of another one; see `is_visible`."""
+        """Whether ladder feedback shows the scores of this evaluation instead of those of another; see `is_visible`."""
         return self.published_id == self.pk
 
 
