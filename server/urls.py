@@ -14,7 +14,7 @@ urlpatterns = [
     path("metrics", metrics, name="metrics"),
     path("status", status, name="status"),
     path("status.json", status_json, name="status_json"),
-    # The API is listed before the pages, so that API requests do not try the paths of all pages first.
+    # The API is listed before the pages, so that API requests are not compared with the paths of all pages first.
     path("api/v1/", include("server.api.urls")),
     path("", include("server.pages.urls")),
     path("accounts/", include("server.accounts.urls")),

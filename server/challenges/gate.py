@@ -53,7 +53,7 @@ def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str,
 
 
 def current_settings(phase: Phase) -> dict[str, Any]:
-    """Return the current settings of a phase. Submissions are accepted only if the gate has passed with them."""
+    """Return the phase's current settings, with which the gate must have passed unless it is exempt."""
     return tested_settings(phase, phase.sample_sha256)
 
 

@@ -134,9 +134,9 @@ def answer(*words: str) -> dict[str, Any]:
 
 
 def answer_with_progress(report: Callable[[str], None], *words: str) -> dict[str, Any]:
-    """Run `podium … --json` with progress: call `report` with each line that it prints, and return its output.
+    """Run `podium … --json`, call `report` with each line that it prints, and return its parsed output.
 
-    The output and the exceptions are those of `answer`.
+    Raises the same exceptions as `answer`.
     """
     with TemporaryDirectory(prefix="podium-", dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         path = Path(folder) / "answer.json"

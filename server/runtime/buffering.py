@@ -58,9 +58,9 @@ def buffered_bytes(request: Any) -> int:
 
 
 class BufferingWorker(ThreadWorker):
-    """Gunicorn's `gthread` worker with its own code for receiving, sending and closing.
+    """A variant of Gunicorn's `gthread` worker with its own code for receiving, sending and closing.
 
-    It uses the thread pool and the shutdown of `gthread`.
+    It keeps the thread pool and the shutdown procedure of `gthread`.
     """
 
     def init_process(self) -> None:

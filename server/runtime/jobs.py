@@ -18,9 +18,9 @@ STATES = (WAITING, RUNNING, FAILED)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job of a worker: its kind, its state with the reason for it and the time of its beginning, and its host.
+    """A job of a worker, with its state, the reason for this state, and the time since which it is in this state.
 
-    The host is the one on which the job runs or last ran.
+    `host` is the host on which the job runs or last ran.
     """
 
     kind: str

@@ -5,7 +5,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Generic, TypeVar
 
-FEW = 8  # enough for a browser, which opens six connections, and a program that uploads files at the same time
+FEW = 8  # enough connections for a browser, which opens six, and a program that uploads files at the same time
 # The address of clients behind a proxy until their own is known. Connections under this address are not limited.
 UNKNOWN = ""
 

@@ -64,7 +64,7 @@ def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None =
 def changes_of(
     phase: Phase, teams: Collection[int], signature: str | None
 ) -> Iterator[tuple[Mapping[str, int], list[Difference]]]:
-    """Lock the leaderboards of teams. For each batch of teams and each signature, yield the entries that differ."""
+    """Lock the teams' leaderboards, and yield the outdated entries for each batch of teams and each signature."""
     for some in in_batches(teams):
         for one in [signature] if signature is not None else signatures_of(phase, some):
             boards = lock_boards(phase, signature=one)
@@ -127,7 +127,7 @@ def line_of(one: Candidate) -> Line:
 
 
 def write(phase: Phase, found: Collection[Difference], boards: Mapping[str, int], *, now: datetime) -> None:
-    """Write the entries that differ, and increment the versions of the locked leaderboards that show them."""
+    """Replace outdated entries, and increment the versions of the locked leaderboards that show them."""
     if changed := [one for one in found if one.is_new_version]:
         closed = [one.kept for one in changed if one.kept]
         # A new version must not begin before the previous one, even if the clock has been set back.

@@ -1,4 +1,4 @@
-"""Reveals the private scores of a closed phase, and cancels this as long as nobody could read them yet."""
+"""Reveals the private scores of a closed phase. A reveal can be cancelled until the scores are shown."""
 
 from django.db import transaction
 
