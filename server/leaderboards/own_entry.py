@@ -106,7 +106,7 @@ def next_rank(own: RankedEntry, *, access: ScoreAccess) -> NextRank | None:
 
 @compiled_query
 def entries_with_next(*, board: int, team: int, at: datetime | None) -> QuerySet[Entry, Compared]:
-    """Return the score of a team's entry, and the result of comparing it with the next higher entry."""
+    """Return a team's score, and the result of comparing its entry with the next higher one."""
     own = entries_of(board, at).filter(team=team)
     return own.values_list("score", "compared__next_up", "compared__next_up_tied")
 
