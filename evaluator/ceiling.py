@@ -74,9 +74,9 @@ def add_ceiling_warnings(found: Mapping[str, Mapping[str, Any]], warnings: Findi
     for split, one in found.items():
         if one["score"] is None:
             reason = "there are no objects, or this submission is rejected"
-            message = f"the truth as a submission has no score on split {split}: {reason}"
+            message = f"the ground truth, scored as a submission, has no score on split {split}: {reason}"
             warnings.add(Problem("truth_undefined", message))
         elif one["score"] < 1 - TOLERANCE:
             lost = "" if one["unreachable"] is None else f"; {counted(one['unreachable'], 'object')} cannot be matched"
-            message = f"the truth as a submission scores {one['score']:.5f} on split {split}{lost}"
+            message = f"the ground truth, scored as a submission, gets {one['score']:.5f} on split {split}{lost}"
             warnings.add(Problem("truth_ceiling", message))

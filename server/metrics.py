@@ -14,7 +14,7 @@ request_seconds = Histogram(
     "podium_request_seconds", "Time until the response of a request was ready", ["method", "route"], buckets=SECONDS
 )
 responses = Counter("podium_responses", "Responses by HTTP status", ["status"])
-refusals = Counter("podium_refusals", "Refused requests by error code", ["code"])
+refusals = Counter("podium_refusals", "Rejected requests by error code", ["code"])
 stage_seconds = Histogram(
     "podium_stage_seconds",
     "Time of a stage: waiting in the queue, scoring, or a rerun for intervals or an explanation",

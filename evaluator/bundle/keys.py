@@ -77,13 +77,13 @@ SPLIT = (
         1.0,
         unit="fraction of the images",
         reveals=(
-            "Every public score reveals something about the public images, so the answers for a few can be learned."
+            "Every public score reveals something about the public images. With few images, answers can be inferred."
         ),
     ),
     Key(
         "seed",
         Integer(0, SEED_MAX),
-        "Seed of the split. It is ignored if the ground truth has a salt, as it does in every new phase.",
+        "Seed of the split. It is ignored if the ground truth has a salt. Every new phase has one.",
         "7",
         0,
         reveals="Without a salt, three scores are enough to determine the seed and thus which images are private.",
@@ -93,7 +93,7 @@ QUOTA = (
     Key(
         "per_day",
         Integer(*INTEGER_RANGES["quota_per_day"]),
-        "Maximum number of scored submissions per team and day. A day begins at midnight UTC.",
+        "Maximum number of scored submissions per team per day. A day begins at midnight UTC.",
         "5",
         5,
         unit="submissions",
@@ -110,7 +110,7 @@ QUOTA = (
     Key(
         "attempts_per_day",
         Integer(*INTEGER_RANGES["attempts_per_day"]),
-        "Maximum number of uploads per team and day, including rejected uploads.",
+        "Maximum number of uploads per team per day, including rejected uploads.",
         "20",
         default_text=f"{ATTEMPTS_PER_DAY}, or `per_day` if that is higher",
         unit="uploads",
@@ -204,8 +204,8 @@ PHASE = (
     Key(
         "freeze_at",
         Moment(),
-        "When the public leaderboard is frozen: participants see the entries of this time until the phase is over, and "
-        "teams still see their own scores.",
+        "When the public leaderboard is frozen: participants see the entries as of this time until the phase is over, "
+        "and teams still see their own scores.",
         "2026-04-24T00:00:00Z",
         default_text="never",
     ),

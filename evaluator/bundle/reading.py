@@ -54,7 +54,7 @@ def _where_to_put_it(folder: Path) -> str:
         return "put it in the top-level folder of the bundle"
     if "/" not in found[0]:
         return f"rename {found[0]}"
-    return f"it must be in the top-level folder of the bundle, and not at {found[0]}"
+    return f"it must be in the top-level folder of the bundle, not at {found[0]}"
 
 
 def _compose(folder: Path, mistakes: Mistakes) -> yaml.Node:

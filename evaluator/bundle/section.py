@@ -50,7 +50,7 @@ class Section:
         for key, value in node.value:
             self._enter(key, value)
         for name in [] if is_open else [name for name in self._values if name not in self._keys]:
-            hint = nearest(name, self._keys) or f"allowed are {', '.join(self._keys)}"
+            hint = nearest(name, self._keys) or f"expected one of: {', '.join(self._keys)}"
             self.wrong(name, "unknown_key", f"unknown key; {hint}")
 
     def _enter(self, key: yaml.Node, value: yaml.Node) -> None:

@@ -56,7 +56,7 @@ def written_text(node: yaml.Node) -> str:
     """Return the text of a YAML scalar. Raises InvalidValue for Booleans such as ``yes`` without quotes."""
     value = written(node)
     if node.tag == BOOLEAN:
-        raise InvalidValue(f"{value!r} is a truth value in YAML; write it in quotes to make it a text")
+        raise InvalidValue(f"{value!r} is a Boolean in YAML; put it in quotes to make it a string")
     return value
 
 
@@ -206,7 +206,7 @@ class Moment:
     """
 
     begins: bool = False
-    text: str = f"a time from {FIRST_YEAR} on, such as 2026-06-01T00:00:00Z"
+    text: str = f"a time in {FIRST_YEAR} or later, such as 2026-06-01T00:00:00Z"
 
     def read(self, node: yaml.Node) -> datetime:
         """Return the time in a YAML node, converted to UTC."""

@@ -263,7 +263,7 @@ class Track:
         unknown = set(given) - {parameter.name for parameter in self.parameters}
         if unknown:
             allowed = ", ".join(parameter.name for parameter in self.parameters) or "none"
-            raise InvalidParameters(f"{sorted(unknown)[0]}: {self.name} has no such parameter; allowed are {allowed}")
+            raise InvalidParameters(f"{sorted(unknown)[0]}: {self.name} has no such parameter; expected: {allowed}")
         values = {p.name: p.parse(given[p.name]) if p.name in given else p.default for p in self.parameters}
         for p in self.parameters:
             if p.only_with and values[p.name] != p.default and values[p.only_with[0]] != p.only_with[1]:

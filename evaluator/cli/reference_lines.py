@@ -46,7 +46,7 @@ def check_reference_lines(track: str, parameters: Mapping[str, Any]) -> None:
     WrongUsage
     """
     if track not in TOOLS:
-        raise WrongUsage(f"--tf-csv: there is no official tool for {track}; supported are {', '.join(TOOLS)}")
+        raise WrongUsage(f"--tf-csv: there is no official tool for {track}; supported: {', '.join(TOOLS)}")
     if parameters.get("protocol", "tfod") != "tfod":
         raise WrongUsage("--tf-csv writes the values of the official tool; remove --set protocol")
 

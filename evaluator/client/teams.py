@@ -16,7 +16,7 @@ SENT = ("id", "kind", "user", "expires_at")
 RECEIVED = ("id", "kind", "team", "expires_at")
 ACTIONS = {
     "show": "your team, its members and open invitations (default)",
-    "invite": "invite USER; without a USER, print a link with which one person can join",
+    "invite": "invite USER; without a USER, print a link that lets one person join",
     "accept": "accept the invitation, or the request to join your team, with this ID",
     "decline": "decline or withdraw the invitation or request with this ID",
     "leave": "leave your team",

@@ -79,5 +79,5 @@ def _check_size(first: tuple[str, ...], row: Row, findings: Findings) -> None:
 def _check_tokens(texts: list[str], row: Row, findings: Findings) -> None:
     for text in texts:
         if not text or " " in text or "\t" in text:
-            message = f"{text!r} is empty or contains a blank; blanks separate the tokens of a prediction string"
+            message = f"{text!r} is empty or contains a space or tab, which separate the tokens of a prediction string"
             findings.add(Problem("bad_tokens", message, line=row.line, image=row.image))

@@ -91,7 +91,7 @@ class Document:
         for name in (name for name in kinds if name not in value):
             self.add_defect(f"{path}.{name}", "this key is missing")
         for name in (name for name in value if name not in kinds):
-            self.add_defect(f"{path}.{name[:60]}", f"unknown key; allowed are {', '.join(kinds)}")
+            self.add_defect(f"{path}.{name[:60]}", f"unknown key; expected one of: {', '.join(kinds)}")
         for name, kind in kinds.items():
             if name in value:
                 self.expect(value[name], kind, f"{path}.{name}")
@@ -177,11 +177,11 @@ def parse_truth_json(text: str) -> tuple[Any, Iterator[str]]:
     >>> parse_truth_json('["\\ud800"]')
     Traceback (most recent call last):
     ...
-    ValueError: a string contains NUL or half a surrogate pair, which cannot be stored
+    ValueError: a string contains NUL or an unpaired surrogate, which cannot be stored
     """
     value, repeated = parse_json(text)
     if "\\u" in text and NO_CHARACTER.search(json.dumps(value, ensure_ascii=False)):
-        raise ValueError("a string contains NUL or half a surrogate pair, which cannot be stored")
+        raise ValueError("a string contains NUL or an unpaired surrogate, which cannot be stored")
     return value, repeated
 
 

@@ -58,7 +58,7 @@ def notice_nothing_to_score(findings: Findings, predictions: int, useful: int) -
 
 def notice_semicolons(findings: Findings, lines: int) -> None:
     """Add a notice about lines whose cells are separated by semicolons instead of commas."""
-    findings.notice("semicolons", "lines have semicolons between their cells; write commas instead", lines)
+    findings.notice("semicolons", "lines have semicolons between their cells; use commas instead", lines)
 
 
 def notice_names(findings: Findings, name: str, label: str, count: int) -> None:

@@ -60,7 +60,7 @@ class EditChallengeForm(ChallengeForm):
         """Add an error if the form would publish a draft or turn a challenge back into a draft."""
         draft, before = Challenge.Visibility.DRAFT, self.initial["visibility"]
         if visibility and (visibility == draft) != (before == draft):
-            message = "Visibility: to publish the challenge or make it a draft again, use its Organize page."
+            message = "Visibility: to publish the challenge or return it to draft, use its Organize page."
             self.add_error("visibility", ValidationError(message, code="draft"))
 
 

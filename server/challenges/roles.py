@@ -45,7 +45,7 @@ REFUSALS: Mapping[Right, str] = {
     Right.EDIT: "Only owners and editors of the challenge can do this. You are a viewer.",
     Right.OWN: "Only owners of the challenge can do this. Ask one of them.",
 }
-ARCHIVED = "This challenge is archived, so nothing in it can be changed. One of its owners can take the archive back."
+ARCHIVED = "This challenge is archived, so nothing in it can be changed. One of its owners can unarchive it."
 
 
 def refuse_without(right: Right, *, by: Any, challenge: Any, archived: bool = False) -> None:

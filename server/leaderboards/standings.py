@@ -46,8 +46,8 @@ UNCLEAR = (
 )
 COMPARING = "It is being compared with your team's best. Its score will be shown if it is clearly higher."
 FROZEN = (
-    "The leaderboard was frozen at {time} and shows the entries of that time until the phase is over. This submission "
-    "was scored later."
+    "The leaderboard was frozen at {time} and shows the entries as of that time until the phase is over. This "
+    "submission was scored later."
 )
 INCOMPARABLE = "It could not be compared with your team's best, so its score is not shown. Contact the organizers."
 

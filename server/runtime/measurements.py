@@ -57,7 +57,7 @@ class ServiceCollector(Collector):
         yield gauge("podium_scoring_delay_seconds", "By how much scoring is delayed, as on /status", {(): delay})
         rows = Submission.objects.order_by().values_list("status", "fault").annotate(rows=Count("pk"))
         outcomes = {(status, fault): float(count) for status, fault, count in rows}
-        yield gauge("podium_submissions", "Submissions by status and by whose fault it is", outcomes, "status", "fault")
+        yield gauge("podium_submissions", "Submissions by status and by cause of failure", outcomes, "status", "fault")
         head = Head.objects.values_list("number", flat=True).first() or 0
         yield gauge("podium_audit_entries", "Number of the last entry of the audit log", {(): head})
         yield from workers()

@@ -31,7 +31,7 @@ def unusable_database(error: DatabaseError) -> str:
     if lacks_tables(error):
         advice = "start the service once, or run `manage.py migrate`, to create its tables"
     elif reason == "database is locked":
-        advice = "another process writes to it for a long time; run the command again when that process has ended"
+        advice = "another process has locked it for a long time; run the command again when that process has ended"
     elif url:
         advice = "start it, create it, or correct the setting"
     else:

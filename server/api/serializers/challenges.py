@@ -143,7 +143,7 @@ class QuotaSerializer(serializers.Serializer[Quota]):
     reason = NullIfEmpty(help_text="why your team may not submit now; null if your team may submit")
     storage_used_bytes = serializers.SerializerMethodField(help_text="size of all stored files of your team")
     storage_allowed_bytes = serializers.SerializerMethodField(
-        help_text="storage limit of your team; a file that would exceed it is refused"
+        help_text="storage limit of your team; a file that would exceed it is rejected"
     )
 
     def get_storage_used_bytes(self, state: Quota) -> int:

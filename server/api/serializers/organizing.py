@@ -13,7 +13,7 @@ from server.organize.services import rescoring
 from server.organize.services.previews import preview
 from server.submissions.feedback import SPLITS
 
-WITHOUT_GATE = "apply the rescoring although the phase then accepts no submissions, because its gate is not green"
+WITHOUT_GATE = "apply the rescoring even if the phase then accepts no submissions, because its gate is not green"
 REVEAL = "allow images that are private in the active ground truth to become public"
 
 
@@ -100,7 +100,7 @@ class RescoreInput(StrictInput):
         help_text="version of the ground truth; default: the newest that was never active, otherwise the active one",
     )
     preview = StrictBoolean(
-        default=True, help_text="false to apply the rescoring now, which is refused while scores are missing"
+        default=True, help_text="false to apply the rescoring now, which is rejected while scores are missing"
     )
     reveal = StrictBoolean(default=False, help_text=REVEAL)
     retry = StrictBoolean(

@@ -43,7 +43,7 @@ ROLES = (
     (ORGANIZER, "watch a challenge, edit it, or create another one:", "/organize/"),
     ("participant", "submit a file, and compare it with earlier ones:", "/challenges/demo-detection/submit"),
     ("teammate", "invite somebody, and select final submissions:", "/challenges/demo-detection/team"),
-    ("(new name)", "sign up, and get from there to a score in six clicks:", "/accounts/signup"),
+    ("(new name)", "sign up, and get a score in six clicks:", "/accounts/signup"),
 )
 
 STORIES = (

@@ -37,9 +37,9 @@ def take_back(*, phase: Phase, by: User | None) -> Phase:
     locked = lock_organized_phase(phase, by=by, right=Right.OWN)
     now = database_now()
     if locked.shows_private(now):
-        raise Refused("change_refused", "The private scores are shown already, so this cannot be taken back.")
+        raise Refused("change_refused", "The private scores are already shown, so this cannot be undone.")
     if not is_pending(locked):
-        raise Refused("change_refused", "There is nothing to take back.")
+        raise Refused("change_refused", "There is no reveal to cancel.")
     changed = ["reveal"] if locked.reveal != Phase.MANUAL else []
     locked.reveal, locked.reveals_at = Phase.MANUAL, None
     locked.save(update_fields=["reveal", "reveals_at"])

@@ -83,7 +83,7 @@ def submission_terms(phase: Phase) -> DescriptionList:
     return [
         (
             "Submissions",
-            f"{phase.quota_per_day} per team and day (UTC){in_total}; {phase.attempts_per_day} attempts per day, "
+            f"{phase.quota_per_day} per team per day (UTC){in_total}; {phase.attempts_per_day} attempts per day, "
             "including rejected files",
         ),
         ("Feedback", feedback_leakage.feedback_text(phase)),

@@ -20,7 +20,7 @@ def reason_field(help_text: str) -> forms.CharField:
 class PauseForm(forms.Form):
     """The form with which organizers pause submissions to a phase."""
 
-    reason = reason_field("Participants read the reason.")
+    reason = reason_field("Participants see the reason.")
 
 
 class ExtendForm(forms.Form):
@@ -52,7 +52,7 @@ class GrantForm(forms.Form):
         help_text="In UTC. If empty: more submissions in total, on any day.",
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
-    reason = reason_field("The team reads the reason.")
+    reason = reason_field("The team sees the reason.")
 
 
 def checked(form: forms.Form) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def rank_interval_html(found: RankInterval | None) -> SafeString:
     words = f"only {found.low}" if found.low == found.high else f"{found.low} to {found.high}"
     shown = "only" if found.low == found.high else f"{found.low:,}–<wbr>{found.high:,}"
     scope = f"for this team alone, {utc_second(found.at)}" if found.individual else INTERVALS_OF_THE_FIRST
-    first = ", statistically first" if found.low == 1 else ""
+    first = ", statistically tied for first" if found.low == 1 else ""
     return SafeString(
         f'<span class="rank-interval" title="95% confidence {scope}"><span aria-hidden="true">'
         f"{shown}{'*' if found.individual else ''}</span>"

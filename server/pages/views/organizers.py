@@ -49,7 +49,8 @@ def add_organizer(request: PersonRequest, slug: str) -> HttpResponse:
         name, role = request.POST.get("username", ""), request.POST.get("role", "")
         one = add(challenge=current.challenge, by=request.user, username=name, role=role)
         if isinstance(one, RoleOffer):
-            return f"{one.user} is in a team, and was asked. If they accept, their team is taken off the leaderboards."
+            outcome = "Their team is then removed from the leaderboards."
+            return f"{one.user} is in a team, so they must accept the role first. {outcome}"
         return f"{one.user} is now {one.role} of this challenge."
 
     return changed(request, slug, change)
@@ -102,9 +103,7 @@ def role_offer(request: PersonRequest, slug: str) -> HttpResponse:
         messages.success(request, "You declined the role.")
         return redirect("challenge", slug)
     one = accept(offer=found)
-    messages.success(
-        request, f"You are now {one.role} of this challenge. Your team is not on the leaderboards anymore."
-    )
+    messages.success(request, f"You are now {one.role} of this challenge. Your team is no longer on the leaderboards.")
     return redirect("organize", slug)
 
 

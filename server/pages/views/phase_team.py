@@ -43,7 +43,7 @@ class DisqualifyForm(ReasonForm):
         required=False,
         initial=True,
         label="Show the reason to the team",
-        help_text="Otherwise the team only reads that you took it off the leaderboards.",
+        help_text="Otherwise the team only sees that you removed it from the leaderboards.",
     )
 
 
@@ -108,5 +108,5 @@ def decide(request: PersonRequest, phase: Phase, team: Team, act: str, form: for
             return f"{team.name} can submit until then. The private leaderboard opens after that."
         case "grant":
             grants.grant(phase=phase, team=team, by=by, **values)
-            return f"{team.name} has more submissions."
+            return f"{team.name} can now make more submissions."
     raise Refused("invalid", "Choose what to do with the team.")

@@ -39,9 +39,8 @@ def done(request: PersonRequest, phase: Phase) -> str:
         return "The private scores stay hidden until an owner reveals them."
     found = revealing.reveal(phase=phase, by=request.user, name=request.POST.get("confirm", ""))
     assert found.reveals_at is not None
-    return (
-        f"Everybody can read the private scores from {utc_text(found.reveals_at)}. You can take this back until then."
-    )
+    shown_from = utc_text(found.reveals_at)
+    return f"Everybody can read the private scores from {shown_from}. You can cancel the reveal until then."
 
 
 def show(request: PersonRequest, current: ChallengeContext, refusal: Refused | None = None) -> HttpResponse:

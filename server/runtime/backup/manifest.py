@@ -62,7 +62,7 @@ def read(folder: Path) -> Manifest:
         files = {path: Stored(**one) for path, one in content.pop("files").items()}
         return Manifest(**content, files=files)
     except FileNotFoundError:
-        raise Unusable(f"{folder} contains no {NAME}, so it is no complete backup.") from None
+        raise Unusable(f"{folder} contains no {NAME}, so it is not a complete backup.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Unusable(f"{folder / NAME} is damaged ({error}). Use another backup.") from error
 
@@ -74,7 +74,7 @@ def faults(folder: Path, manifest: Manifest) -> Iterator[str]:
     """
     for path, expected in manifest.files.items():
         if Path(path).is_absolute() or ".." in Path(path).parts:
-            yield f"{path} leads out of the backup."
+            yield f"{path} points outside the backup."
         elif not (folder / path).is_file():
             yield f"{path} is missing."
         elif checksum(folder / path) != expected:

@@ -31,7 +31,7 @@ def grant(*, phase: Phase, team: Team, by: User | None, amount: int, day: date |
     if not 1 <= amount <= AMOUNT_MAX:
         raise Refused("invalid", f"Submissions: enter a number from 1 to {AMOUNT_MAX}.")
     if day is None and phase.quota_total is None:
-        raise Refused("invalid", "This phase has no limit in total. Choose a day.")
+        raise Refused("invalid", "This phase has no total limit. Choose a day.")
     if day is not None and day < midnight(now).date():
         raise Refused("invalid", "Choose today (UTC) or a later day.")
     why = reason_line(reason)

@@ -55,7 +55,7 @@ def test_a_spreadsheet_is_refused_with_its_cause(
     [
         ("Challenge.yaml", "rename Challenge.yaml"),
         ("challenge.yml", "rename challenge.yml"),
-        ("a/b/challenge.yaml", "must be in the top-level folder of the bundle, and not at a/b/challenge.yaml"),
+        ("a/b/challenge.yaml", "must be in the top-level folder of the bundle, not at a/b/challenge.yaml"),
         ("notes.txt", "put it in the top-level folder of the bundle"),
     ],
 )

@@ -82,7 +82,7 @@ def test_a_withdrawn_consent_has_an_effect_at_once(people: Any, path: str) -> No
 
 
 def test_a_page_without_baselines_can_list_only_baselines(people: Any) -> None:
-    assert "There are no such entries" in Page(Client().get(f"{BOARD}?baselines=only")).words
+    assert "No entries match these options" in Page(Client().get(f"{BOARD}?baselines=only")).words
 
 
 def test_an_unknown_country_is_invalid_in_the_api_and_ignored_on_the_page(people: Any, api: Api) -> None:

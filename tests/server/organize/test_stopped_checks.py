@@ -16,7 +16,7 @@ from tests.server.organize.conftest import BundleFolder
 PROGRAM = "import os, signal, tempfile\ntempfile.mkdtemp()\nprint('ceiling: green', flush=True)\n"
 ENDINGS = [
     pytest.param("raise SystemError('broken')", "failed with status 1", id="error"),
-    pytest.param("os.kill(os.getpid(), signal.SIGKILL)", "was ended by SIGKILL, probably because", id="kill"),
+    pytest.param("os.kill(os.getpid(), signal.SIGKILL)", "was killed by SIGKILL, probably because", id="kill"),
 ]
 
 

@@ -95,7 +95,7 @@ def test_an_owner_reveals_by_typing_the_name_and_takes_it_back(phase: Phase, owl
     assert owner.post(REVEAL, {"confirm": "main"}).status_code == 302
     assert Phase.objects.get().reveals_at >= before + TEN_MINUTES
     assert readable(owls, phase) == set()
-    assert b"Take back" in owner.get(REVEAL).content
+    assert b"Cancel the reveal" in owner.get(REVEAL).content
     assert owner.post(REVEAL, {"confirm": "main"}).status_code == 409
     assert owner.post(REVEAL, {"take_back": "1"}).status_code == 302
     assert Phase.objects.get().reveals_at is None
@@ -107,7 +107,7 @@ def test_an_owner_reveals_by_typing_the_name_and_takes_it_back(phase: Phase, owl
 def test_shown_scores_cannot_be_taken_back(phase: Phase, owner: Client) -> None:
     Phase.objects.update(reveals_at=END)
     assert owner.post(REVEAL, {"take_back": "1"}).status_code == 409
-    assert b"Take back" not in owner.get(REVEAL).content
+    assert b"Cancel the reveal" not in owner.get(REVEAL).content
 
 
 @pytest.mark.phase(closes_at=None)

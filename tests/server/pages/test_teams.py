@@ -87,7 +87,7 @@ def test_leaving_a_team_needs_a_confirmation_that_explains_the_consequences(
     )
     scored(phase, 0.5, team=team)
     page = Page(as_(bob).get(f"{TEAM}/leave"))
-    assert "you can only return to this team" in page.words
+    assert "the only team that you can return to" in page.words
     assert team.memberships.count() == 2
     page = posted(as_(bob), "team/leave")
     assert "You left Owls" in page.words
@@ -169,7 +169,7 @@ def test_the_public_page_names_only_members_who_agreed(
     links = {"method": "Deep owl", "paper_url": "https://example.org/p", "code_url": "http://example.org/c"}
     posted(client, "team/profile", **links)
     page = Page(Client().get(address))
-    assert "ada and 1 not named" in page.words
+    assert "ada and 1 other who is not named" in page.words
     assert "bob" not in page.words
     assert "Deep owl" in page.words
     (paper,) = page.all("a", href="https://example.org/p")

@@ -48,7 +48,7 @@ def test_a_damaged_or_missing_file_is_named(written: Path, content: bytes | None
 def test_a_path_that_leads_out_of_the_backup_is_refused(written: Path, path: str) -> None:
     found = manifest.read(written)
     found.files[path] = Stored(0, "")
-    with pytest.raises(Unusable, match="leads out of the backup"):
+    with pytest.raises(Unusable, match="points outside the backup"):
         refuse_damaged(written, found)
 
 
@@ -60,7 +60,7 @@ def test_a_damaged_manifest_is_refused(written: Path, content: str) -> None:
 
 
 def test_a_folder_without_manifest_is_no_complete_backup(tmp_path: Path) -> None:
-    with pytest.raises(Unusable, match="no complete backup"):
+    with pytest.raises(Unusable, match="not a complete backup"):
         manifest.read(tmp_path)
 
 
@@ -87,7 +87,7 @@ def test_a_backup_of_a_later_version_is_refused() -> None:
 
 @pytest.mark.django_db
 def test_a_backup_of_another_kind_of_database_is_refused() -> None:
-    with pytest.raises(Unusable, match="The backup is of oracle"):
+    with pytest.raises(Unusable, match="The backup is from oracle"):
         refuse_unusable(Manifest(MADE_AT, "oracle", [], "", {}), other_keys=False)
 
 

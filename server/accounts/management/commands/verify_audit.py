@@ -15,7 +15,7 @@ TAMPERED, ENTRIES_MISSING, UNSURE = 1, 2, 3
 NOTHING_MISSING = (
     "--restored was given, but no known entry is missing: the backup is as recent as the log, or the service does not "
     "use the backup. "
-    "SQLite prefers a podium.sqlite3-wal that is left next to the restored file; deploy/README explains how to restore."
+    "A podium.sqlite3-wal left next to the restored file takes precedence; deploy/README explains how to restore."
 )
 
 
@@ -23,7 +23,7 @@ class Command(AuditedCommand):
     help = (
         "Check that no entry in the audit log was changed, moved or removed, using the hashes in the log and "
         f"records outside the database. Exit status: {TAMPERED} if the log was changed, {ENTRIES_MISSING} if the "
-        "log is sound but "
+        "log is intact but "
         f"later entries are missing, as after a backup was restored, {UNSURE} if not everything could be compared."
     )
 
@@ -62,7 +62,7 @@ class Command(AuditedCommand):
 
 def missing_text(compared: Comparison) -> str:
     lost = compared.lost
-    text = f"Every entry is sound, but entries {lost[0][0]} to {lost[-1][0]} are missing. "
+    text = f"Every entry is intact, but entries {lost[0][0]} to {lost[-1][0]} are missing. "
     records = [compared.record_naming(one) for one in lost]
     if None not in records:
         return text + (

@@ -13,7 +13,7 @@ from server.organize.services.exporting import SECRETS, export_challenge
 
 
 class Command(AuditedCommand):
-    help = f"Write a challenge as a bundle, which import_challenge reads. {SECRETS}"
+    help = f"Write a challenge as a bundle that import_challenge can read. {SECRETS}"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="short name of the challenge")

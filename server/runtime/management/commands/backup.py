@@ -26,8 +26,8 @@ SECRETS = (
 
 class Command(AuditedCommand):
     help = (
-        "Copy the database, uploads, ground truths and the records of the audit log into a new folder. The service may "
-        f"run meanwhile. Exit status: {INCOMPLETE} if the storage does not have every file that the database names."
+        "Copy the database, uploads, ground truths and the records of the audit log into a new folder. The service can "
+        f"keep running. Exit status: {INCOMPLETE} if the storage does not have every file that the database names."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -84,7 +84,7 @@ def written(folder: Path) -> tuple[Manifest, list[str]]:
             manifest.files[path] = files.copied(one, folder)
         except FileNotFoundError:
             if files.is_still_named(one):
-                faults.append(f"{path} is missing in the storage.")
+                faults.append(f"{path} is missing from the storage.")
             continue
         if one.sha256 and manifest.files[path].sha256 != one.sha256:
             faults.append(f"{path} is damaged in the storage: its checksum differs from that of the upload.")

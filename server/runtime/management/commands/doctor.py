@@ -1,4 +1,4 @@
-"""`manage.py doctor`: examine this installation, and print what to do about each problem."""
+"""`manage.py doctor`: check this installation, and print what to do about each problem."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ MARKS = {ERROR: "ERROR", ADVICE: "advice", "ok": "ok"}
 
 
 class Command(BaseCommand):
-    help = "Examine settings, packages, folders, database, storage, Redis, clock and mail. Exits with 1 after an error."
+    help = "Check settings, packages, folders, database, storage, Redis, clock and mail. Exits with 1 after an error."
     requires_system_checks = ()
 
     def handle(self, **options: Any) -> None:
@@ -20,7 +20,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{MARKS[one.level]:<7} {one.subject:<12} {one.sentence}")
             self.stdout.flush()
         errors, advice = (sum(one.level == level for one in findings) for level in (ERROR, ADVICE))
-        summary = f"{errors} errors, {advice} pieces of advice"
+        summary = f"{errors} errors, {advice} recommendations"
         if errors:
             raise CommandError(summary)
         self.stdout.write(summary)

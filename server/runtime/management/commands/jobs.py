@@ -27,7 +27,7 @@ def limit_argument(argument: str) -> int:
 
 
 class Command(BaseCommand):
-    help = "List the jobs that wait, run and have failed. `manage.py requeue` repeats failed submissions."
+    help = "List the waiting, running and failed jobs. `manage.py requeue` repeats failed submissions."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -14,7 +14,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--only", choices=tuple(PARTS), default="", help="examine only this part")
+        parser.add_argument("--only", choices=tuple(PARTS), default="", help="check only this part")
 
     def handle(self, *, only: str, **options: Any) -> None:
         found = readiness([only] if only else PARTS) or {"database": health.database()}

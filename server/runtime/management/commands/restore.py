@@ -33,8 +33,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--other-keys",
             action="store_true",
-            help="restore although the secret keys differ: sessions, links in emails, and the signatures of the audit "
-            "log and of exported results can then not be verified",
+            help="restore even if the secret keys differ: sessions, links in emails, and the signatures of the audit "
+            "log and of exported results can then no longer be verified",
         )
         parser.add_argument(
             "--as", dest="acts_for", type=text_argument, metavar="USERNAME", help="actor for the audit log"
@@ -93,7 +93,7 @@ def mark_storages() -> None:
 def refuse_unusable(manifest: Manifest, *, other_keys: bool) -> None:
     """Raise Unusable if the backup does not match the configured database, this version, or the secret keys."""
     if manifest.vendor != connection.vendor:
-        raise Unusable(f"The backup is of {manifest.vendor}, but DATABASE_URL names a database of {connection.vendor}.")
+        raise Unusable(f"The backup is from {manifest.vendor}, but DATABASE_URL refers to {connection.vendor}.")
     applied = ((app, name) for app, _, name in (one.partition(".") for one in manifest.migrations))
     if newer := schema.unknown_migrations(applied):
         raise Unusable(f"The backup was made by a later version of Podium, which has the migration {newer[-1]}.")
@@ -106,7 +106,7 @@ def refuse_unusable(manifest: Manifest, *, other_keys: bool) -> None:
         places = ", ".join(f"{name.lower()} (or the setting {name})" for name in differing)
         raise Unusable(
             f"These secret keys differ from those of the backup: {places}. Copy the old keys into PODIUM_HOME first. "
-            "If they are lost, add --other-keys; `--help` explains what can then not be verified."
+            "If they are lost, add --other-keys; `--help` explains what can then no longer be verified."
         )
 
 

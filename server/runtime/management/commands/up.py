@@ -33,7 +33,7 @@ class Command(BaseCommand):
             "--only",
             choices=tuple(PARTS),
             default="",
-            help="run only this part; the sweeper also sends emails; needs a PostgreSQL and a Redis",
+            help="run only this part; the sweeper also sends emails; needs PostgreSQL and Redis",
         )
 
     def handle(self, *, services: bool = False, only: str = "", **options: Any) -> None:
