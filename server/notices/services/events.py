@@ -229,7 +229,8 @@ def offered_roles(since: datetime) -> Iterator[Found]:
             kind=Kind.ORGANIZES,
             key=f"offer {one.pk} {one.offered_at:%Y%m%d%H%M%S%f}",
             challenge=one.challenge_id,
-            text=f"You can become {one.role} of {one.challenge.title}. Your team would be taken off its leaderboards.",
+            text=f"You can become {one.role} of {one.challenge.title}. Your team would be removed from its "
+            "leaderboards.",
             path=reverse("role_offer", args=[one.challenge.slug]),
             recipients=Q(pk=one.user_id),
         )

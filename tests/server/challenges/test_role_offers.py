@@ -1,4 +1,4 @@
-"""Participants who are offered a role as an organizer are warned that accepting takes their team off leaderboards."""
+"""Participants who are offered a role as an organizer are warned that this removes their team from leaderboards."""
 
 import pytest
 from django.test import Client
@@ -44,8 +44,8 @@ def test_accepting_a_role_takes_the_team_off_the_leaderboards(
     assert not Organizer.objects.filter(user__username="ada").exists()
     assert b"has not answered" in owner.get("/challenges/c/organizers").content
     derive()
-    assert "Your team would be taken off" in Notice.objects.get(user__username="ada").event.text
-    assert b"your team is taken off all leaderboards" in ada.get(OFFER).content
+    assert "Your team would be removed" in Notice.objects.get(user__username="ada").event.text
+    assert b"your team is removed from all leaderboards" in ada.get(OFFER).content
     assert is_listed(client)
     assert ada.post(OFFER, {"accept": "1"}).status_code == 302
     assert Organizer.objects.get(user__username="ada").role == role
