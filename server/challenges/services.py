@@ -12,7 +12,7 @@ from server.accounts.models import User
 from server.accounts.names import all_looks, looks
 from server.accounts.services import has_confirmed_address_at
 from server.audit import services as audit
-from server.challenges.models import Challenge, FormerMember, JoinRequest, Membership, Phase, Team
+from server.challenges.models import Block, Challenge, FormerMember, JoinRequest, Membership, Phase, Team
 from server.challenges.reading import membership_of
 from server.challenges.roles import Right, refuse_without
 from server.clock import database_now, is_over, utc_text
@@ -28,6 +28,15 @@ def refuse_organizer(user: User, challenge: Challenge) -> None:
             "forbidden",
             "Organizers and staff can read the private leaderboard of this challenge, so they cannot take part. Use "
             "another account.",
+        )
+
+
+def refuse_blocked(user: User, challenge: Challenge) -> None:
+    """Raise Refused if the organizers have blocked a user from joining the challenge."""
+    if Block.objects.filter(challenge=challenge, user=user).exists():
+        raise Refused(
+            "forbidden",
+            f"The organizers do not allow {user} to join this challenge. Contact them if this is a mistake.",
         )
 
 
@@ -123,6 +132,7 @@ def reason_line(text: str, *, characters: int = REASON_CHARACTERS) -> str:
 def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> datetime:
     """Raise Refused if the user may not join the challenge now. Return the current time of the database."""
     refuse_organizer(user, challenge)
+    refuse_blocked(user, challenge)
     if not accept_rules:
         raise Refused("rules_not_accepted", "To join, read and accept the rules of this challenge.")
     refuse_former_member(challenge, user)

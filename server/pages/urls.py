@@ -5,6 +5,7 @@ from django.urls import URLPattern, path
 from server.pages.views import (
     account_data,
     adding,
+    blocks,
     board_history,
     challenge,
     compare,
@@ -65,6 +66,7 @@ urlpatterns: list[URLPattern] = [
     path("organize/challenges/<slug:slug>/publish", adding.publish, name="organize_publish"),
     path("organize/challenges/<slug:slug>/phases/<slug:phase>/reveal", revealing.reveal, name="organize_reveal"),
     path("organize/challenges/<slug:slug>/archive", adding.archive, name="organize_archive"),
+    path("organize/challenges/<slug:slug>/blocked", blocks.blocks, name="organize_blocks"),
     path("organize/challenges/<slug:slug>/delete", adding.delete, name="organize_delete"),
     path("organize/challenges/<slug:slug>/new-phase", adding.new_phase, name="organize_new_phase"),
     path(f"{ORGANIZED_PHASE}/clone", adding.clone_phase, name="organize_clone"),

@@ -1,4 +1,4 @@
-"""Forms with which organizers pause or extend a running phase, and grant submissions to its teams."""
+"""Forms with which organizers pause or extend a running phase, grant submissions, and block people."""
 
 from typing import Any
 
@@ -53,6 +53,13 @@ class GrantForm(forms.Form):
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     reason = reason_field("The team reads the reason.")
+
+
+class BlockForm(forms.Form):
+    """The form for blocking a person from joining a challenge."""
+
+    username = forms.CharField(max_length=150, label="Username", widget=forms.TextInput(attrs=ONE_LINE))
+    reason = reason_field("Organizers see the reason. It is also in the data that the person can export.")
 
 
 def checked(form: forms.Form) -> dict[str, Any]:
