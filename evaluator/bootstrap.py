@@ -100,8 +100,8 @@ def _with_replicates(
 
 
 def _progress_of_part(progress: Progress, done: int, of: int) -> Progress:
-    """Return a callback that converts the progress of one split to the progress of the whole bootstrap.
+    """Return a callback that converts the progress of the current split to the progress of the whole bootstrap.
 
-    The splits count equally: the callback is for split number ``done`` (from 0) of ``of`` splits.
+    All splits have the same weight. ``done`` is the number of completed splits, ``of`` the total number of splits.
     """
     return lambda stage, fraction: progress(stage, (done + fraction) / of)

@@ -21,8 +21,8 @@ def score_ceiling(
 ) -> Report:
     """Write the best possible submission for a ground truth to ``out``, score it, and return the report.
 
-    The predictions are exactly the objects in the ground truth. The file omits images without objects, so it is scored
-    as if submissions did not have to contain every image.
+    The predictions are exactly the objects in the ground truth. The file omits images without objects. Therefore, it is
+    scored without the parameter that requires submissions to contain every image.
 
     Raises
     ------
@@ -42,9 +42,9 @@ def without_required_images(track: str, parameters: Mapping[str, Any]) -> dict[s
 def ceilings(track: str, truth: Path, parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the best possible headline ``score`` and the number of unmatched objects, ``unreachable``, by split.
 
-    ``unreachable`` is None if the track does not count objects. For each split, the result of
-    :func:`evaluator.unreachable.unreachable` is added, which gives the reasons. If the ground truth is rejected as a
-    submission, the result has only the split ``all``, with an undefined score.
+    ``unreachable`` is None if the track does not count objects. Each split also contains the result of
+    :func:`evaluator.unreachable.unreachable`, which explains why metrics are below 1. If the best possible submission
+    is rejected, the result has only the split ``all``, with an undefined score.
     """
     with TemporaryDirectory(prefix="podium-ceiling-") as folder:
         try:

@@ -74,7 +74,7 @@ def compare(a: Report, b: Report, class_metric: str) -> dict[str, SplitCompariso
 
 
 def as_dict(splits: Mapping[str, SplitComparison]) -> dict[str, Any]:
-    """Return the comparisons of all splits as plain data that can be written as JSON."""
+    """Return the comparisons of all splits as a JSON-serializable dict."""
     return {name: asdict(part) for name, part in splits.items()}
 
 

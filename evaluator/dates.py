@@ -18,10 +18,9 @@ def in_utc(moment: datetime) -> datetime:
 
 
 def stored(moment: datetime) -> datetime:
-    """Return a date in UTC, as it is stored. Raises ValueError for years before FIRST_YEAR.
+    """Return a date converted to UTC, for storage. Raises ValueError for years before FIRST_YEAR.
 
-    Earlier years are refused, because forms display years before 1000 with fewer than four digits and cannot parse
-    them.
+    Forms cannot handle years before 1000: they display fewer than four digits, and then cannot parse them.
     """
     kept = in_utc(moment)
     if kept.year < FIRST_YEAR:

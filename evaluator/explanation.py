@@ -17,7 +17,7 @@ DECIMALS = 5
 
 
 def explanation(report: Report, split: str) -> dict[str, Any]:
-    """Return the scores, tables and curves of one split, shortened and as plain data for JSON.
+    """Return the scores and the shortened tables and curves of one split as a JSON-serializable dict.
 
     The size of the result depends mainly on the number of classes.
 
@@ -29,9 +29,9 @@ def explanation(report: Report, split: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``classes``: the rows of the classes. ``tables``: tables of at most :data:`ROWS` rows. ``left_out``: the number
-        of further rows of each table. ``curves``: curves of about :data:`POINTS` points, beginning with the means over
-        classes. The area of a mean curve is the mean of the areas of the curves.
+        ``classes``: the rows of the classes. ``tables``: the first :data:`ROWS` rows of each table. ``left_out``: the
+        number of omitted rows of each table. ``curves``: curves of about :data:`POINTS` points, beginning with the mean
+        curves. A mean curve is the mean over all classes, and its area is the mean of their areas.
     """
     part, curves, track = report.splits[split], report.curves.get(split, []), TRACKS[report.track]
     means = [mean for name in track.curves if (mean := _mean(curves, name, interpolated=track.interpolated))]
@@ -44,7 +44,7 @@ def explanation(report: Report, split: str) -> dict[str, Any]:
 
 
 def _mean(curves: list[CurveRow], name: str, *, interpolated: bool) -> CurveRow | None:
-    """Return the mean over all classes of the curves with this name. Curves without points count as precision 0."""
+    """Return the mean of the curves named ``name`` over all classes. Curves without points count as precision 0."""
     mine = [row for row in curves if row["curve"] == name and row["label"] is not None and row["area"] is not None]
     if not mine:
         return None

@@ -1,4 +1,4 @@
-"""Tests a prepared ground truth before its phase opens, by scoring the best possible file and worse or broken files.
+"""Tests a prepared ground truth before its phase opens, by scoring perfect, worse and invalid submissions.
 
 :data:`evaluator.catalog.GATE_CHECKS` declares the checks. The results of the checks contain scores and codes, but no
 strings from the ground truth.
@@ -32,7 +32,7 @@ class CheckResult:
     got: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result of the check as plain data for JSON."""
+        """Return the result of the check as a JSON-serializable dict."""
         return {"name": self.name, "passed": self.passed, "expected": self.expected, "got": self.got}
 
 

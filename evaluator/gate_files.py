@@ -19,10 +19,10 @@ def broken_files(form: Form) -> list[tuple[bytes, str]]:
 
 
 def write_half(form: Form, best: Path, template: Path, out: Path) -> None:
-    """Write the best possible submission without half of its predictions (rounded up).
+    """Write a copy of the best possible submission from which half of the predictions (rounded up) are removed.
 
-    If the format requires a row or key for each image, removed predictions are replaced by those of the template
-    submission.
+    If the format requires a row or key for each image, the removed predictions are replaced by the empty ones in the
+    template submission.
     """
     if form.kind == "json":
         whole, empty = (json.loads(path.read_text(encoding="utf-8")) for path in (best, template))

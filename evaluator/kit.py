@@ -27,7 +27,7 @@ KINDS: Mapping[str, type] = {"parameters": dict, "limits": dict, "flags": dict, 
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """The data that participants may have about a ground truth and the settings of its phase.
+    """The data about a ground truth and the settings of its phase that participants are allowed to see.
 
     Attributes
     ----------

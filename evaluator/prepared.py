@@ -22,8 +22,8 @@ ALIGNMENT = 64
 DAMAGED = "is damaged: its checksum does not match; prepare it again"
 CHANGED = "was changed while it was being read"
 FOREIGN = "was prepared by a different version of podium, or is damaged; prepare it again"
-# The arrays of a file that changed within this time are verified again, because a second change might not update the
-# file's times.
+# The arrays of a file that was modified within this time are verified again, because file timestamps may not
+# distinguish two modifications in quick succession.
 SETTLED_NS = 2 * 10**9
 Entry = Mapping[str, Any]
 """An array's entry in the header: name, dtype, shape, offset (``at``), size in bytes and sha256."""
@@ -71,8 +71,8 @@ class Mapped(Mapping[str, NDArray[Any]]):
     entries : mapping of str to Entry
         The entry for each array in the header of the file.
     verified : set of str
-        Names of the arrays that were compared with their checksums. All objects that map this state of the file share
-        the set.
+        Names of the arrays that were compared with their checksums. This set is shared by all objects that map the file
+        in the same state.
     """
 
     def __init__(
@@ -135,14 +135,14 @@ def opened(path: Path) -> tuple[dict[str, Any], Mapped]:
 
 
 def identity_of(state: os.stat_result) -> Identity:
-    """Return a tuple that identifies the state of a file. Its first value is the time of the last change."""
+    """Return a tuple that identifies the state of a file. Its first value is the later of mtime and ctime."""
     return max(state.st_mtime_ns, state.st_ctime_ns), state.st_dev, state.st_ino, state.st_size
 
 
 def _verified(path: Path, identity: Identity) -> set[str]:
     """Return the names of the arrays that this process has verified in the given state of a file.
 
-    The set is empty if the file has changed very recently, because a second change might not update the file's times.
+    If the file was modified very recently, the set is empty, because its modification time is not reliable yet.
     """
     if time.time_ns() - identity[0] < SETTLED_NS:
         return set()

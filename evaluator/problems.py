@@ -35,7 +35,7 @@ class Problem:
     Attributes
     ----------
     code : str
-        Stable name for programs, such as ``not_finite``.
+        Stable machine-readable name, such as ``not_finite``.
     message : str
         What was found and what was expected. The message may quote the submission, but never the ground truth.
     line : int or None
@@ -65,7 +65,7 @@ class Problem:
                 object.__setattr__(self, name, visible(text))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data for JSON. ``file`` is omitted if it is not set."""
+        """Return the fields as a JSON-serializable dict. ``file`` is omitted if it is not set."""
         fields = asdict(self)
         if self.file is None:
             del fields["file"]
@@ -196,10 +196,10 @@ class Findings:
         return replace(self, notices=[*self.notices, *self.truth_notices], truth_notices=[])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the findings for participants as plain data for JSON.
+        """Return the findings for participants as a JSON-serializable dict.
 
         The key ``more`` is omitted if it is false. To get the findings for organizers, call :meth:`for_organizer`
-        first, as ``podium check --json`` does.
+        first.
         """
         return {
             "errors": [problem.as_dict() for problem in self.errors],
@@ -247,7 +247,7 @@ class DamagedTruth(PodiumError):
 
 
 class InvalidKit(PodiumError):
-    """Raised if a file is not a check kit, or if a different version has written the kit in another format."""
+    """Raised if a file is not a check kit, or if the kit has the format of a different version."""
 
 
 class InvalidParameters(PodiumError):

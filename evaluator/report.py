@@ -85,7 +85,7 @@ class SplitReport:
             raise ValueError("a report can only contain finite numbers and None")
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the scores and tables of the split as plain data for JSON."""
+        """Return the scores and tables of the split as a JSON-serializable dict."""
         return {
             "headline": self.headline,
             "metrics": dict(self.metrics),
@@ -150,10 +150,9 @@ class Report:
         return replace(self, notices=[*self.notices, *self.truth_notices], truth_notices=[])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report for participants as plain data for JSON.
+        """Return the report for participants as a JSON-serializable dict.
 
-        It does not contain the notices that only organizers may see. To include them, call :meth:`for_organizer` first,
-        as ``podium score --json`` does.
+        It does not contain the notices that only organizers may see. To include them, call :meth:`for_organizer` first.
         """
         return {
             "track": self.track,

@@ -17,7 +17,7 @@ this machine yet, there is also the stage ``compiling``.
 
 
 def silent(stage: str, fraction: float) -> None:
-    """Do nothing. This function is the progress callback if progress is not shown."""
+    """Ignore the progress. This is the default progress callback."""
 
 
 @dataclass(frozen=True, slots=True)

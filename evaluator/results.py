@@ -173,7 +173,10 @@ def _text(value: Any) -> str:
 
 
 def _value(found: Mapping[str, Any], name: str, kind: type, *other: Any) -> Any:
-    """Return a value of a JSON object. Its type must be exactly ``kind``, or it must be one of the values ``other``."""
+    """Return the value of the key ``name`` in a JSON object.
+
+    Raises InvalidResults unless the type of the value is exactly ``kind`` or the value is in ``other``.
+    """
     value = found.get(name, _value)
     if type(value) is kind or value in other:
         return value

@@ -178,8 +178,8 @@ def check_with_kit(
 ) -> Findings:
     """Return all defects and notices that a participant would see after uploading a submission.
 
-    The parameters and limits are in the kit. If ``force`` is true, a file in which no prediction can score is accepted,
-    as in an upload with this option.
+    The parameters and limits are those in the kit. If ``force`` is true, a file in which no prediction can score is
+    accepted. Uploads have the same option.
     """
     scorer, findings = scorer_of(kit.track.name), Findings(most=kit.limits.defects)
     truth, parameters = scorer.truth_of(kit.truth), scorer.parameters_of(kit.parameters)
@@ -288,7 +288,7 @@ def ceiling(track: str, truth: Path, out: Path, *, parameters: Mapping[str, Any]
 
 
 def statistics(track: str, truth: Path, *, opening: TruthOptions | None = None) -> dict[str, Any]:
-    """Return the statistics and the usage hash of a ground truth, as plain data for organizers."""
+    """Return the statistics and the usage hash of a ground truth as a JSON-serializable dict, for organizers."""
     scorer = scorer_of(track)
     opened = open_truth(scorer, truth, opening=opening)
     found, describer = Statistics(opened), describer_of(scorer.track)

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from evaluator.problems import PodiumError
 
 DOCUMENT, PUBLIC_KEY, SIGNATURE = "results", "public_key", "ed25519"
-EARLIER_KEYS = "earlier_keys"  # The name of the earlier public keys in a server's response with its public key.
+EARLIER_KEYS = "earlier_keys"  # The key of the earlier public keys in the response of a server.
 KEY = re.compile(r"[0-9a-f]{64}")
 _SIGNATURE = re.compile(r"[0-9a-f]{128}")
 _SHOWN = 16  # Number of digits of a public key that error messages show.
@@ -88,7 +88,7 @@ def sign(document: Mapping[str, Any], seed: bytes) -> bytes:
     Parameters
     ----------
     document : mapping
-        Plain data that can be written as JSON.
+        JSON-serializable data.
     seed : bytes of length 32
         The private key.
     """

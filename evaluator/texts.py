@@ -1,11 +1,11 @@
-"""Defines rules for strings of one line, such as titles, and for the names of people and teams."""
+"""Defines rules for one-line strings, such as titles, and for the names of users and teams."""
 
 import unicodedata
 from itertools import pairwise
 
 from evaluator.hidden import HIDDEN, is_plain
 
-OVERLAY = 1  # The Unicode combining class of marks that are strokes through a letter.
+OVERLAY = 1  # The Unicode combining class of overlays, such as a stroke through a letter.
 
 
 def one_line(text: str, most: int) -> str:

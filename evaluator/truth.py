@@ -1,4 +1,4 @@
-"""Defines a compiled ground truth: it was checked, expanded and sorted, and is stored as a memory-mapped file."""
+"""Defines the compiled form of a ground truth: checked, expanded and sorted data, stored in a memory-mapped file."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Computes statistics of a ground truth as plain data: counts, histograms and rankings of classes, for each split."""
+"""Computes statistics of a ground truth on each split: counts, histograms and rankings of classes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -17,7 +17,7 @@ Codes = NDArray[np.integer[Any]]
 Masks = Mapping[str, NDArray[np.bool_]]
 
 LISTED_ROWS = 300
-"""Maximum number of rows in a ranking of classes, and in the list of its unbalanced classes."""
+"""Maximum number of rows in a ranking of classes, and in a list of unbalanced classes."""
 CURVE_POINTS = 200
 RARE = 10
 """A class is rare in a half (the public or the private images) if it has fewer objects than this number there."""
@@ -139,7 +139,7 @@ class Statistics:
     def ranking(
         self, title: str, word: str, labels: Sequence[str], codes: Codes, images: Codes, names: Sequence[str] = ()
     ) -> None:
-        """Add a ranking of classes by number of items. ``codes`` has the index in ``labels`` of each item's class."""
+        """Add a ranking of classes by number of items. ``codes`` has the index of each item's class in ``labels``."""
         by_split = {
             name: np.bincount(codes[in_split[images]], minlength=len(labels))
             for name, in_split in self.truth.splits.items()
@@ -169,7 +169,7 @@ class Statistics:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the statistics as plain data for JSON."""
+        """Return the statistics as a JSON-serializable dict."""
         parts: Mapping[str, list[Any]] = {
             "counts": self.counts,
             "histograms": self.histograms,

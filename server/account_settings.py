@@ -41,7 +41,7 @@ ACCOUNT_FORMS = {"login": "server.accounts.forms.LogInForm", "signup": "server.a
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if CONFIRM_EMAIL else "none"
-# Confirming the address logs in only the browser in which the user signed up.
+# Confirming an email address logs the user in only in the browser that was used to sign up.
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 ACCOUNT_PREVENT_ENUMERATION = "strict"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Podium: "
@@ -70,5 +70,5 @@ MFA_FORMS = {
     "reauthenticate": "server.accounts.two_factor.CodeAgainForm",
 }
 MFA_TOTP_ISSUER = "Podium"
-# With a tolerance, django-allauth would accept a code for longer than it keeps the record that the code was used.
+# With a tolerance, django-allauth would accept a code even after forgetting that it was already used.
 MFA_TOTP_TOLERANCE = 0

@@ -74,7 +74,7 @@ def argument(name: str, value: object) -> Any:
 
 
 def kind_of(value: Any) -> tuple[bool, type]:
-    """Return whether a value is a list, and the type of its elements or, if it is not a list, its own type."""
+    """Return whether a value is a list, and its type or, for a list, the type of its elements."""
     return (True, type(value[0]) if value else int) if isinstance(value, list) else (False, type(value))
 
 
@@ -216,9 +216,10 @@ def annotated_model_maker(compiler: Any) -> Callable[[Sequence[Any]], Any]:
 
 
 def set_related(ones: Iterable[models.Model], relation: str, rows: Sequence[models.Model], by: str) -> None:
-    """Store related rows on the objects `ones` and set their reverse reference `by`, as `prefetch_related` does.
+    """Store related rows on the objects in `ones`, and link each row back to its object through the field `by`.
 
-    Only `all()` uses the stored rows. Other methods of the relation query the database.
+    The effect is the same as that of `prefetch_related`: only `all()` uses the stored rows, and other methods of the
+    relation query the database.
     """
     key = f"{by}_id"
     groups: dict[Any, list[models.Model]] = {}

@@ -13,7 +13,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2**20  # maximum size of forms and requests withou
 UPLOAD_MAX_BYTES = env.number("UPLOAD_MAX_BYTES", default=2 * 2**30, high=MAX_BYTES)
 # Maximum number of simultaneous uploads of more than 1 MiB by one account
 ACCOUNT_MAX_UPLOADS = env.number("ACCOUNT_MAX_UPLOADS", default=8, high=127)
-# Maximum number of connections from one address to a web process; it cannot exceed three fifths of all connections
+# Maximum number of connections from one address to a web process. The effective limit never exceeds three fifths of the
+# connections that the process can have.
 ADDRESS_MAX_CONNECTIONS = env.number("ADDRESS_MAX_CONNECTIONS", default=1200, high=1_000_000)
 DECOMPRESSED_MAX_BYTES = env.number("DECOMPRESSED_MAX_BYTES", default=8 * 2**30, high=MAX_BYTES)
 DECOMPRESSED_MAX_RATIO = env.number("DECOMPRESSED_MAX_RATIO", default=200, high=1_000_000)
@@ -40,9 +41,10 @@ HEARTBEAT_SECONDS = env.number("HEARTBEAT_SECONDS", default=max(1, LEASE_SECONDS
 SWEEP_SECONDS = env.number("SWEEP_SECONDS", default=5, high=MAX_SECONDS)
 RESEND_SECONDS = env.number("RESEND_SECONDS", default=30, high=MAX_SECONDS)
 EVALUATION_ATTEMPTS = env.number("EVALUATION_ATTEMPTS", default=3, high=100)
-# Maximum CPU time of a scoring; a submission that needs more fails, and counts against the quota
+# Maximum CPU time for scoring a submission. A submission that needs more fails, and counts against the quota.
 EVALUATION_SECONDS = env.number("EVALUATION_SECONDS", default=1800, high=MAX_SECONDS)
-# Maximum elapsed time of a scoring; after this time, it is treated as hung, which counts as a fault of the platform
+# Maximum elapsed time for scoring a submission. After this time, scoring counts as hung, which is a fault of the
+# platform.
 EVALUATION_WALL_SECONDS = env.number(
     "EVALUATION_WALL_SECONDS", default=4 * EVALUATION_SECONDS, low=EVALUATION_SECONDS, high=4 * MAX_SECONDS
 )
@@ -57,7 +59,7 @@ SMALL_FILE_CPU_SECONDS = env.number("SMALL_FILE_CPU_SECONDS", default=5, low=0, 
 INTERVAL_REPLICATES = env.number("INTERVAL_REPLICATES", default=1000, low=0, high=100_000)
 # Maximum decompressed size of a file for which an explanation is computed; with 0, no explanations are computed
 EXPLANATION_MAX_BYTES = env.number("EXPLANATION_MAX_BYTES", default=256 * 2**20, low=0, high=MAX_BYTES)
-# Memory that one scoring may add to its process; the smallest submission needs 64 MiB
+# Memory that scoring a submission may add to its process; the smallest submission needs 64 MiB
 WORKER_MEMORY_BYTES = env.number("WORKER_MEMORY_BYTES", default=6 * 2**30, low=64 * 2**20, high=MAX_BYTES)
 WORKER_PROCESSES = env.number("WORKER_PROCESSES", default=os.cpu_count() or 1, high=1024)
 # The default is less than WORKER_PROCESSES (unless that is 1), so that one team never occupies every process
@@ -73,7 +75,7 @@ STOP_SECONDS = env.number("STOP_SECONDS", default=20, low=0, high=MAX_SECONDS)
 WEB_PROCESSES = env.number("WEB_PROCESSES", default=2, high=1024)
 WEB_THREADS = env.number("WEB_THREADS", default=8, high=1024)
 
-# Maximum number of invitations by username and requests to join that one person can send, and receive, within a day
+# Maximum number of invitations by username and requests to join that a user can send, and receive, within a day
 INVITATIONS_PER_DAY = env.number("INVITATIONS_PER_DAY", default=20, high=1_000_000)
 
 # Limits on API requests and tokens

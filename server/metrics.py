@@ -1,4 +1,4 @@
-"""The values that the processes of the service count and measure for Prometheus.
+"""Prometheus metrics that the processes of the service record.
 
 The supervisor sets PROMETHEUS_MULTIPROC_DIR to a folder in which processes store their values, so that the values of
 several processes can be added up. `server/runtime/measurements.py` adds values that are read from the database and the

@@ -100,7 +100,7 @@ class CompressionMiddleware(GZipMiddleware):
 
 
 class ContentSecurityPolicyMiddleware:
-    """Middleware that adds a content security policy, which allows no inline code and nothing from other sites."""
+    """Middleware that adds a content security policy, which blocks inline code and anything from other sites."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -112,7 +112,7 @@ class ContentSecurityPolicyMiddleware:
 
 
 class BodySizeMiddleware:
-    """Middleware that refuses request bodies that exceed the limit for the requested URL.
+    """Middleware that rejects request bodies larger than the limit for the requested URL.
 
     It runs before the CSRF check, because that check parses the form, which writes uploaded files to disk.
     """
@@ -133,7 +133,7 @@ class BodySizeMiddleware:
 
 
 def body_refusal(request: HttpRequest) -> Refused | None:
-    """Return the refusal for a body that is too large or of unknown length, judging by the headers alone."""
+    """Return an error if the headers show that the body is too large or has no declared length, otherwise None."""
     if "Transfer-Encoding" in request.headers:
         return Refused(
             "invalid",

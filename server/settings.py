@@ -153,7 +153,7 @@ DEFAULT_FROM_EMAIL = env.mail_address("DEFAULT_FROM_EMAIL", default=f"podium@{OW
 
 # Language and time
 LANGUAGE_CODE = "en"
-USE_I18N = False  # There is only one language, and looking it up for each value would take 6% of the time for a page.
+USE_I18N = False  # Podium has only one language, and translating each value would take 6% of the time for a page.
 USE_TZ = True
 TIME_ZONE = "UTC"
 
@@ -198,7 +198,7 @@ CACHES: dict[str, dict[str, object]] = {
     },
     "requests": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
     "status": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "status"},
-    # Each web process caches rendered parts of leaderboards (up to about 200 kB each) and the history before today.
+    # Each web process caches rendered parts of leaderboards (up to about 200 kB each), and their history before today.
     **{name: OBJECTS | {"LOCATION": name} for name in ("boards", "history")},
 }
 if REDIS_URL:
@@ -209,8 +209,8 @@ if REDIS_URL:
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     }
 
-# Celery only wakes the worker, and the jobs are in the database. Because the two intervals below are short, the message
-# for a killed task is delivered again immediately instead of after 100 s.
+# Celery only wakes the worker, and the jobs are in the database. Because the two `unacked_restore` settings below are
+# low, the message for a killed task is delivered again immediately instead of after 100 s.
 CELERY_BROKER_URL = celery_url(REDIS_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {

@@ -32,8 +32,8 @@ def insert(
 ) -> None:
     """Insert instances of one model as rows, and set their ids.
 
-    If a stored row has the same values in the fields `unique`, only the fields `renewed` of the stored row are updated.
-    If the field `held_by` of the stored row is not null, it keeps all of its values.
+    If a stored row has the same values in the fields `unique`, only its fields `renewed` are updated. If the stored
+    row's field `held_by` is not null, none of its values change.
     """
     found = list(rows)
     for start in range(0, len(found), ROWS_AT_ONCE):
@@ -62,10 +62,10 @@ def insertion(
 
 
 def renewal(meta: Any, name: str, held_by: str) -> str:
-    """Return the SQL assignment that gives a stored row a new value.
+    """Return the SQL assignment that updates a field of a stored row.
 
-    A row whose field `held_by` is not null is updated with its own value, because RETURNING leaves out rows that are
-    not updated.
+    If the row's field `held_by` is not null, the field is assigned its current value, because RETURNING leaves out rows
+    that are not updated.
     """
     if not held_by:
         return f"{name} = excluded.{name}"

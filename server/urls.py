@@ -14,11 +14,11 @@ urlpatterns = [
     path("metrics", metrics, name="metrics"),
     path("status", status, name="status"),
     path("status.json", status_json, name="status_json"),
-    # The API is listed before the pages, so that API requests do not try the paths of all pages first.
+    # The API is listed before the pages, so that API requests are not compared with the paths of all pages first.
     path("api/v1/", include("server.api.urls")),
     path("", include("server.pages.urls")),
     path("accounts/", include("server.accounts.urls")),
-    # These URLs replace the admin's own pages, which neither count wrong passwords nor log password changes.
+    # These URLs replace the admin's own pages, which neither count failed logins nor log password changes.
     path("admin/login/", secure_admin_login(RedirectView.as_view(pattern_name="admin:index"))),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),

@@ -51,7 +51,7 @@ class Make:
         return Challenge.objects.create(**{"slug": slug, "title": slug, "opens_at": opens_at, **fields})
 
     def phase(self, challenge: Challenge | None = None, **fields: Any) -> Phase:
-        """Create a phase whose active ground truth is an empty file, against which no submission can be scored."""
+        """Create a phase. Its active ground truth is an empty file, so no submission can be scored against it."""
         challenge = challenge or self.challenge()
         slug = f"phase-{next(self.numbers)}"
         phase = Phase.objects.create(
@@ -125,7 +125,7 @@ def green_gate(phase: Phase) -> dict[str, Any]:
 
 
 def compare_boards() -> None:
-    """Compute ties and rank intervals for every changed leaderboard, as a worker does, but without pauses."""
+    """Compute ties and rank intervals for every changed leaderboard, like a worker but without pauses."""
     comparisons.add_missing()
     while True:
         Comparison.objects.update(not_before=None)

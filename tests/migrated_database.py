@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parents[1] / "build" / "tests"
 
 
 def migrated() -> Path:
-    """Return the path of the database file for the present migrations and Django version. The file may be missing."""
+    """Return the path of the database file for the current migrations and Django version. The file may be missing."""
     digest = sha256(version("Django").encode())
     modules = {migration.__module__ for migration in MigrationLoader(None).disk_migrations.values()}
     for module in sorted(modules):

@@ -9,8 +9,8 @@ from pathlib import Path
 os.environ["PODIUM_HOME"] = tempfile.mkdtemp(prefix="podium-tests-")  # Each test process uses a separate folder.
 atexit.register(shutil.rmtree, os.environ["PODIUM_HOME"], ignore_errors=True)
 os.environ.setdefault("LOG_LEVEL", "WARNING")
-# The default depends on the machine. Some tests need three worker processes, so that two submissions of a team can be
-# scored at the same time.
+# The default number of worker processes depends on the machine. Some tests need three of them, so that two submissions
+# of a team can be scored at the same time.
 os.environ.setdefault("WORKER_PROCESSES", "3")
 
 from server.settings import *  # noqa: E402, F403

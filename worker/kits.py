@@ -26,8 +26,8 @@ log = logging.getLogger(__name__)
 def make_kit(truth_id: int) -> None:
     """Write the check kit of a ground truth unless it is up to date, and wake a worker for the next kit.
 
-    If the storage is missing, nothing is written, and the sweeper sends another message later. A ground truth that
-    cannot be used gets no kit.
+    If the storage is missing, nothing is written, and the sweeper queues the ground truth again later. If the ground
+    truth cannot be used, the lack of a kit is recorded.
     """
     truth = Truth.objects.select_related("phase").filter(pk=truth_id).first()
     if truth is None or not storage_check.can_work() or not kits.is_outdated(truth):

@@ -27,7 +27,7 @@ LOST_UPLOADS = 0.25  # The storage is considered missing if at least this fracti
 # The storage is considered missing only if all ground truths are unreadable, because the loss of one ground truth
 # affects only one phase.
 LOST_TRUTHS = 1.0
-PAUSE_SECONDS = 2.0  # Pause between two messages while the storage is missing.
+PAUSE_SECONDS = 2.0  # Pause between two messages from the queue while the storage is missing.
 
 # This byte is 1 while the worker takes no jobs because the storage is missing. Celery imports this module before it
 # forks the pool, so all processes of a worker share the byte.
@@ -89,10 +89,10 @@ def is_storage_missing() -> bool:
 
 
 def is_lost(files: list[Path], share: float) -> bool:
-    """Return whether the storage of these files is missing as a whole, so that not only individual files are lost.
+    """Return whether the whole storage of the given files is missing, rather than some individual files.
 
-    This is the case if none of the folders of the unreadable files can be opened. It is also the case if at least two
-    of the files, and at least the fraction `share` of them, are unreadable.
+    The storage counts as missing if none of the folders with unreadable files can be opened. It also counts as missing
+    if at least two of the files, and at least the fraction `share` of them, are unreadable.
     """
     unreadable = [path for path in files if not is_readable(path)]
     if unreadable and not any(os.access(path.parent, os.X_OK) for path in unreadable):
@@ -101,7 +101,7 @@ def is_lost(files: list[Path], share: float) -> bool:
 
 
 def stop_if_missing() -> bool:
-    """Stop taking jobs if the storage is missing. Return whether this worker takes no jobs now."""
+    """Stop taking jobs if the storage is missing. Return whether this worker has stopped taking jobs."""
     if is_storage_missing():
         STOPPED[0] = 1
     return bool(STOPPED[0])

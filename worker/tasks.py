@@ -239,5 +239,5 @@ def reason(error: Exception) -> str:
 
 
 def is_too_large(error: Exception) -> bool:
-    """Return whether a rerun failed because the file is too large for an explanation, which raises no alarm."""
+    """Return whether a rerun failed because the file is too large for an explanation. Such failures raise no alarm."""
     return isinstance(error, InvalidSubmission) and "too_large" in error.findings.counts

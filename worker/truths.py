@@ -55,8 +55,8 @@ def restore(truth: Truth, error: DamagedTruth | PreparedOtherwise) -> None:
     The prepared file is damaged, or was prepared by a different version of the evaluator or with different settings.
 
     Only one process restores a ground truth at a time. The other processes wait, and then find that the file is intact.
-    The CPU time of the restoration does not count toward the submission's limit. If the restoration takes longer than
-    an attempt may take, it counts as an attempt. Raises Unrestorable if the source cannot be prepared.
+    The CPU time of the restoration does not count toward the submission's limit. A restoration that takes longer than
+    the time limit for an attempt uses up that attempt. Raises Unrestorable if the source cannot be prepared.
     """
     log.warning("%s: %s", truth, error)
     try:
@@ -82,7 +82,7 @@ def is_intact(truth: Truth) -> bool:
 
 
 def fault_codes(error: InvalidTruth | InvalidParameters) -> str:
-    """Return the details of a faulty ground truth that a log may contain: codes, files and lines, but no content."""
+    """Return the details of a faulty ground truth that may be logged: codes, files and lines, but no content."""
     if isinstance(error, InvalidParameters):
         return str(error)
     return "; ".join(f"{problem.code} in {problem.file}, line {problem.line}" for problem in error.problems)

@@ -13,7 +13,7 @@ from evaluator.problems import Problem
 
 
 class Compiled(Protocol):
-    """The interface of a prepared ground truth, as returned by the ``prepare`` argument of `check_files`."""
+    """The interface that `check_files` requires of the prepared ground truths that its ``prepare`` argument returns."""
 
     @property
     def compiled(self) -> Path:

@@ -35,9 +35,9 @@ def is_short(name: str) -> bool:
 def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLimits) -> None:
     """Copy all regular files in a folder. Links, special files and exceeded size limits are reported as errors.
 
-    The size limits are those for zip files. The path of the folder itself may contain links. Inside the folder, links
-    are never followed, because every file is opened relative to the descriptor of its parent folder. This holds even if
-    a file is replaced by a link during the copy.
+    The size limits are the same as for zip files. The path of the folder itself may contain links. Inside the folder,
+    links are never followed, even if a file is replaced by a link during the copy: every file is opened relative to the
+    descriptor of its parent folder.
     """
     # The target may be inside the source and must then be skipped, so both paths are resolved for the comparison.
     source, target = source.resolve(), target.resolve()
@@ -50,14 +50,14 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLi
             (target / inside / name).mkdir()
         for name in (name for name in files if _is_allowed(name, descriptor, inside, mistakes)):
             left -= _copy_file(name, descriptor, inside, target, most=left, mistakes=mistakes)
-        # The limit is exceeded if a file has grown since its size was checked, or if a file is an endless stream.
+        # The size limit is checked again: a file may have grown since the first check, or may be an endless stream.
         if left < 0:
             break
     if left < 0:
         allowed = f"{limits.decompressed_bytes} bytes, {MAX_ENTRIES} files and folders"
         mistakes.add("too_large", f"contains more than is allowed ({allowed})", file=source.name or str(source))
     for error in unreadable:
-        # The filename of an OSError can also be a file descriptor, which is an integer.
+        # OSError.filename is an integer if the error occurred on a file descriptor.
         name = Path(error.filename).name if isinstance(error.filename, str) else source.name
         mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=name or str(source))
 
@@ -123,7 +123,7 @@ def _kind(name: str, folder: int) -> int:
 
 
 def _copy_file(name: str, folder: int, inside: Path, target: Path, *, most: int, mistakes: Mistakes) -> int:
-    """Copy one file and return its size in bytes. Stop reading soon after the first `most` bytes."""
+    """Copy one file and return its size in bytes. Stop reading once the size exceeds `most` bytes."""
     path, size = (inside / name).as_posix(), 0
     try:  # Without O_NONBLOCK, opening a pipe would block.
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)

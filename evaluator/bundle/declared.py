@@ -1,4 +1,4 @@
-"""Data classes for the checked content of a bundle. Field names equal the database columns that an import writes."""
+"""Data classes for the checked content of a bundle. Fields that are stored are named like the database columns."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +12,7 @@ from evaluator.catalog import TRACKS, Track
 class Baseline:
     """A submission from the organizers, shown on leaderboards without a rank.
 
-    ``line`` is the line of the baseline's name in challenge.yaml.
+    ``line`` is the line number of the baseline's name in challenge.yaml.
     """
 
     name: str
@@ -33,7 +33,7 @@ class BundlePhase:
     key : str
         Path of the phase in challenge.yaml, such as ``phases[0]``.
     line, opens_line, closes_line : int
-        Lines in challenge.yaml of the phase and of its dates, for error messages.
+        Line numbers of the phase and its dates in challenge.yaml, for error messages.
     salt : str
         The content of ``salt.txt``, the secret that determines the split and the bootstrap draws.
     """

@@ -14,9 +14,9 @@ DOCUMENTS = ("readme", "license", "changelog", "synthesis.json")
 
 
 def warn_of_unread(folder: Path, phases: Iterable[BundlePhase], mistakes: Mistakes) -> None:
-    """Warn about files in a bundle that an import ignores.
+    """Warn about files and folders in a bundle that an import ignores.
 
-    These may be at the top level, in a ground truth folder, or in the folder of an unknown phase.
+    All levels of the bundle are searched: the top level, the phase folders and the ground truth folders.
     """
     for name in _names(folder):
         if (folder / name).is_file() and name not in TOP and not name.lower().startswith(DOCUMENTS):

@@ -9,8 +9,8 @@ from evaluator.problems import Problem
 def located(listed: list[dict[str, Any]], counts: dict[str, int], locate: Callable[[str | None], str]) -> list[Problem]:
     """Return the given problems with file paths inside the bundle.
 
-    The `podium` program lists only the first problems with each code. If there are more, one further problem gives the
-    number of those that are not listed.
+    The `podium` program lists only the first few problems with each code. If some problems are not listed, their number
+    is added as one more problem.
     """
     problems = [Problem(**{**error, "file": locate(error.get("file"))}) for error in listed]
     unseen = []

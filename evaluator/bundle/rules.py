@@ -96,8 +96,8 @@ def check_order(
 ) -> Violation | None:
     """Return a violation if a phase does not open before it closes, otherwise None.
 
-    If the closing date were in the past, private scores would be shown immediately. `start` and `end` are the dates of
-    the challenge, which limit those of the phase.
+    Without this rule, a phase could already be closed when it opens, and would show its private scores immediately.
+    `start` and `end` are the opening and closing dates of the challenge, which also apply to the phase.
     """
     if not (opens_at or closes_at):
         # A phase without dates of its own inherits the dates of its challenge, which are checked elsewhere.

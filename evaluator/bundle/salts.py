@@ -68,7 +68,7 @@ def own_salt(truth: Path) -> str:
     with suppress(OSError, EOFError, zlib.error):  # A damaged file is ignored here, because the evaluator reports it.
         with path.open("rb") as file:
             content = file.read(READ_BYTES)
-        if content.startswith(GZIPPED):  # Both `salt.txt` and `salt.txt.gz` may be compressed with gzip.
+        if content.startswith(GZIPPED):  # The file may be gzipped even if its name does not end with `.gz`.
             with gzip.open(path) as unpacked:
                 content = unpacked.read(READ_BYTES)
         return str(content, "ascii", "replace")

@@ -8,8 +8,8 @@ from evaluator.bundle.keys import Key
 from evaluator.bundle.mistakes import Mistakes
 from evaluator.bundle.values import NULL, InvalidValue, Moment, nearest, parameter
 
-# The length of lists is limited, because every item is checked, and YAML aliases can make the list of a small file very
-# long.
+# Maximum length of a list. Every item is checked, and YAML aliases can expand a list in a small file to an enormous
+# length.
 LIST_MAX = 100
 
 

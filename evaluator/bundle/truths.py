@@ -24,7 +24,7 @@ Podium = Callable[..., dict[str, Any]]
 
 
 class TruthSource(Protocol):
-    """The interface of a ground truth folder together with the settings of its phase."""
+    """The interface of a phase with a ground truth to prepare: its ground truth folder and its settings."""
 
     @property
     def slug(self) -> str:
@@ -99,8 +99,8 @@ class PreparedTruth:
 def prepare(phase: TruthSource, workspace: Path, podium: Podium, *options: str) -> PreparedTruth:
     """Check and compile a ground truth. ``options`` are additional options for `podium prepare`.
 
-    Raises InvalidBundle if the ground truth has faults. If the phase has a salt, data that participants can see and
-    that reveals answers is also a fault. Phases that were imported before salts existed are exempt from this check.
+    Raises InvalidBundle if the ground truth has faults. If the phase has a salt, it is also a fault if public data,
+    such as ids, reveals answers. Phases imported before salts existed are exempt from this check.
     """
     track = TRACKS[phase.track]
     compiled, sample = (workspace / f"{phase.slug}.{kind}" for kind in ("podium", track.form.suffix))
@@ -144,7 +144,7 @@ def missing_files(track: Track, truth: Path) -> list[TruthFile]:
 def other_track(track: Track, truth: Path) -> str:
     """Return a hint if a ground truth folder contains the files of another track, otherwise an empty string.
 
-    The hint is meant to follow a sentence in a message.
+    The hint continues a sentence in an error message.
     """
     others = [other.name for other in TRACKS.values() if other is not track and not missing_files(other, truth)]
     return f". The folder has the files of {' and of '.join(others)}; correct `track` or the files" if others else ""

@@ -31,7 +31,8 @@ class Parameter:
     shapes_truth : bool
         Whether a prepared ground truth depends on this parameter.
     only_with : (str, str) or None
-        Name and value of another parameter, which are required if this parameter differs from its default.
+        Name and value of another parameter. This parameter may differ from its default only if the other parameter has
+        this value.
     """
 
     name: str

@@ -53,8 +53,8 @@ class TruthFile:
     meaning : str
     required : bool
     extras : tuple of str
-        Optional columns. They do not change the score. For each of these columns, reports have a table with the score
-        for each value in the column.
+        Optional columns that do not affect the score. For each of these columns, reports contain a table with one score
+        per column value.
     or_else : tuple of str
         Names of files that can replace this file if all of them are provided, even if this file is required.
     """
@@ -139,7 +139,7 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class Modules:
-    """The names of the modules that implement a track. The web process need not import the modules, which load numpy.
+    """The names of the modules that implement a track. The web process can read the names without importing numpy.
 
     Only a scorer is required. :mod:`evaluator.tracks` loads the modules, which implement the protocols in
     :mod:`evaluator.tracks.interface`.
@@ -192,9 +192,9 @@ class Track:
         Tables that an explanation or a different evaluation protocol adds. A report leaves out tables that do not
         apply.
     curves : tuple of str
-        Columns that are areas under precision/recall curves; these curves can be requested.
+        Columns whose values are areas under precision/recall curves. Callers can request these curves.
     interpolated : bool
-        Whether these areas are computed from interpolated curves.
+        Whether the curves are interpolated before their areas are computed.
     empty : str
         Result of a file without predictions: ``zero``, ``rejected``, or ``base rate``, the score of a random guess.
     modules : Modules
@@ -249,7 +249,7 @@ class Track:
         ]
 
     def shaping(self, resolved: Mapping[str, Any]) -> dict[str, Any]:
-        """Return those values in ``resolved`` that affect a prepared ground truth. ``resolved`` has all parameters."""
+        """Return the values in ``resolved``, a dict of all parameters, that affect a prepared ground truth."""
         return {parameter.name: resolved[parameter.name] for parameter in self.parameters if parameter.shapes_truth}
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -162,7 +162,7 @@ def _command_parser() -> Parser:
         help="the command to run; see `podium COMMAND --help`",
     )
     rest = parser.add_argument("rest", nargs=REMAINDER, metavar="…", help="arguments of the command")
-    # If no command is given, argparse would otherwise also report the arguments of the command as missing.
+    # Otherwise, if no command is given, argparse would report both the command and its arguments as missing.
     rest.required = False
     return parser
 

@@ -49,9 +49,9 @@ def atomic_file(path: Path) -> Iterator[TextIO]:
 
 
 class TextStyle:
-    """Adds styles to text for terminals. Text is not styled if NO_COLOR is set, or if TERM is ``dumb``.
+    """Adds styles such as bold to text if the output is a terminal.
 
-    Text for other outputs than terminals is not styled either.
+    Text is never styled if NO_COLOR is set, or if TERM is ``dumb``.
     """
 
     def __init__(self, stream: TextIO) -> None:

@@ -24,7 +24,7 @@ def run(arguments: Namespace) -> int:
 
 
 def described(track: Track) -> dict[str, Any]:
-    """Return the declaration of a track as plain data for JSON."""
+    """Return the declaration of a track as a JSON-serializable dict."""
     return {
         "name": track.name,
         "title": track.title,
@@ -60,7 +60,7 @@ def _text(track: Track) -> Iterator[str]:
 
 
 def _shown(parameter: Parameter) -> str:
-    """Return the default value of a parameter in the form in which users write it after --set."""
+    """Return the default value of a parameter as a string, in the notation of the --set option."""
     value = parameter.default
     return str(value).lower() if isinstance(value, bool) else parameter.written(value)
 

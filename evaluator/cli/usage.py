@@ -124,7 +124,7 @@ def add_track(parser: Parser, *, optional: bool = False) -> None:
 
 
 def add_limits(parser: Parser) -> None:
-    """Add the option --limit to a parser."""
+    """Add the --limit option to a parser."""
     parser.add_argument(
         "--limit",
         action="append",
@@ -151,7 +151,7 @@ def limits(arguments: Namespace) -> Limits:
 
 
 def add_json(parser: Parser) -> None:
-    """Add the option --json to a parser."""
+    """Add the --json option to a parser."""
     parser.add_argument(
         "--json",
         nargs="?",
@@ -163,7 +163,7 @@ def add_json(parser: Parser) -> None:
 
 
 def add_set(parser: Parser) -> None:
-    """Add the option --set to a parser."""
+    """Add the --set option to a parser."""
     parser.add_argument(
         "--set",
         action="append",
@@ -174,7 +174,7 @@ def add_set(parser: Parser) -> None:
 
 
 def add_threads(parser: Parser) -> None:
-    """Add the option --threads to a parser."""
+    """Add the --threads option to a parser."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     parser.add_argument(
         "--threads",
@@ -186,7 +186,7 @@ def add_threads(parser: Parser) -> None:
 
 
 def add_split_options(parser: Parser) -> None:
-    """Add the options --usage, --split and --seed to a parser. They determine which images are public."""
+    """Add the --usage, --split and --seed options, which determine the public images, to a parser."""
     public = parser.add_mutually_exclusive_group()
     public.add_argument(
         "--usage",
@@ -244,7 +244,7 @@ def scoring_request(
 
 
 def check_seed_is_used(arguments: Namespace, *options: str) -> None:
-    """Raise an exception if --seed is given, but none of the options that use a seed.
+    """Raise an exception if --seed is given without any of the options that use a seed.
 
     Raises
     ------

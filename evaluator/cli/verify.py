@@ -89,7 +89,7 @@ def declare(parser: Parser) -> None:
 def public_keys(text: str) -> tuple[str, ...]:
     """Convert an argument to public keys. The argument is a public key or the name of a file.
 
-    The file contains a key, or the response of a server with its key and any earlier keys.
+    The file contains either one public key, or the JSON response in which a server lists its current and earlier keys.
     """
     if KEY.fullmatch(text.lower()):
         return (text.lower(),)

@@ -70,7 +70,7 @@ def by_device_code(session: Session, server: str) -> tuple[str, str]:
 def wait_for_token(api: Api, started: dict[str, Any]) -> str:
     """Request the token repeatedly until the user has approved the code, and return the token.
 
-    Raises Refused if the user denies the code, or if the code has expired.
+    Raises Refused if the user denies the login, or if the code has expired.
     """
     interval = float(started["interval"])
     while True:
@@ -92,7 +92,7 @@ def has_browser() -> bool:
 
 
 def nothing(parser: Parser) -> None:
-    """Do nothing. Commands that have no arguments of their own use this function to declare them."""
+    """Add no arguments to a parser. This function declares the arguments of commands that have none of their own."""
 
 
 def logout(session: Session) -> int:

@@ -11,7 +11,7 @@ class NotUsable(PodiumError):
 
 
 class Refused(PodiumError):
-    """Raised if the server refuses a request. Repeating the request would not help.
+    """Raised if the server rejects a request. Repeating the request would not help.
 
     Attributes
     ----------
@@ -26,9 +26,9 @@ class Refused(PodiumError):
 
     @property
     def code(self) -> str:
-        """The stable error code of the refusal."""
+        """The stable error code in the server's response."""
         return str(self.problem["code"])
 
 
 class TryLater(Refused):
-    """Raised if the server cannot be reached, or if it refuses a request only for a limited time."""
+    """Raised if the server cannot be reached, or if it rejects a request that may succeed later."""

@@ -12,8 +12,8 @@ from evaluator import __version__
 from evaluator.client.errors import NotUsable, Refused, TryLater
 from evaluator.problems import visible
 
-# Number of seconds for which a failed request is retried. The longer time applies to requests for the state of an
-# upload or a submission.
+# Number of seconds for which a failed request is retried. LONG_PATIENCE_SECONDS applies to requests for the status of
+# an upload or a submission.
 PATIENCE_SECONDS = 15.0
 LONG_PATIENCE_SECONDS = 15 * 60.0
 LONGEST_PAUSE = 30.0
@@ -53,7 +53,7 @@ class Api:
         return self.json_of(self.send("POST", path, json=body))
 
     def pages(self, path: str) -> Iterator[dict[str, Any]]:
-        """Yield the items of a list that the API divides into pages."""
+        """Yield the items on all pages of a paginated list."""
         number, more = 1, True
         while more:
             page = self.get(path, page=number)
@@ -66,7 +66,7 @@ class Api:
         Raises
         ------
         Refused
-            If the server refuses the request.
+            If the server rejects the request.
         TryLater
             If the server could not be reached or was busy at every attempt.
         """
@@ -106,7 +106,7 @@ class Api:
         except httpx.InvalidURL as error:
             raise NotUsable(f"{self.server} is not the address of a server: {error}") from None
         except httpx.LocalProtocolError:
-            raise  # This exception means that the request itself is invalid, so retrying would not help.
+            raise  # The request itself is invalid, so retrying would not help.
         except httpx.TransportError as error:
             reason = visible(str(error) or type(error).__name__)
             detail = f"{self.server} cannot be reached: {reason}"
@@ -129,9 +129,9 @@ class Api:
         return (TryLater if _is_later(status, problem) else Refused)(status, problem)
 
     def _compare_versions(self, theirs: str) -> None:
-        """Print a warning once if the versions of the server and the client are too different.
+        """Print a warning once if the versions of the server and the client are incompatible.
 
-        Different major versions are too different, and so are minor versions that differ by more than 1.
+        Versions are compatible if their major versions are equal and their minor versions differ by at most 1.
         """
         if self._version_checked or not theirs:
             return
@@ -165,12 +165,12 @@ def _problem_in(response: httpx.Response) -> dict[str, Any]:
 
 
 def _is_later(status: int, problem: dict[str, Any]) -> bool:
-    """Return whether the same request may succeed later. This is not the case if a quota is permanently exhausted."""
+    """Return whether the same request may succeed later. It never succeeds if a quota is permanently exhausted."""
     if problem["code"] in ("quota_exhausted", "storage_exhausted"):
         return problem.get("next_allowed_at") is not None
     return status in BUSY or status == NO_SPACE
 
 
 def _is_passing(refusal: TryLater) -> bool:
-    """Return whether the cause of a refusal usually disappears within minutes."""
+    """Return whether the same request is likely to succeed within minutes."""
     return refusal.status != NO_SPACE and refusal.code not in ("quota_exhausted", "storage_exhausted")

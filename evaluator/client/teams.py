@@ -82,7 +82,7 @@ def _lines(own: dict[str, Any] | None, received: list[dict[str, Any]]) -> Iterat
 
 
 def invite(session: Session, path: str) -> None:
-    """Invite a person by username. Without a username, print a link with which one person can join the team."""
+    """Invite a user by username. Without a username, print a link that one user can follow to join the team."""
     user = session.arguments.who
     made = session.api.post(f"{path}/team/invitations", {"user": user} if user else {})
     text = f"{visible(user)} is invited to {visible(made['team'])}." if user else str(made["link"])
@@ -102,7 +102,7 @@ def answer(session: Session, path: str) -> None:
 
 
 def leave(session: Session, path: str) -> None:
-    """Leave the team, if the user has confirmed this with ``--yes``."""
+    """Leave the team. Raises NotUsable unless the user has given the ``--yes`` option."""
     if not session.arguments.yes:
         raise NotUsable(
             "if your team has already submitted, you will not be able to join another team; to leave, add --yes"

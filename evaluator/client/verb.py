@@ -1,4 +1,4 @@
-"""Defines what the commands for a server share: arguments, connection, error messages, and output as text or JSON."""
+"""Shared code of the commands that use a server: arguments, connection, error messages, and text or JSON output."""
 
 import sys
 from argparse import Namespace
@@ -38,7 +38,10 @@ class Session:
         return self.connect(self.server, servers.token_of(self.server))
 
     def phase_of(self, challenge: str, phase: str | None) -> tuple[dict[str, Any], str]:
-        """Return the data of a phase, and the API path of its resources. The default is the only open phase."""
+        """Return the data of a phase, and the API path of its resources.
+
+        If no phase is given, the only open phase is used or, if none is open, the only phase of the challenge.
+        """
         found = self.challenge(challenge)
         phases = {one["slug"]: one for one in found["phases"]}
         if phase is None:
@@ -71,13 +74,13 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A command for a server: one function declares its arguments, the other runs it and returns the exit code."""
+    """A command that uses a server: a function that declares its arguments, and a function that runs it."""
 
     declare_own: Callable[[Parser], None]
     act: Callable[[Session], int]
 
     def declare(self, parser: Parser) -> None:
-        """Add the arguments of this command to its parser, and the options that all commands for a server share."""
+        """Add the arguments of this command to its parser, and the --server and --json options."""
         self.declare_own(parser)
         parser.add_argument("--server", metavar="URL", help="the server (default: PODIUM_SERVER, or the last login)")
         add_json(parser)
@@ -89,7 +92,7 @@ class Verb:
 
 
 def guarded(session: Session, act: Callable[[], int]) -> int:
-    """Call a function and return its exit code. If the server refuses a request, print the reason instead."""
+    """Call a function and return its exit code. If the function raises NotUsable or Refused, print the reason."""
     try:
         return act()
     except NotUsable as error:
@@ -103,9 +106,10 @@ def guarded(session: Session, act: Callable[[], int]) -> int:
 
 
 def message_of(refusal: Refused, session: Session) -> str:
-    """Return the message to print for a refused request. It names the next command to run, if there is one.
+    """Return the message to print for a rejected request.
 
-    Otherwise, the message of the server is returned, in most cases with the code of the refusal.
+    If the user has to log in or join the challenge first, the message names the command for it. Otherwise, the message
+    is that of the server.
     """
     text = visible(str(refusal))
     if refusal.code == "unauthenticated":
@@ -145,6 +149,6 @@ def add_challenge(parser: Parser) -> None:
 
 
 def add_phase(parser: Parser) -> None:
-    """Add the positional argument CHALLENGE and the option --phase to a parser."""
+    """Add the positional argument CHALLENGE and the --phase option to a parser."""
     add_challenge(parser)
     parser.add_argument("--phase", metavar="PHASE", help="name of the phase (default: the only open one)")

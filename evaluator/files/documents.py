@@ -59,7 +59,7 @@ class Document:
         raise Stop(code)
 
     def add_defect(self, path: str, message: str, *, code: str = "bad_json", image: str | None = None) -> None:
-        """Add a defect of the value at a path in the JSON."""
+        """Add a defect in the value at a path in the JSON."""
         problem = None
         if self.findings.shows(code):
             problem = Problem(code, storable(message), column=storable(path), image=image and storable(image))
@@ -80,7 +80,10 @@ class Document:
             self.add_defect(path, f"{_quoted(value)} is not finite", code="not_finite")
 
     def fields(self, value: Any, kinds: dict[str, type], path: str) -> bool:
-        """Return whether a value is a JSON object with exactly the given keys and types. Differences are defects."""
+        """Return whether a value is a JSON object with exactly the given keys and types.
+
+        If not, add a defect for each missing key, unknown key and value of the wrong type.
+        """
         if not self.expect(value, dict, path):
             return False
         if len(value) == len(kinds) and all(type(value.get(name)) is kind for name, kind in kinds.items()):
@@ -149,9 +152,8 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            # This object must always be stored, even if the maximum number of objects is already stored. All objects
-            # stored so far may be in a value that a repeated key of this object has replaced, and objects in replaced
-            # values are not reported.
+            # If the maximum number of objects is stored, replace one of them. They may all be inside this object, in a
+            # value that a repeated key has replaced. Such objects are not reported, so this object must be stored.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice
@@ -163,7 +165,7 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
 
 
 def parse_truth_json(text: str) -> tuple[Any, Iterator[str]]:
-    r"""Parse a JSON file of a ground truth, as :func:`parse_json` does. All strings must be valid in UTF-8.
+    r"""Parse a JSON file of a ground truth with :func:`parse_json`. All strings must be valid in UTF-8.
 
     Raises
     ------
@@ -196,8 +198,8 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    # The number of remaining objects may never reach 0, because objects in a value that a repeated key has replaced are
-    # not visited.
+    # Number of stored objects that have not been visited yet. It may never reach 0, because the search does not visit
+    # values that a repeated key has replaced.
     left = len(repeated)
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]

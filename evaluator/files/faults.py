@@ -18,7 +18,7 @@ class Faults:
     checked: set[tuple[str, str, str]] = field(default_factory=set)
 
     def add(self, code: str, file: str, message: str, *, line: int | None = None, column: str | None = None) -> None:
-        """Add a fault of a file in the ground truth folder."""
+        """Add a fault in a file of the ground truth folder."""
         self.found.add(Problem(code, message, line=line, column=column, file=file))
 
     def warn(self, code: str, file: str, message: str, *, line: int | None = None, column: str | None = None) -> None:

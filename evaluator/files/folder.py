@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
 
 GZIPPED = b"\x1f\x8b"
-# A compressed file that is smaller than this may expand as much as a compressed file of this size.
+# Compressed files below this size are treated as if they had this size, so that small files may compress well.
 COMPRESSED_BYTES = 2**20
 HEADERS = ("label", "labels", "id", "ids", "labelid", "classid", "class", "classes", "mid", "relation", "name")
 
@@ -42,8 +42,8 @@ class TruthFolder:
     replaced : mapping of file name to bytes
         Contents to use instead of the files ``usage.csv`` and ``salt.txt`` in the folder.
     hidden : bool
-        Whether the ground truth must be kept secret from participants. If true, it is also a fault if data that
-        participants can see, such as ids, reveals answers.
+        Whether the ground truth must be kept secret from participants. If true, it is a fault if public data, such as
+        ids, reveals answers.
 
     Attributes
     ----------
@@ -175,10 +175,10 @@ class TruthFolder:
         return table
 
     def names(self, name: str, allowed: Container[str] | None = None, expected: str = "") -> dict[str, str]:
-        """Read a file without a header whose rows are ``label,display name``. Return a dict of display names by label.
+        """Read a headerless CSV file of ``label,display name`` rows. Return a dict that maps labels to display names.
 
-        The display name is optional. If ``allowed`` is given, any other label is a fault, whose message ends with
-        ``expected``.
+        The display name is optional. If ``allowed`` is given, all other labels are reported as faults. The message of
+        these faults consists of the label and ``expected``.
         """
         found: dict[str, str] = {}
         labels: dict[str, str] = {}
@@ -223,7 +223,7 @@ class TruthFolder:
 
 
 def coded(values: Sequence[str], index: Mapping[str, int]) -> NDArray[np.int64]:
-    """Return the code that ``index`` has for each value, shape (N,). The code of values that are not in it is -1.
+    """Look up the code of each value in ``index``, and return an array of shape (N,). Unknown values get the code -1.
 
     >>> coded(["b", "x"], {"a": 0, "b": 1})
     array([ 1, -1])
@@ -232,7 +232,7 @@ def coded(values: Sequence[str], index: Mapping[str, int]) -> NDArray[np.int64]:
 
 
 def _not_text(content: bytes) -> str:
-    """Return what a file that is not UTF-8 text is, and how to fix it. The result is the end of a message.
+    """Return the end of an error message about a file that is not UTF-8: its likely format, and how to fix it.
 
     >>> _not_text(bytes([0x50, 0x4B, 3, 4, 0xFF]))
     'is an Excel workbook or a zip file; save it as CSV (UTF-8)'

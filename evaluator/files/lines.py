@@ -69,7 +69,7 @@ def chunks(path: Path, limits: Limits, findings: Findings, progress: ReadProgres
 
 
 def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Join the given bytes to parts of at least :data:`CHUNK_BYTES`. Only the last part may be shorter."""
+    """Join consecutive parts into chunks of at least :data:`CHUNK_BYTES`. Only the last chunk may be shorter."""
     held: list[bytes] = []
     size = 0
     try:
@@ -233,7 +233,7 @@ def _text(number: int, piece: bytes, limits: Limits, findings: Findings) -> Iter
 
 
 def _without_blank_lines(number: int, piece: bytes) -> Iterator[tuple[int, Lines]]:
-    """Yield the lines of a part of a file. Blank lines at the start and end of the part are only counted."""
+    """Yield the lines of a part of a file. Blank lines at its start and end are replaced by their number."""
     written = piece.lstrip(BLANKS)
     if not written:
         yield number, piece.count(b"\n") + 1

@@ -172,8 +172,8 @@ def _rewrite(masks: NDArray[np.void], indices: NDArray[np.int64], runs: Runs) ->
         begins = np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])
         counts = np.add.reduceat(lengths[lengths > 0], begins).tolist()
         size = masks["size"][indices[row]].tolist()
-        # This array is allocated to raise MemoryError if there is not enough memory, because pycocotools does not check
-        # its own allocations.
+        # pycocotools does not check whether its allocations succeed. Allocating an array of sufficient size first makes
+        # sure that MemoryError is raised if there is not enough memory.
         np.empty(max(BYTES_PER_RUN * len(counts), GROUP_BYTES), np.uint8)
         found = coco.frPyObjects({"size": size, "counts": [0] * int(inside[0]) + counts}, *size)
         masks["compressed"][indices[row]] = found["counts"]

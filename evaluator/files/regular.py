@@ -29,7 +29,8 @@ def read_regular(folder: Path, name: str) -> bytes | None:
     Raises
     ------
     NotRegular
-        If the path contains a symbolic link, or the file is not regular. The message is meant to follow the file name.
+        If the path contains a symbolic link, or the file is not regular. The message continues a sentence that begins
+        with the file name.
     OSError
         If the file cannot be read.
     """

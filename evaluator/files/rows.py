@@ -21,7 +21,7 @@ STRING_COLUMN = "PredictionString"
 
 @dataclass(slots=True)
 class RowReader:
-    """A reader for the rows of one file. Rows are read in portions, to limit the use of memory.
+    """A reader for the rows of one file. Rows are read in portions, to limit memory usage.
 
     Each portion contains the defects of its lines. The caller adds these defects and the defects of values to the
     findings, in file order.
@@ -44,7 +44,7 @@ class RowReader:
     image_ids : set
         Ids of the images read so far. Long ids are replaced by digests.
     first_blank : int
-        Number of the first blank line directly before the current line, or 0 if the previous line is not blank.
+        Line number of the first of the blank lines directly before the current line, or 0 if there are none.
     started : bool
         Whether a line that is not blank has been read.
     portion : Portion
@@ -73,7 +73,7 @@ class RowReader:
     pieces: Iterator[Row] = field(default_factory=lambda: iter(()))
 
     def __post_init__(self) -> None:
-        """Set the maximum number of lines that applies until the header has been read."""
+        """Set a preliminary maximum number of lines. It is updated when the header determines the layout."""
         self.max_lines = self.limits.boxes
 
     @property

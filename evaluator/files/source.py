@@ -12,7 +12,7 @@ ReadProgress = Callable[[float], None]
 
 
 def ignore_progress(fraction: float) -> None:
-    """Do nothing. This function is the progress callback if progress is not shown."""
+    """Ignore the progress. This is the default progress callback."""
 
 
 @dataclass(frozen=True, slots=True)

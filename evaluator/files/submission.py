@@ -200,7 +200,7 @@ class Batch:
         ``step`` is the position of the column within a prediction, from 1, or 0 for columns that describe the image.
         """
         values = np.array(invalid, np.int64)
-        if step == 0:  # If a line is read in pieces, a defect of its image is reported only with the first piece.
+        if step == 0:  # If a line is read in pieces, an invalid image column is reported only with the first piece.
             values = values[np.array([self.rows[row].tokens_before == 0 for row in invalid], bool)]
             self.invalid.append(InvalidValues(column, values, np.zeros_like(values), values, describe))
             return

@@ -103,7 +103,7 @@ def _areas(weights, rows, ends, firsts, partial_weight, envelope, counts, state,
 
 
 def sums(weights, groups):
-    """Return the sum of the weights of each group of images, as ``evaluator.metrics.bootstrap.sums`` does."""
+    """Return the sum of the weights of each group of images, like :func:`evaluator.metrics.bootstrap.sums`."""
     _check(weights, groups.rows, groups.ends)
     found = np.empty((len(groups.ends), LANES))
     _sums(weights, groups.rows, groups.ends, np.empty(LANES, np.uint16), found)
@@ -111,7 +111,7 @@ def sums(weights, groups):
 
 
 def average_precisions(weights, steps, positives, partial_weight):
-    """Return the area under each curve, as ``evaluator.metrics.bootstrap.average_precisions`` does."""
+    """Return the area under each curve, like :func:`evaluator.metrics.bootstrap.average_precisions`."""
     _check(weights, steps.rows, steps.ends)
     areas = np.empty((len(steps.firsts) - 1, LANES))
     work = np.empty(LANES, np.uint16), np.empty((STATES, LANES))

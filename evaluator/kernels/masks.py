@@ -99,9 +99,9 @@ def intersections(texts, ends, other_texts, other_ends, ranges, runs, other_runs
     runs, other_runs : int64 arrays of shapes (bytes of the longest mask, 2) and (bytes of all other masks, 2)
         Scratch memory for the runs.
     other_stops : int64 array of shape (M,)
-        Scratch memory for the end of the runs of each other mask.
+        Scratch memory: where the runs of each other mask end.
     common : float32 array of shape (pairs,)
-        Receives the numbers of common pixels, mask by mask and partner by partner.
+        Receives the number of common pixels of each pair, ordered by mask and then by partner.
     """
     begin = np.int64(0)
     for other in range(len(other_ends)):

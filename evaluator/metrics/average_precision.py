@@ -105,7 +105,7 @@ def stepwise_average_precision(
 
     Notes
     -----
-    This is the metric of image-level classification; detection uses the interpolated area. Source: Open Images V4, 5.1.
+    Image-level classification uses this metric; detection uses the interpolated area. Source: Open Images V4, 5.1.
 
     Examples
     --------

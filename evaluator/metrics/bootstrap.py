@@ -73,12 +73,13 @@ def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, 
 
     Notes
     -----
-    If every entry were repeated as often as its image is drawn,
-    :func:`evaluator.metrics.average_precision.average_precision` would give the same result up to rounding. For steps
-    without an envelope, this holds for :func:`evaluator.metrics.average_precision.stepwise_average_precision`. Within a
-    run of true positives, precision is highest at the lowest confidence, so one value for each run is enough for an
-    envelope. A run whose images have no weight does not change the area. Equal confidences need no special case: their
-    false positives come before their true positives.
+    The reference for interpolated curves is :func:`evaluator.metrics.average_precision.average_precision`, and for
+    steps without an envelope :func:`evaluator.metrics.average_precision.stepwise_average_precision`. If every entry
+    were repeated as often as its image is drawn, these functions would give the same result up to rounding.
+
+    Within a run of true positives, precision is highest at the lowest confidence, so the envelope needs only one value
+    for each run. A run whose images have no weight does not change the area. Equal confidences need no special case,
+    because each true positive is counted together with all false positives of the same or a higher confidence.
 
     Examples
     --------
@@ -190,9 +191,9 @@ def recentred_interval(replicates: Numbers, observed: float) -> Interval | None:
     The ends are percentiles, by linear interpolation, of replicate − mean of the replicates + observed. Interpolated
     average precision is biased upwards if there are few objects, and more so in replicates, which have fewer distinct
     objects. Therefore, the plain percentile interval covers the true value in only 86–90% of test sets; this interval
-    covers it in 93–95%. If the score is outside the interval, the nearer end is moved to the score. This can happen
-    because a class that occurs in few images is undefined in some replicates, which moves their mean and thus both
-    ends.
+    covers it in 93–95%. If the score is outside the interval, the nearer end is moved to the score. The score
+    can be outside if a class that occurs in few images is undefined in some replicates, which shifts their mean and
+    thus both ends.
 
     Examples
     --------

@@ -113,7 +113,7 @@ def relationship_kinds(
 
 @dataclass(frozen=True, slots=True)
 class CurveErrors:
-    """The errors of a submission: the N entries of C curves, and the M missed objects that no fixed entry could hit.
+    """The errors of a submission: N entries of C curves, and M objects that no entry would hit if its error were fixed.
 
     Attributes
     ----------
@@ -154,8 +154,8 @@ class CurveErrors:
         """Return how much the mean average precision would rise if all errors of the given kind were fixed.
 
         A false positive becomes a hit if that is possible, and is removed otherwise. A missed object that no entry
-        can match is removed from the ground truth. This is the rule of TIDE. The sum of the gains of all kinds need
-        not be 1 minus the score.
+        can match is removed from the ground truth. TIDE uses the same rule. The gains of all kinds need not add up to
+        1 minus the score.
         """
         wrong = self.kinds == kind
         hits, kept = wrong & (self.fixed_curves >= 0), ~wrong | (self.fixed_curves >= 0)
@@ -192,8 +192,8 @@ class CurveErrors:
     def _gain(self, fixed: Numbers) -> float:
         """Return how much the mean would rise if the curves had the average precisions in ``fixed``, shape (C,).
 
-        A curve whose objects have all been removed keeps its average precision. Otherwise it would be left out of the
-        mean, which could rise although no additional object is matched.
+        A curve whose objects have all been removed keeps its average precision. Otherwise, it would be left out of
+        the mean, and the mean could rise even if no additional object is matched.
         """
         now = average_precisions(self.curves, self.confidences, self.weights, self.positives)
         return mean_defined(np.where(np.isnan(fixed), now, fixed)) - mean_defined(now)

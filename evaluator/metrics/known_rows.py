@@ -36,11 +36,12 @@ class KnownRows:
         Indices of the known rows.
     scores : float64 array of shape (known,), in descending order
     deviations : float64 array of shape (known, N)
-        Replicates minus their mean in the row. The mean of each replicate over all rows is also subtracted. This does
-        not change the differences between rows, but gives tighter bounds on them.
+        Replicates minus their mean in the row. The mean of each replicate over all rows is also subtracted, which does
+        not change the differences between rows but gives tighter bounds on them.
     errors : float64 array of shape (known,)
         Standard deviation of the deviations of each row.
     margin : float
+        See :func:`evaluator.metrics.rank_intervals.top_rank_intervals`.
     """
 
     size: int
@@ -80,7 +81,7 @@ class KnownRows:
         return chosen
 
     def are_apart(self, gaps: Numbers, errors: Numbers, critical: float) -> Flags:
-        """Return which pairs of rows differ significantly, given their differences in score and the standard errors."""
+        """Return which pairs of rows differ significantly. ``gaps`` are score differences with standard ``errors``."""
         apart: Flags = gaps > np.maximum(critical * errors + self.margin, ROUNDING)
         return apart
 

@@ -1,7 +1,7 @@
 """Computes the runs, areas, boxes and overlaps of masks.
 
-Masks have the format of COCO: the lengths of alternating runs of pixels outside and inside the mask. The runs go down
-the columns, from left to right, and begin with a run outside. In compressed form, a length has one to six characters of
+Masks are in COCO format: the lengths of alternating runs of pixels outside and inside the mask. The runs go down the
+columns, from left to right, and begin with a run outside. In compressed form, a length has one to six characters of
 five bits each. From the fourth length on, the difference from the length two positions before is encoded.
 """
 
@@ -18,10 +18,11 @@ MAX_CHARACTERS = 6
 KERNEL = "evaluator.kernels.masks"
 """Name of the kernel module. It is loaded only if masks are compared, because numba is slow to load."""
 BYTES_AT_ONCE = 2**20
-"""Number of bytes of run lengths that are compared at once. A single mask and the masks that it is compared with may
-have more."""
+"""Approximate maximum number of bytes of run lengths that are compared at once. A single mask, together with the masks
+that it is compared with, may exceed it."""
 SMALLEST = np.float32(1e-7)
-"""A number that prevents division by zero, as in the official code: it is added to divisors or is their minimum."""
+"""A small number that prevents division by zero, as in the official code. It is the smallest divisor of an IoU, and is
+added to the divisor of an IoA."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[I
 def best_objects_of_each(
     keys: Keys, object_keys: Keys, count: int, overlaps: Callable[[Indices, Indices], Sequence[NDArray[np.float64]]]
 ) -> list[tuple[Indices, NDArray[np.float64]]]:
-    """Return the results of :func:`best_objects` for ``count`` kinds of overlaps that are computed together."""
+    """Return the results of :func:`best_objects` for each of ``count`` measures that ``overlaps`` returns."""
     best = [(np.full(len(keys), -1, np.int64), np.zeros(len(keys))) for _ in range(count)]
     for predictions, objects in pairs(keys, object_keys):
         starts = np.flatnonzero(np.r_[True, predictions[1:] != predictions[:-1]])

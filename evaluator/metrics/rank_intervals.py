@@ -12,8 +12,8 @@ from evaluator.metrics.known_rows import FAR, LEAST_REPLICATES, Flags, Indices, 
 RankInterval = tuple[int, int]
 
 TOP = 100  # Simultaneous intervals are computed for this number of rows from the top of the leaderboard.
-ERROR_RATE = 1 / (LEAST_REPLICATES + 1)  # Probability that at least one pair is distinguished wrongly.
-UNLIMITED = 1e300  # Critical value that only pairs with a standard error of 0 exceed.
+ERROR_RATE = 1 / (LEAST_REPLICATES + 1)  # Probability that the test wrongly distinguishes at least one pair of rows.
+UNLIMITED = 1e300  # Critical value so large that it distinguishes rows only if their standard error is 0.
 BLOCK = 64  # Number of rows in a block. Two blocks are compared at a time.
 ENTRIES_AT_ONCE = 1 << 13
 
@@ -37,8 +37,8 @@ def top_rank_intervals(
     top : int
         Number of rows that get an interval.
     margin : float
-        Two rows are distinguished only if their scores differ by more than this number plus the difference that chance
-        explains. This margin prevents rank intervals from revealing more than the rounded scores do.
+        Added to the score difference that the test requires to distinguish two rows. This margin prevents rank
+        intervals from revealing more than the rounded scores do.
     complete : bool
         Whether the arrays contain all rows. If not, every row that was left out is worse than each row that could be
         among the first ``top``, by more than ``FAR`` times the sum of their standard errors.
@@ -67,9 +67,9 @@ def top_rank_intervals(
     simulated (see the README). The lowest rank of a row is 1 + the number of distinguished better rows. Its highest
     rank is the number of rows − the number of distinguished worse rows.
 
-    Which rows are the first ``top`` depends on the same data. Therefore, the critical value covers every row that could
-    be one of them, that is, every row from which fewer than ``top`` better rows are distinguished. Each such row is
-    compared with all rows.
+    The same data also determine which rows are the first ``top``. Therefore, the critical value covers every row that
+    could be one of them, that is, every row from which fewer than ``top`` better rows are distinguished. Each such row
+    is compared with all rows.
 
     Rows whose scores differ by at most 1e-12 are never distinguished, because equal results can differ in the last
     digits. If a standard error is 0, any greater difference of the scores distinguishes two rows. A row without
@@ -98,9 +98,9 @@ def individual_rank_intervals(
 ) -> list[RankInterval | None]:
     """Return a separate 95% confidence interval for the rank of each of the given rows.
 
-    Parameters, results and errors are those of :func:`top_rank_intervals`. Rows that were left out differ from each of
-    ``rows`` by more than ``FAR`` times the sum of their standard errors. The critical value of a row covers only its
-    own pairs, so the interval is usually narrower.
+    Parameters, results and errors are those of :func:`top_rank_intervals`. If ``complete`` is false, every row that was
+    left out must differ from each of ``rows`` by more than ``FAR`` times the sum of their standard errors. The critical
+    value of a row covers only its own pairs, so the interval is usually narrower.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class _Counts:
 def _stepped_down(board: KnownRows, top: int, *, complete: bool) -> _Counts:
     """Return, for each row, how many rows are significantly better and how many are worse, by a stepwise test.
 
-    Testing of a row ends as soon as ``top`` better rows are distinguished from it. The first step distinguishes only
+    A row is no longer tested once ``top`` better rows are distinguished from it. The first step distinguishes only
     rows that differ by more than :data:`FAR` standard errors, which saves time. If the critical value of the remaining
     pairs is not smaller than :data:`FAR`, the first step is repeated with all pairs.
     """

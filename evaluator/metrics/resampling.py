@@ -1,8 +1,8 @@
 """Sorts objects and curve entries once, so that all bootstrap replicates are computed from the same sorted data.
 
 A replicate changes the weights of images. It changes neither matches nor the order of confidences. Therefore, each
-object and each entry is stored as the row of its image in the matrix of image weights. The rows are in the order in
-which their weights are added.
+object and each entry is represented by the row index of its image in the matrix of image weights. The indices are
+stored in the order in which the weights are added.
 """
 
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ class ImageGroups:
 
     @classmethod
     def of(cls, groups: NDArray[np.integer[Any]], rows: NDArray[np.int32], count: int) -> "ImageGroups":
-        """Return groups, given pairs of a group and a row of the weights. Pairs whose row is NO_ROW are left out.
+        """Return ``count`` groups. Group ``groups[i]`` contains the image in row ``rows[i]``, unless this is NO_ROW.
 
         >>> ImageGroups.of(np.array([1, 0, 1]), np.array([5, 6, -1], np.int32), 2)
         ImageGroups(rows=array([6, 5], dtype=int32), ends=array([1, 2]))

@@ -43,8 +43,8 @@ def share_interval(replicates: Numbers, observed: float, trials: Trials, *, plai
     -----
     The result is the recentred percentile interval, except in two cases. It is the Wilson interval if all replicates
     are equal, and for a plain proportion with fewer than :data:`FEW` hits or misses. The Wilson interval needs the
-    effective number of independent trials. This is p(1 − p) / SE², with the standard error of the replicates, or the
-    number of images if that error is 0. At p = 0.998 and 300 images, the percentile interval contains the true
+    effective number of independent trials: p(1 − p) / SE², where SE is the standard error of the replicates, or the
+    number of images if SE is 0. At p = 0.998 and 300 images, the percentile interval contains the true
     proportion in 44% of all test sets, and the Wilson interval in 98%.
 
     Examples

@@ -89,7 +89,10 @@ class DetectionScene:
         return image[row], copies, box[row], confidence[row]
 
     def _of_objects(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return predictions for ordinary objects. Some are missing, misplaced, duplicated or of another class."""
+        """Return predictions for the objects that are not groups.
+
+        Some objects are missed. Some predictions are misplaced, are duplicates, or have the wrong class.
+        """
         ordinary = np.flatnonzero(~self.group)
         found = ordinary[~stream.bernoulli(0.06 + 0.55 * error_rate, len(ordinary))]
         twice = found[stream.bernoulli(0.05 + 0.2 * error_rate, len(found))]

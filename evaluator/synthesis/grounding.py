@@ -38,7 +38,7 @@ class PhraseScene:
         Ids of the images.
     image, sentence, kind, words : int64 arrays of shape (phrases,)
         For each phrase: index of the image, index of the sentence within the image, index of the kind of object, and
-        index of the words that describe it.
+        index of the words that describe the object.
     boxes : int64 array of shape (phrases, MAX_BOXES, 4)
         Boxes of each phrase in pixels, as x1, y1, x2, y2.
     exists : bool array of shape (phrases, MAX_BOXES)
@@ -118,7 +118,7 @@ def _millionths(boxes: Ints) -> Ints:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> PhraseScene:
-    """Generate images with sentences. Each image has at least one phrase, and ``boxes_per_image`` is about the mean."""
+    """Generate images with sentences. Each image has at least one phrase; the mean is about ``boxes_per_image``."""
     counts = np.maximum(stream.counts(boxes_per_image, len(ids)), 1)
     image = np.repeat(np.arange(len(ids)), counts)
     sentence = stream.integers(SENTENCES, len(image))

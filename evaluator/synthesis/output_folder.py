@@ -18,7 +18,7 @@ class OccupiedFolder(PodiumError):
 
 
 def check_replaceable(folder: Path) -> None:
-    """Raise an exception if the replacement of ``folder`` would delete a file that was not synthesized.
+    """Raise an exception if replacing ``folder`` would delete a file that was not synthesized.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def check_replaceable(folder: Path) -> None:
 def replaced_folder(folder: Path, about: Mapping[str, Any]) -> Iterator[Path]:
     """Yield a new folder. It replaces ``folder`` when the ``with`` block ends without an error.
 
-    A manifest is added to the new folder. It contains ``about`` and the list of files.
+    A manifest is added to the new folder. It contains the list of files, in addition to the data in ``about``.
     """
     folder = folder.resolve()
     check_replaceable(folder)

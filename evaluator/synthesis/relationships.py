@@ -160,7 +160,10 @@ class RelationshipScene:
         return strings, csv_lines(self.ids[image], first, second, relation, score, *box[0], *box[1])
 
     def _of_pairs(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Return predictions for the pairs. Some are missing, misplaced, duplicated or of another triplet."""
+        """Return predictions for the pairs in the ground truth.
+
+        Some pairs are missed. Some predictions are misplaced, are duplicates, or have the wrong triplet.
+        """
         found = np.flatnonzero(~stream.bernoulli(0.06 + 0.6 * error_rate, len(self.image)))
         row = np.concatenate([found, found[stream.bernoulli(0.05 + 0.2 * error_rate, len(found))]])
         image = self.image[row]
@@ -190,7 +193,7 @@ def _triplet_cells(triplet: Ints) -> tuple[TextColumn, TextColumn, TextColumn]:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> RelationshipScene:
-    """Generate images. Each image has pairs of a few triplets. The maximum number of pairs is twice the mean."""
+    """Generate images. The pairs in an image have a few triplets. The maximum number of pairs is twice the mean."""
     counts = stream.counts(boxes_per_image, len(ids))
     image = np.repeat(np.arange(len(ids)), counts)
     topics = stream.weighted_indices(_WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)

@@ -13,7 +13,7 @@ from evaluator.synthesis.text_columns import TextColumn, csv_lines
 CAPTIONS = 5
 LISTED = 10
 SPREAD = 40
-"""A correct answer that does not rank first gets a random rank up to this number. Only LISTED ranks are submitted."""
+"""A correct answer that is not first has a random index from 1 to this number. Rankings end after LISTED answers."""
 
 _WHO = ("A man", "Two women", "A child in red", "A brown dog", "Several people", "A cyclist", "A street musician")
 _DOES = ("waits", "runs", "looks up", "laughs", "carries a bag", "stands still", "jumps")

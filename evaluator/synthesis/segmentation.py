@@ -1,4 +1,4 @@
-"""Generates data for instance segmentation: as for detection, with an elliptical mask in the box of each object."""
+"""Generates data for instance segmentation: the data for detection, with elliptical masks in most boxes."""
 
 import base64
 import zlib

@@ -9,7 +9,7 @@ from evaluator.synthesis.text_columns import TextColumn
 
 
 class Scene(Protocol):
-    """The interface of a group of generated images with their ground truth."""
+    """The interface of a scene: a group of images that are generated together, with their ground truth."""
 
     def truth(self) -> Mapping[str, bytes]:
         """Return the content that these images add to each ground truth file, by file name."""

@@ -1,7 +1,7 @@
 """Formats columns of numbers and strings as lines of text, many rows at once.
 
 All cells of a column have the same width and are padded with NUL bytes, so a block of lines is a matrix of bytes. The
-padding is then removed in one pass. This is fifty times faster than formatting each row separately.
+padding is then removed in one pass. This method is fifty times faster than formatting each row separately.
 """
 
 from collections.abc import Sequence

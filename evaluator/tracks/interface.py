@@ -185,7 +185,7 @@ class Explainer(Protocol[TruthType_contra, ParametersType_contra, SubmissionType
         parameters: ParametersType_contra,
         progress: Progress,
     ) -> Outcome:
-        """Score a submission as the scorer does, and return the outcome with an explanation and ``matches``."""
+        """Return the same outcome as the scorer, with an explanation and ``matches`` added."""
 
 
 class TruthDescriber(Protocol[TruthType_contra]):

@@ -31,7 +31,7 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def is_ajax(self, request: HttpRequest) -> bool:
-        """Return False, so that the response to every form is an HTML page instead of JSON."""
+        """Return False, so that django-allauth responds to forms with HTML pages, never with JSON."""
         return False
 
     def is_safe_url(self, url: str) -> bool:
@@ -55,9 +55,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return name
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Return the cache key for counting wrong passwords. It contains the client's network and the username.
+        """Return the cache key for counting failed logins. It contains the client's network and the username.
 
-        If the key contained only the username, a stranger could lock out the owner of the account.
+        If the key contained only the username, anybody could lock the owner out of the account.
         """
         return f"{client_network(request)} {same_name(credentials.get('username', ''))}"
 
@@ -77,7 +77,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse | None:
         """Continue the login if the account has no email address. Otherwise, ask the user to confirm the address.
 
-        A superuser that was created on the command line may have no email address.
+        A superuser created on the command line may have no email address.
         """
         if user and not user.email:
             return None
@@ -89,7 +89,7 @@ class AccountAdapter(DefaultAccountAdapter):
             user.set_password(password)
             # Only the password is saved, because staff may be changing other fields at the same time.
             user.save(update_fields=["password"])
-            # Programs can no longer fetch the tokens of device logins that were approved before.
+            # After a password change, programs cannot fetch tokens for device logins that were approved before it.
             user.device_logins.all().delete()
             record_password(user=user, by=user)
 
@@ -106,9 +106,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return confirmed
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
-        """Send an email for confirming an address, or an email that explains that another account has confirmed it.
+        """Send a confirmation email, or an email explaining that another account has already confirmed the address.
 
-        Only the owner of the address can see which of the two emails was sent.
+        The response is the same in both cases, so only the owner of the address learns whether such an account exists.
         """
         address = emailconfirmation.email_address
         if address.can_set_verified():

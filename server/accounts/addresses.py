@@ -1,6 +1,6 @@
 """Determines the client address of a request. Rate limits count requests by this address.
 
-The web server process imports this module before Django is set up.
+This module must not import models, because the web server process imports it before Django is set up.
 """
 
 from ipaddress import IPv4Address, ip_address, ip_network

@@ -29,9 +29,9 @@ from server.errors import Refused
 ROLES = ("is_active", "is_staff", "is_superuser")
 # Groups are not used, because staff and superuser are the only roles.
 admin.site.unregister(Group)
-# Only their owners may see the secrets for two-factor authentication and the sessions.
+# Two-factor secrets and sessions are private to each user, so staff cannot view them in the admin.
 admin.site.unregister([Authenticator, UserSession])
-# On django-allauth's admin page, staff could edit addresses without an entry in the audit log.
+# `EmailAddressAdmin` below replaces django-allauth's admin, whose changes would not be in the audit log.
 admin.site.unregister(EmailAddress)
 PASSWORD_PAGE = "auth_user_password_change"
 

@@ -53,10 +53,11 @@ def path_argument(argument: str) -> Path:
 class AuditedCommand(BaseCommand):
     """A management command that records its actions in the audit log.
 
-    The recorded actor is the account given by `--as` or, otherwise, the operating system user. `person` is this
-    account; it is None for the operator, who may do everything. Arguments without a type are checked by
-    `text_argument`, and paths by `path_argument`. If the disk is full, the command prints an error message and exits
-    with status 1.
+    The recorded actor is the user account given by `--as` or, without this option, the operating system user. `person`
+    is the account given by `--as`. If it is None, the command runs with all permissions.
+
+    Arguments without a type are validated by `text_argument`, and paths by `path_argument`. If the disk is full, the
+    command prints an error message and exits with status 1.
     """
 
     person: User | None = None

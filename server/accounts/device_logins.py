@@ -58,7 +58,7 @@ def new_user_code() -> str:
 
 
 def as_shown(typed: str) -> str:
-    """Return a typed user code in the format shown on pages. Letter case and separators are ignored.
+    """Normalize a user code entered by a user: upper case, with a hyphen in the middle.
 
     >>> as_shown(" bcdf ghjk ")
     'BCDF-GHJK'
@@ -68,7 +68,7 @@ def as_shown(typed: str) -> str:
 
 
 def waiting_login(typed: str) -> DeviceLogin:
-    """Return the undecided request for a token with the given user code. Raises Refused if there is none."""
+    """Return the pending token request with the given user code. Raises Refused if there is none."""
     found = DeviceLogin.objects.waiting(database_now()).filter(user_code=as_shown(typed)).first()
     if found is None:
         raise Refused("not_found", UNKNOWN)
@@ -82,7 +82,7 @@ def token_days() -> int:
 
 @transaction.atomic
 def decide(*, user: User, login: DeviceLogin, approve: bool) -> None:
-    """Approve or deny a program's request for a token. Raises Refused if it has expired or was already decided."""
+    """Approve or deny a program's token request. Raises Refused if the request is no longer pending."""
     decision = DeviceLogin.Decision.APPROVED if approve else DeviceLogin.Decision.DENIED
     waiting = DeviceLogin.objects.waiting(database_now()).filter(pk=login.pk)
     if not waiting.update(decision=decision, user=user):
@@ -94,8 +94,8 @@ def decide(*, user: User, login: DeviceLogin, approve: bool) -> None:
 def fetch_token(device_code: str) -> tuple[ApiToken, str]:
     """Issue the token for an approved request and return it with its secret. This is possible only once per request.
 
-    Raises Refused with an error code from RFC 8628 if the request is undecided, denied or expired, if its token was
-    already fetched, or if the program polls more often than every INTERVAL_SECONDS.
+    Raises Refused with an error code from RFC 8628 if the request is pending, denied or expired, if its token has
+    already been fetched, or if the program polls more often than every INTERVAL_SECONDS.
     """
     with transaction.atomic():
         now = database_now()
@@ -106,14 +106,14 @@ def fetch_token(device_code: str) -> tuple[ApiToken, str]:
             login.delete()
             return issue_token(user=login.user, name=login.name, scope=login.scope, days=token_days())
         refusal = refusal_of(login, now)
-    # The refusal is raised outside the transaction, so that the changes to the request are not rolled back.
+    # Raising the exception inside the transaction would roll back the changes that `refusal_of` made.
     raise refusal
 
 
 def refusal_of(login: DeviceLogin, now: datetime) -> Refused:
-    """Return the reason why a program does not get the token that it requested.
+    """Return the exception to raise when a program polls for a token that is not approved.
 
-    A denied request is deleted. For any other request, the time of this attempt to fetch the token is saved.
+    A denied request is deleted. For a pending request, the time of the poll is saved.
     """
     if login.decision:
         login.delete()

@@ -1,4 +1,4 @@
-"""Lists the devices of a user, and signs the user out of them. A device is a browser in which the user is signed in."""
+"""Lists the devices on which a user is signed in, and signs the user out. Each browser counts as a device."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ SYSTEMS = (
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A browser in which a user is signed in."""
+    """A browser with an active session of a user."""
 
     pk: int
     name: str
@@ -48,7 +48,7 @@ def device_name(user_agent: str) -> str:
 
 
 def signed_in(user: User, current: str) -> list[Device]:
-    """Return the devices in which a user is signed in: the current device first, then the others by latest login."""
+    """Return the devices on which a user is signed in: the current device first, then by most recent login."""
     rows = UserSession.objects.filter(user=user).order_by("-created_at")
     alive = Session.objects.filter(expire_date__gt=database_now()).values("session_key")
     found = [

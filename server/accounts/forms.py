@@ -24,7 +24,7 @@ TOKEN_DAYS = (7, 30, 90, 365)
 class LogInForm(LoginForm):
     """The login form, with username and password.
 
-    The letter case and the character width of the username do not matter, as in the check for unique usernames.
+    The letter case and character width of the username are ignored, because they do not distinguish accounts.
     """
 
     def clean_login(self) -> str:

@@ -12,9 +12,9 @@ from django.db.models.functions import Lower
 class User(AbstractUser):
     """A user account. The project has its own user model, so that fields can be added by migrations."""
 
-    # Email addresses are not unique. An unconfirmed address proves nothing, and refusing one would reveal who has an
-    # account. A confirmed address belongs to one account; django-allauth's `EmailAddress` records which addresses are
-    # confirmed.
+    # Email addresses are not unique. An unconfirmed address proves nothing, and rejecting an address at sign-up would
+    # reveal who has an account. A confirmed address belongs to only one account; django-allauth's `EmailAddress`
+    # records which addresses are confirmed.
     email = models.EmailField()
     display_name = models.CharField(max_length=80, blank=True, default="", db_default="")
     affiliation = models.CharField(max_length=120, blank=True, default="", db_default="")
@@ -35,7 +35,7 @@ class User(AbstractUser):
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     def usable(self, now: datetime) -> "ApiTokenQuerySet":
-        """Return those tokens of active accounts that are neither revoked nor expired."""
+        """Return the tokens that are neither revoked nor expired and that belong to active accounts."""
         return self.filter(revoked_at=None, expires_at__gt=now, user__is_active=True)
 
     def of_secret(self, secret: str) -> "ApiTokenQuerySet":
@@ -87,7 +87,7 @@ class DeviceLoginQuerySet(models.QuerySet["DeviceLogin"]):
         return self.filter(sha256=ApiToken.digest(device_code))
 
     def waiting(self, now: datetime) -> "DeviceLoginQuerySet":
-        """Return those requests for a token that are undecided and have not expired."""
+        """Return the token requests that have been neither approved nor denied and have not expired."""
         return self.filter(decision="", expires_at__gt=now)
 
 

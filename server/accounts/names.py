@@ -10,10 +10,10 @@ from confusable_homoglyphs.confusables import confusables_data
 from evaluator.hidden import HIDDEN
 from evaluator.texts import BadName
 
-# `UNSEEN` matches characters that are hardly visible: a second dot on i or j (with or without marks below), and U+FE0F,
-# which requests the emoji style of a symbol.
+# `UNSEEN` matches characters that readers hardly notice: a second dot on i or j (with or without marks below), and
+# U+FE0F, which displays the preceding symbol as an emoji.
 UNSEEN = re.compile("([ij][\u0316-\u0333]*)\u0307|\ufe0f")
-# The letters "vv" look like a "w", but this is missing from Unicode's list of confusables.
+# The letters "vv" look like a "w", but Unicode's list of confusables does not contain this pair.
 ALSO_ALIKE = {"w": "vv"}
 # The Cyrillic letter palochka looks like an l in most fonts, although Unicode's list of confusables treats it as an i.
 PALOCHKA = "\u04cf"

@@ -32,7 +32,7 @@ def profile(request: PersonRequest) -> HttpResponse:
 @require_safe
 @login_required
 def security(request: PersonRequest) -> HttpResponse:
-    """Show whether two-factor authentication is on, and the devices in which the user is signed in."""
+    """Show whether two-factor authentication is on, and the devices on which the user is signed in."""
     authenticators = {one.type: one for one in Authenticator.objects.filter(user=request.user)}
     codes = authenticators.get(Type.RECOVERY_CODES)
     context = {

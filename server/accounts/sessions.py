@@ -1,7 +1,7 @@
-"""Reads the session and the account of a request with queries that are compiled only once.
+"""Loads the session and the user of a request with queries that are compiled only once.
 
-The session and the account are read for every request from a logged-in user. Django's own queries would take as much
-time as the rest of a 304 Not Modified response.
+Both are loaded for every request from a logged-in user. Django's own queries would take as much time as the rest of a
+304 Not Modified response.
 """
 
 from datetime import datetime
@@ -28,7 +28,7 @@ class SessionStore(db.SessionStore):
 
 
 class AccountBackend(AuthenticationBackend):
-    """The authentication backend of django-allauth, which here reads the account of a session with a compiled query."""
+    """django-allauth's authentication backend, extended to load the user of a session with a compiled query."""
 
     def get_user(self, user_id: Any) -> User | None:
         found = next(iter(accounts(pk=user_id)), None)

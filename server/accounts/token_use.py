@@ -36,9 +36,9 @@ def note_use(token: ApiToken, *, now: datetime) -> None:
 
 @contextmanager
 def without_waiting() -> Iterator[None]:
-    """Let writes to SQLite within this block fail immediately if another process is writing.
+    """Make writes to SQLite within this block fail immediately if another process is writing.
 
-    This has no effect on other databases, because they lock only single rows.
+    Other databases are not affected, because they lock individual rows.
     """
     if connection.vendor != "sqlite":
         yield

@@ -22,7 +22,7 @@ from server.audit.services import record
 from server.errors import Refused
 
 DAY_SECONDS = 24 * 3600
-# Scanners need a white margin around a QR code that is 4 modules wide. A module is one of the squares of the code.
+# To be readable by scanners, a QR code needs a white margin of 4 modules. A module is one square of the code.
 QUIET_ZONE = 4
 Type = Authenticator.Type
 

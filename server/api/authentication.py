@@ -24,7 +24,7 @@ SCOPES = (
 class TokenAuthentication(BaseAuthentication):
     """Authenticates API requests by the header `Authorization: Bearer podium_…`.
 
-    A request with an invalid token is refused, even if the route is public.
+    A request with an invalid token is rejected, even if the route is public.
     """
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:

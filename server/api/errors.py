@@ -14,7 +14,7 @@ from server.errors import RETRY_STATUSES, STATUS_OF_CODE, refusal_behind, second
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-# This dict contains the status codes of HTTP errors and of unexpected errors. `server.errors` contains all others.
+# The status codes for HTTP errors and unexpected errors. `server.errors` contains the status codes for all others.
 STATUS_OF_HTTP_CODE = {
     "method_not_allowed": 405,
     "not_acceptable": 406,

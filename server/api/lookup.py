@@ -1,6 +1,6 @@
-"""Looks up the objects that the URL of an API request names.
+"""Looks up the objects identified by the URL of an API request.
 
-An object that the user may not see results in status 404, as if the object did not exist.
+If the user may not see an object, the response has status 404, as if the object did not exist.
 """
 
 from uuid import UUID
@@ -67,9 +67,9 @@ def organized_challenge_at(request: Request, slug: str, *, archived: bool = Fals
 
 
 def require_organizer(request: Request, challenge: Challenge, *, archived: bool = False) -> None:
-    """Raise Refused if the user does not organize the challenge with the right that the request needs.
+    """Raise Refused unless the user is an organizer with the right that the request requires.
 
-    A request with a safe HTTP method needs the right to read, and any other request the right to edit.
+    Safe HTTP methods require the right to read, and all others the right to edit.
     """
     is_locked = request.user.is_authenticated and not challenge.is_organized_by(request.user)
     if is_locked and challenge.has_organizer(request.user):

@@ -18,8 +18,8 @@ class Pages(PageNumberPagination):
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Return the schema of a page of results.
 
-        This replaces the schema by Django REST framework, which marks nullable fields as in OpenAPI 3.0. The schema of
-        this API uses OpenAPI 3.1.
+        Django REST framework marks nullable fields with `nullable`, which OpenAPI 3.1 no longer supports. The schema of
+        this API uses OpenAPI 3.1, where "null" is one of the types of a field.
         """
         address = {"type": ["string", "null"], "format": "uri"}
         return {

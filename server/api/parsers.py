@@ -7,9 +7,9 @@ from rest_framework.parsers import JSONParser
 
 
 class Utf8JsonParser(JSONParser):
-    """A parser that reads JSON as UTF-8 regardless of the headers, and refuses JSON that is nested too deeply.
+    """A parser that reads JSON as UTF-8 regardless of the headers, and rejects JSON that is nested too deeply.
 
-    Django has already compared the size of the body with `DATA_UPLOAD_MAX_MEMORY_SIZE`.
+    The size of the body is not checked here, because `BodySizeMiddleware` has already checked it.
     """
 
     def parse(self, stream: IO[Any], media_type: Any = None, parser_context: Any = None) -> dict[str, Any]:

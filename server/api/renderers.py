@@ -21,10 +21,10 @@ class Csv(BaseRenderer):
 
 
 class FormatNegotiation(DefaultContentNegotiation):
-    """Content negotiation that refuses an unknown format with status 400 instead of Django REST framework's 404.
+    """Content negotiation that raises Refused for an unknown `format`, where Django REST framework raises Http404.
 
-    The response to an OPTIONS request always has the view's first format, because the other renderers cannot render its
-    content.
+    The response to an OPTIONS request always uses the view's first format, because the other renderers cannot render
+    its content.
     """
 
     def select_renderer(

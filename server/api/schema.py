@@ -1,4 +1,4 @@
-"""Completes the OpenAPI schema: adds the responses for refused requests, rules for input, summaries and examples."""
+"""Completes the generated OpenAPI schema: adds error responses, input rules, summaries and examples."""
 
 from collections import defaultdict
 from typing import Any
@@ -40,7 +40,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 def refusals(*codes: str) -> dict[Any, OpenApiResponse]:
-    """Return the schema's responses for the given error codes, and for the error codes that every route can return."""
+    """Return the OpenAPI error responses for the given error codes and for the codes that every route can return."""
     by_status: dict[int, list[str]] = defaultdict(list)
     for code in (*ON_EVERY_ROUTE, *codes):
         by_status[STATUS_OF_CODE.get(code) or STATUS_OF_HTTP_CODE[code]].append(code)
@@ -51,7 +51,7 @@ def refusals(*codes: str) -> dict[Any, OpenApiResponse]:
 
 
 def add_input_rules(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add to the OpenAPI schema that query parameters may be empty, and that request bodies have no unknown fields."""
+    """Declare in the OpenAPI schema that query parameters can be empty and that unknown body fields are invalid."""
     for operations in result["paths"].values():
         for operation in operations.values():
             for parameter in operation.get("parameters", ()):

@@ -34,7 +34,7 @@ class RequestsPerMinute(BaseThrottle):
         key = f"api {who} {int(time() // MINUTE)}".replace(" ", ":")
         try:
             return counted(key) <= allowed
-        # A ValueError means that the cache dropped the number of requests just before it was incremented.
+        # A ValueError means that the cache evicted the counter just before it was incremented.
         except (RedisError, ValueError) as error:
             log.warning("API requests are not counted, because the cache is unavailable: %s", error)
             return True
@@ -44,9 +44,9 @@ class RequestsPerMinute(BaseThrottle):
 
 
 def counted(key: str) -> int:
-    """Increment the number of requests that the cache stores under a key, and return it.
+    """Increment the request counter with the given cache key, and return the new count.
 
-    The first request of each minute creates the number.
+    The first request of each minute creates the counter.
     """
     try:
         return cache.incr(key)

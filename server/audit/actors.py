@@ -21,7 +21,7 @@ def shell_actor() -> Actor:
     try:
         return "", f"shell:{getuser()}"
     except (KeyError, OSError):
-        # The id of the operating system user may have no name, for example in a container.
+        # The operating system user may have an ID but no name, for example in a container.
         return "", f"shell:{os.getuid()}"
 
 

@@ -27,7 +27,7 @@ NOTE_BYTES = 20 + 1 + 64 + 1 + 20 + 1
 class LogFile(WatchedFileHandler):
     """A logging handler for a log file that other programs may rotate.
 
-    If the folder of the file was moved away, it is created again.
+    If the folder of the file has been moved away, a new folder is created.
     """
 
     def _open(self) -> Any:
@@ -58,7 +58,7 @@ def path_of_lost_ends() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """The recorded end of the audit log, and earlier ends that were lost when backups were restored.
+    """The last entry of the audit log as recorded in a file, and last entries lost when backups were restored.
 
     `faults` has one sentence for each fault in the files that contain these records.
     """
@@ -69,7 +69,7 @@ class Notes:
 
 
 def notes() -> Notes:
-    """Return the recorded end of the audit log, and earlier ends that were lost when backups were restored.
+    """Read the record of the last audit entry, and the records of entries lost when backups were restored.
 
     The two files are read independently, so that one can be used even if the other is damaged.
     """
@@ -112,8 +112,8 @@ def parsed(text: str, path: Path) -> End:
 def note(number: int, hashed: str, *, is_back: bool = False) -> None:
     """Record the last entry of the audit log in a file.
 
-    By default, an entry with a lower number than the recorded entry is ignored. After a backup was restored, the number
-    can be lower; then set `is_back`.
+    By default, an entry with a lower number than the recorded entry is ignored. Set `is_back` after a backup has been
+    restored, because the last entry may then have a lower number.
     """
     descriptor = os.open(path_of_end(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -129,10 +129,11 @@ def note(number: int, hashed: str, *, is_back: bool = False) -> None:
 
 
 def keep_lost_end(number: int, hashed: str) -> None:
-    """Keep the recorded last entry in a second file if the audit log in the database ends earlier.
+    """Copy the record of the last entry to a second file if the database no longer contains this entry.
 
-    This happens after a backup was restored. An entry is recorded only after it was committed, so the record can be
-    ahead of the database only if entries were lost. Call this function while the head of the log is locked.
+    `number` and `hashed` describe the last entry in the database. An entry is recorded only after its transaction has
+    been committed. If the recorded number is higher, entries were lost, for example because a backup was restored.
+    Call this function while the head of the log is locked.
     """
     try:
         known = end()
@@ -146,7 +147,7 @@ def keep_lost_end(number: int, hashed: str) -> None:
 
 
 def lost_ends() -> tuple[list[End], list[str]]:
-    """Return the ends of the audit log that were lost when backups were restored, and the faults in these records."""
+    """Return the last entries that were lost when backups were restored, and the faults in their file."""
     path, found, faults = path_of_lost_ends(), [], []
     try:
         for number, line in enumerate(text_of(path).splitlines(keepends=True), 1):
@@ -160,7 +161,7 @@ def lost_ends() -> tuple[list[End], list[str]]:
 
 
 def log_time(at: datetime) -> str:
-    """Return a UTC time in the format of the log files, so that it can be compared with their times as a string."""
+    """Format a UTC time like the times in the log files, so that they can be compared as strings."""
     return f"{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03d}"
 
 

@@ -17,7 +17,7 @@ CHANGED_MEANWHILE = (
 
 
 def is_key(model: type[Model], text: str) -> bool:
-    """Return whether a string is a valid primary key of a model, which the database can compare."""
+    """Return whether a string is a valid primary key of a model. A query with any other string could raise an error."""
     try:
         model._meta.pk.clean(text, None)
     except ValidationError:
@@ -37,7 +37,7 @@ class OneLineField(forms.CharField):
 
 
 class DateTimeField(forms.SplitDateTimeField):
-    """A form field for a date and time. It refuses years that the form could not display again."""
+    """A form field for a date and time. It rejects years that the form could not display again."""
 
     def clean(self, value: Any) -> datetime | None:
         at: datetime | None = super().clean(value)

@@ -18,8 +18,8 @@ from server.clock import database_now
 
 log = logging.getLogger(__name__)
 
-# Somebody who can write to the database could delete the end of the audit log and change its head. Therefore the hashes
-# are also written to log files, which can be copied to another machine.
+# Anybody with write access to the database could delete the last entries and adjust the head of the log. Therefore the
+# hashes are also written to log files, which can be copied to another machine.
 LOG_LINE = "entry %d %s"
 VALUE_CHARACTERS = 200
 

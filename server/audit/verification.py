@@ -149,7 +149,7 @@ class Comparison:
 
     @property
     def lost(self) -> list[tuple[int, str]]:
-        """The number and hash of each recorded entry that is missing in the database.
+        """The number and hash of each recorded entry that is missing from the database.
 
         A later entry may have the same number.
         """

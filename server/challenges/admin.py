@@ -30,7 +30,7 @@ class ImportedAdmin(AuditedAdmin):
 class DelayedAdmin(ImportedAdmin):
     """A base class for the admin of models in which a change can reveal private scores.
 
-    The scores are revealed after a delay, so that the change can be taken back.
+    The scores are revealed after a delay, so that the change can be undone in the meantime.
     """
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
@@ -82,7 +82,7 @@ class TruthAdmin(ReadOnlyMixin, admin.ModelAdmin):
 class TeamAdmin(ImportedAdmin):
     form = TeamForm
     locked_first = "challenge"
-    # The audit log contains no values of teams, because a team's name can be the name of a person.
+    # The values of team fields are not written to the audit log, because a team's name can be a person's name.
     logged_fields = ()
     list_display = ("name", "challenge", "is_baseline", "created_at")
     list_filter = ("is_baseline", "challenge")
@@ -127,6 +127,6 @@ class JoinRequestAdmin(ReadOnlyMixin, admin.ModelAdmin):
 
 
 def staff(request: HttpRequest) -> User:
-    # Nobody can open the admin without an account.
+    # Only logged-in users can open the admin, so the user is never anonymous.
     assert isinstance(request.user, User)
     return request.user

@@ -1,4 +1,4 @@
-"""Joining a challenge by approval: a person is not a member until an organizer approves their request.
+"""Joining a challenge by approval: a user becomes a member only after an organizer approves the request.
 
 A request creates neither a team nor a membership, so no other code has to handle members that are not approved yet.
 """
@@ -31,15 +31,15 @@ Status = JoinRequest.Status
 
 
 class Decide(Protocol):
-    """The type of the functions :func:`approve` and :func:`decline`."""
+    """A callable with the signature of :func:`approve` and :func:`decline`."""
 
     def __call__(self, *, request: JoinRequest, by: User | None) -> Any: ...
 
 
 def not_a_member(user: Any, challenge: Challenge, *, advice: str) -> Refused:
-    """Return the refusal for a user who is not a member of a challenge.
+    """Return the exception to raise for a user who is not a member of a challenge.
 
-    Its message depends on whether the user has requested to join.
+    The message depends on whether the user has requested to join.
     """
     request = request_of(user, challenge)
     if request is None:
@@ -71,9 +71,9 @@ def enter(*, user: User, challenge: Challenge, accept_rules: bool, team_name: st
 
 @transaction.atomic
 def approve(*, request: JoinRequest, by: User | None) -> Membership:
-    """Approve a request to join a challenge. The person becomes a member with a new team.
+    """Approve a request to join a challenge. The user becomes the captain of a new team.
 
-    `by` is None for the operator.
+    `by` is the organizer who approves the request, or None for the operator of the server.
     """
     waiting, challenge = decide(request, by=by, action="registration.approved")
     if challenge.has_organizer(waiting.user):
@@ -93,7 +93,7 @@ def approve(*, request: JoinRequest, by: User | None) -> Membership:
 def decline(*, request: JoinRequest, by: User | None) -> None:
     """Decline a request to join a challenge.
 
-    The request is kept, so that the person cannot make another one. It can still be approved later.
+    The request is kept, so that the user cannot make another one. It can still be approved later.
     """
     waiting, _ = decide(request, by=by, action="registration.declined")
     JoinRequest.objects.filter(pk=waiting.pk).update(status=Status.DECLINED)
@@ -102,9 +102,9 @@ def decline(*, request: JoinRequest, by: User | None) -> None:
 def decide_each(
     decision: Decide, requests: Iterable[JoinRequest], *, by: User | None
 ) -> Iterator[tuple[JoinRequest, Refused | None]]:
-    """Approve or decline each of the given requests to join.
+    """Approve or decline each of the given requests to join, by calling `decision`.
 
-    Yield each request with the refusal that prevented the decision, or with None if the decision was made.
+    Yield each request with the exception that prevented the decision, or with None on success.
     """
     for request in requests:
         try:
@@ -116,9 +116,9 @@ def decide_each(
 
 
 def decide(request: JoinRequest, *, by: User | None, action: str) -> tuple[JoinRequest, Challenge]:
-    """Lock the challenge of a request to join, read the request again, and write an audit entry about the decision.
+    """Lock the challenge of a request to join, reload the request, and write an audit entry about the decision.
 
-    Raises Refused if the user `by` may not decide on requests.
+    Raises Refused if the user `by` may not decide on requests, or if the request no longer exists.
     """
     challenge = lock_organized(request.challenge_id, by=by, right=Right.EDIT)
     waiting = JoinRequest.objects.select_related("user").filter(pk=request.pk).first()

@@ -1,4 +1,4 @@
-"""Determines the time until which a team can submit to a phase. It depends on extensions for single teams."""
+"""Computes a team's submission deadline for a phase, including an extension for this team alone."""
 
 from datetime import datetime
 
@@ -7,10 +7,10 @@ from server.clock import is_over
 
 
 def closing_for(team: Team | None, phase: Phase) -> datetime | None:
-    """Return the time until which a team can submit to a phase: the end of the phase, or of the team's extension.
+    """Return a team's submission deadline for a phase: the end of the phase or, if later, of the team's extension.
 
-    Without a team, return the end of the phase. The database is queried only if any team has an extension that ends
-    after the phase.
+    Return None if the phase has no end. Without a team, return the end of the phase. The database is queried only if
+    some team's extension ends after the phase.
     """
     if team is None or phase.ending == phase.closing:
         return phase.closing

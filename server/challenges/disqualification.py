@@ -21,8 +21,8 @@ REASON_CHARACTERS = 500
 def disqualify(*, team: Team, by: User | None, reason: str, show: bool = True) -> Team:
     """Disqualify a team, which removes it from the leaderboards. A new reason replaces the previous one.
 
-    If `show` is true, the team can read the reason. Otherwise, the team can only read that the organizers took it off
-    the leaderboards. `by` is None for the operator.
+    If `show` is true, the team can read the reason. Otherwise, the team learns only that the organizers removed it from
+    the leaderboards. `by` is None for the operator of the server.
     """
     refuse_without(Right.EDIT, by=by, challenge=Challenge.objects.get(pk=team.challenge_id))
     return take_off(team=team, by=by, reason=reason, show=show)
@@ -30,7 +30,7 @@ def disqualify(*, team: Team, by: User | None, reason: str, show: bool = True) -
 
 @transaction.atomic
 def take_off(*, team: Team, by: User | None, reason: str, show: bool = True) -> Team:
-    """Disqualify a team without checking whether the user `by` has the right to do this."""
+    """Disqualify a team without checking the permissions of the user `by`."""
     locked = lock(team)
     if locked.is_baseline:
         raise Refused(
@@ -46,7 +46,7 @@ def take_off(*, team: Team, by: User | None, reason: str, show: bool = True) -> 
 
 @transaction.atomic
 def reinstate(*, team: Team, by: User | None, reason: str = "") -> Team:
-    """Reinstate a disqualified team, which returns to the leaderboards. Raises Refused if it is not disqualified."""
+    """Reinstate a disqualified team on the leaderboards. Raises Refused if the team is not disqualified."""
     refuse_without(Right.EDIT, by=by, challenge=Challenge.objects.get(pk=team.challenge_id))
     locked = lock(team)
     if locked.disqualified_at is None:

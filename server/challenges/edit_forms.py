@@ -1,4 +1,4 @@
-"""Forms with which organizers edit a challenge and its phases on the website. Bundles follow the same rules."""
+"""Forms for editing a challenge and its phases on the website. Imported bundles must follow the same rules."""
 
 from typing import Any, ClassVar
 

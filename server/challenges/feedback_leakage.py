@@ -7,10 +7,10 @@ from math import log2
 
 from server.challenges.models import Phase
 
-# An exact score has 62 bits, because there are about 2^62 float64 values between 0 and 1.
+# An exact score reveals 62 bits, because there are about 2^62 float64 values between 0 and 1.
 EXACT_BITS = 62
-# The ends of a confidence interval are rounded to k decimals, such that half the width of the interval has two
-# significant digits. Each end is therefore at most 200 steps of 10^-k from the score.
+# Both ends of a confidence interval are rounded to k decimals, where k is chosen so that half the interval's width has
+# two significant digits. Each end is therefore at most 200 steps of 10^-k from the score.
 END_STEPS, STEP_SIZES = 201, 16
 # The estimate assumes that a leaderboard has 10,000 teams.
 TEAMS = 10_000
@@ -22,7 +22,7 @@ ORDERS = 3
 FIRST_TEAMS = 100
 # A team can compare any two of its newest 200 submissions.
 MAX_COMPARED = 200
-# A curve has 50 points, and each of the three numbers of a point has 20 bits.
+# A curve in a chart has 50 points. Each point consists of three numbers of 20 bits each.
 CURVE_POINTS, CURVE_BITS = 50, 20
 
 PER_CLASS = (
@@ -32,7 +32,7 @@ PER_CLASS = (
 
 
 def bits_of_a_number(phase: Phase) -> float:
-    """Return an upper bound for the number of bits that one displayed score reveals.
+    """Return an upper bound on the number of bits revealed by one displayed score.
 
     >>> bits_of_a_number(Phase()), round(bits_of_a_number(Phase(feedback_decimals=3)), 1)
     (62, 10.0)
@@ -41,7 +41,7 @@ def bits_of_a_number(phase: Phase) -> float:
 
 
 def bits_of_an_interval(phase: Phase) -> float:
-    """Return an upper bound for the number of bits that a score's confidence interval reveals in addition to the score.
+    """Return an upper bound on the number of bits that a confidence interval reveals in addition to the score.
 
     >>> round(bits_of_an_interval(Phase()), 1), round(bits_of_an_interval(Phase(feedback_decimals=2)), 1)
     (19.3, 13.3)
@@ -51,9 +51,9 @@ def bits_of_an_interval(phase: Phase) -> float:
 
 
 def bits_of_a_rank(phase: Phase) -> float:
-    """Return the number of bits that a rank and its group of ties reveal. Under ladder feedback, no ties are shown.
+    """Return the number of bits revealed by a rank and its tie group. Under ladder feedback, no ties are shown.
 
-    A team either belongs to the same group as the team above, or begins a new group, which can end at any team below.
+    A team either shares the tie group of the team above it or starts a new group, which can end at any lower team.
     """
     return log2(TEAMS) + (0.0 if phase.is_ladder else log2(TIES) + log2(TEAMS))
 
@@ -61,9 +61,10 @@ def bits_of_a_rank(phase: Phase) -> float:
 def bits_of_rank_intervals(phase: Phase) -> float:
     """Return the number of bits that the rank intervals of all teams reveal about one file.
 
-    It is 0 under ladder feedback. The intervals show which teams differ significantly from the team that submitted the
-    file. Apart from that, they depend only on the critical value of the test. As this value grows, one pair of teams
-    after another stops being significantly different, so the intervals have at most as many states as there are pairs.
+    Ladder feedback reveals none of them. The intervals show which teams differ significantly from the team that
+    submitted the file. Apart from that, they depend only on the critical value of the significance test. As this value
+    grows, the pairs of teams stop being significantly different one after another, so the intervals have at most as
+    many states as there are pairs.
     """
     return 0.0 if phase.is_ladder else TEAMS * log2(ORDERS) + log2(FIRST_TEAMS * TEAMS)
 
@@ -86,14 +87,14 @@ def bits_of_other_teams(phase: Phase) -> float:
 
 
 def bits_of_a_class(phase: Phase) -> float:
-    """Return the number of bits that the results of one class reveal: its table row, and its curves in the charts."""
+    """Return the number of bits revealed by the results of one class, in its table row and its chart curves."""
     track = phase.declared_track
     row = (len(track.class_columns) + len(track.explained_columns)) * bits_of_a_number(phase)
     return row + len(track.curves) * CURVE_POINTS * 3 * CURVE_BITS
 
 
 def bits_a_submission(phase: Phase) -> float:
-    """Return an upper bound for the number of bits that the feedback on one file reveals.
+    """Return an upper bound on the number of bits revealed by the feedback on one file.
 
     The feedback consists of scores with intervals, the rank, and comparisons with other files.
     """
@@ -103,7 +104,7 @@ def bits_a_submission(phase: Phase) -> float:
 
 
 def bits_a_day(phase: Phase) -> float:
-    """Return an upper bound for the number of bits revealed to one team per day, without results per class."""
+    """Return an upper bound on the number of bits revealed to one team per day, excluding results per class."""
     return phase.quota_per_day * bits_a_submission(phase)
 
 

@@ -40,10 +40,9 @@ class Gate:
 
 
 def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str, Any]:
-    """Return the settings for which a gate result is valid: some settings of the phase, and the sha256 of the sample.
+    """Return the settings on which a gate result depends: some settings of the phase, and the sample's sha256.
 
-    They include neither default parameters nor the version of the evaluator. Therefore an upgrade does not stop running
-    phases from accepting submissions.
+    Default parameters and the version of the evaluator are left out, so that an upgrade does not close running phases.
     """
     return {
         "track": phase.track,
@@ -54,7 +53,7 @@ def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str,
 
 
 def current_settings(phase: Phase) -> dict[str, Any]:
-    """Return the current settings of a phase that its gate must have tested, so that the phase accepts submissions."""
+    """Return the phase's current settings, with which the gate must have passed unless it is exempt."""
     return tested_settings(phase, phase.sample_sha256)
 
 

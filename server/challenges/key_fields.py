@@ -70,7 +70,7 @@ class KeyField(forms.Field):
 
 
 class TextField(forms.CharField):
-    """A form field for a text in Markdown. It converts line endings to those that files have."""
+    """A form field for Markdown text. It converts the line endings of browsers (CRLF) to those of files (LF)."""
 
     def __init__(self, *, label: str) -> None:
         super().__init__(label=label, required=False, strip=False, widget=forms.Textarea(attrs={"rows": 12}))
@@ -107,7 +107,7 @@ def widget_of(key: Key) -> forms.Widget:
 
 
 def help_of(key: Key, required: bool) -> str:
-    """Return the help text of a form field: the meaning of its key, the default, and what the key reveals."""
+    """Return the help text of a form field: its meaning, its default, and what the setting reveals to participants."""
     zone = "In UTC." if isinstance(key.kind, Moment) else ""
     default = "" if required or isinstance(key.kind, Switch) or key.default_text == "empty" else key.default_text
     words = [key.meaning, zone, f"If empty: {default}." if default else "", key.reveals]

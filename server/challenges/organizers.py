@@ -1,7 +1,7 @@
 """Adds and removes organizers of a challenge, and changes their roles. The last owner of a challenge cannot be removed.
 
-A user who is in a team of the challenge does not become an organizer immediately, but gets an offer. If the user
-accepts the offer, the team is taken off the leaderboards, because organizers can read the private leaderboard.
+A user who is in a team of the challenge is not added immediately, but receives an offer. If the user accepts it, the
+team is removed from the leaderboards, because organizers can read the private leaderboard.
 """
 
 from django.db import transaction
@@ -44,7 +44,7 @@ def offer(challenge: Challenge, user: User, role: str, by: User | None) -> RoleO
 
 @transaction.atomic
 def accept(*, offer: RoleOffer) -> Organizer:
-    """Accept the offer of a role. The user becomes an organizer, and the user's team is taken off the leaderboards."""
+    """Accept an offer: the user becomes an organizer, and the user's team is removed from the leaderboards."""
     found = close(offer)
     member = membership_of(found.user, found.challenge)
     if member and member.team.disqualified_at is None:
@@ -114,7 +114,7 @@ def refuse_last_owner(organizer: Organizer) -> None:
 def save(organizer: Organizer, role: str, by: User | None, *, action: str) -> Organizer:
     """Save the role of an organizer, and write an audit entry.
 
-    The organizer gets a notice, except for a role that they gave to themselves or accepted.
+    The organizer is notified if another user assigned the role; see `given_at`.
     """
     organizer.role, organizer.given_at = checked(role), None if organizer.user == by else database_now()
     organizer.save()

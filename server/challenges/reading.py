@@ -38,16 +38,16 @@ def read_challenge(user: Any, slug: str, *, phases: Callable[..., list[Any]]) ->
         first = found[0]
         for phase in found:
             phase.challenge = first.challenge
-        # The query sets the attribute `own` only if the user has a membership.
+        # The attribute `own`, the user's membership, is missing if the user is not a member.
         return ReadChallenge(first.challenge, found, getattr(first, "own", None), first.is_organizer, first.now)
     named = next(iter(challenges_named(**asked)), None)
     return named and ReadChallenge(named, [], membership_of(user, named), named.is_organizer, named.now)
 
 
 def seen_phases(*, slug: str, user: int | None, is_staff: bool) -> QuerySet[Any]:
-    """Return the phases of a challenge with the challenge, if the user may see it.
+    """Return the phases of a challenge, each with its challenge, if the user may see it.
 
-    If the user is a member, the attribute `own` is the membership with its team.
+    If the user is a member, the attribute `own` of each phase is the user's membership, with its team.
     """
     viewer = Viewer(user, is_staff)
     seen = Phase.objects.filter(challenge__in=Challenge.objects.readable_by(viewer).filter(slug=slug)).annotate(
@@ -80,7 +80,7 @@ def memberships(*, user: int, challenge: int) -> QuerySet[Membership]:
 
 
 def request_of(user: Any, challenge: Challenge) -> JoinRequest | None:
-    """Return a user's waiting or declined request to join a challenge, or None if there is none."""
+    """Return a user's pending or declined request to join a challenge, or None if there is no request."""
     found = join_requests(user=user.pk, challenge=challenge.pk) if user.is_authenticated else []
     return next(iter(found), None)
 

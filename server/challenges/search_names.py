@@ -21,8 +21,8 @@ def searchable(text: str) -> str:
 class SearchName(models.TextField):
     """A model field with the normalized team name that `searchable` returns. It is set whenever the team is saved.
 
-    The databases cannot compare names in this way in a query. SQLite ignores letter case only for ASCII letters, and
-    the result on PostgreSQL depends on its locale.
+    Names are normalized in Python because databases cannot do it in a query: SQLite ignores letter case only for ASCII
+    letters, and the result on PostgreSQL depends on the locale.
     """
 
     def pre_save(self, model_instance: Any, add: bool) -> str:

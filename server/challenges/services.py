@@ -69,7 +69,7 @@ def join(*, user: User, challenge: Challenge, accept_rules: bool, team_name: str
 
 @transaction.atomic
 def join_team(*, user: User, team: Team, accept_rules: bool) -> Membership:
-    """Make a user a member of a team that has agreed to this, which the caller checks.
+    """Make a user a member of a team. The caller must check that the team has accepted the user.
 
     A user who is already in a team stays in it. Raises Refused if the organizers have declined the user's request to
     join the challenge.
@@ -92,7 +92,7 @@ def declined() -> Refused:
 
 
 def lock_challenge(challenge: Challenge, user: User) -> Challenge:
-    """Lock a challenge, so that two people cannot take the same team name at the same time.
+    """Lock a challenge, so that two users cannot take the same team name at the same time.
 
     Raises Refused if the user may not see the challenge.
     """
@@ -114,7 +114,7 @@ def lock_organized(key: int, *, by: User | None, right: Right, archived: bool = 
 
 
 def lock_organized_phase(phase: Phase, *, by: User | None, right: Right) -> Phase:
-    """Lock a phase and its challenge. Raises Refused as `refuse_without` does."""
+    """Lock a phase and its challenge. Raises Refused under the same conditions as `refuse_without`."""
     challenge = lock_organized(phase.challenge_id, by=by, right=right)
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     locked.challenge = challenge
@@ -122,7 +122,7 @@ def lock_organized_phase(phase: Phase, *, by: User | None, right: Right) -> Phas
 
 
 def reason_line(text: str, *, characters: int = REASON_CHARACTERS) -> str:
-    """Return a reason that a person entered, as a single line. Raises Refused if it is empty or too long."""
+    """Return a reason entered by a user as a single line. Raises Refused if it is empty or too long."""
     try:
         return one_line(text, characters)
     except ValueError as error:
@@ -145,7 +145,7 @@ def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> 
 def refuse_former_member(challenge: Challenge, user: User) -> None:
     """Raise Refused if a user has left a team of the challenge after it had submitted.
 
-    Otherwise, people could get more quota by leaving their team.
+    Otherwise, users could get more quota by leaving their team.
     """
     former = FormerMember.objects.select_related("team").filter(challenge=challenge, user=user).first()
     if former is not None:
@@ -157,9 +157,9 @@ def refuse_former_member(challenge: Challenge, user: User) -> None:
 
 
 def taken_names(challenge: Challenge) -> set[str]:
-    """Return the forms by which all team names of a challenge are compared (see `names.looks`).
+    """Return the normalized forms of all team names in a challenge (see `names.looks`).
 
-    The name of a new team must not have any of these forms.
+    Names that share a form look alike, so the name of a new team must have none of these forms.
     """
     return all_looks(challenge.teams.values_list("name", flat=True))
 
@@ -189,10 +189,10 @@ def add_member(user: User, team: Team, *, now: datetime, is_captain: bool) -> Me
 
 
 def registration_end(challenge: Challenge) -> datetime | None:
-    """Return the time until which people can join a challenge, or None if there is no such time.
+    """Return the time at which registration for a challenge closes, or None if it stays open.
 
-    It is the registration deadline, the end of the challenge, or the time at which it was archived, whichever is
-    earliest.
+    It is the registration deadline, the end of the challenge, or the time at which the challenge was archived,
+    whichever comes first.
     """
     ends = (challenge.join_until, challenge.closes_at, challenge.archived_at)
     return min((end for end in ends if end is not None), default=None)

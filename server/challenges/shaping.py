@@ -1,4 +1,4 @@
-"""Functions for the settings of a phase on which its prepared ground truth and the signature of its scores depend."""
+"""Determines which settings of a phase affect its prepared ground truth and the signature of its scores."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from server.challenges.models import Phase, Truth
 
 
 def shaping_settings(phase: Phase) -> dict[str, Any]:
-    """Return the settings of a phase on which its prepared ground truth depends, as JSON data.
+    """Return the settings of a phase that affect its prepared ground truth, as JSON-serializable data.
 
     They are the track and some of its parameters.
     """
@@ -23,6 +23,6 @@ def is_outdated(truth: Truth, phase: Phase) -> bool:
 
 
 def signature_of(phase: Phase, sha256: str) -> str:
-    """Return the signature of scores with a phase's current settings and the ground truth with the given sha256."""
+    """Return the signature of scores computed with a phase's current settings and the ground truth with this sha256."""
     track = phase.declared_track
     return compose(track, track.resolve(phase.parameters), sha256)

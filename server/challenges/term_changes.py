@@ -1,4 +1,4 @@
-"""Detects changes to a challenge that are refused, and changes that must be confirmed.
+"""Detects changes to a challenge that are not allowed, and changes that must be confirmed.
 
 A change must be confirmed if it ends a phase or reveals scores. Imports and forms follow the same rules.
 """
@@ -11,9 +11,9 @@ from math import inf
 from evaluator.dates import iso_utc
 from server.challenges.models import Challenge, Phase
 
-# A change that reveals private scores takes effect after 10 minutes. Until then, it can be taken back.
+# A change that reveals private scores takes effect after 10 minutes. Until then, it can be undone.
 REVEAL_DELAY = timedelta(minutes=10)
-# If an organizer moves the end of a phase to an earlier time within the next 24 hours, it may be a mistake.
+# Ending a phase earlier than announced must be confirmed if the new end is within the next 24 hours.
 NOTICE_HOURS = 24
 
 
@@ -103,7 +103,7 @@ def changes(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
 
 
 def changed_dates(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Yield a phrase for each change of the dates of a phase that stops submissions now or earlier than announced."""
+    """Yield a phrase for each changed date that stops submissions now or earlier than announced."""
     shown = {Phase.AT_CLOSE: ", and everybody could read its private scores 10 minutes later"}.get(new.reveal, "")
     then = {Phase.AT_CLOSE: ", and then everybody could read its private scores"}.get(new.reveal, "")
     closing = f"it would close at {date_text(new.closing)} instead of {date_text(old.closing)}"
@@ -121,9 +121,9 @@ def is_earlier(one: datetime, other: datetime | None) -> bool:
 
 
 def loosened(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Yield a phrase for each detail of scores that only the new terms of a phase show.
+    """Yield a phrase for each kind of score information that only a phase's new terms show to participants.
 
-    Once the private scores are shown, ladder feedback hides nothing, so removing it shows nothing more.
+    Once the private scores are shown, ladder feedback hides nothing, so removing it reveals nothing more.
     """
     if old.shows_private(now):
         pass
@@ -144,10 +144,10 @@ def digits(terms: Terms) -> float:
 
 
 def refusals(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
-    """Yield a sentence for each change that is refused.
+    """Yield a sentence for each change that is not allowed.
 
-    If participants could read the private scores of a phase, the phase cannot be reopened, and the scores cannot be
-    withheld again.
+    Once participants could read the private scores of a phase, the phase cannot be reopened, and the scores cannot be
+    hidden again.
     """
     for slug in sorted(before.keys() & after.keys()):
         old, new = before[slug], after[slug]
@@ -164,9 +164,10 @@ def refusals(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datet
 
 
 def delay_reveals(before: Mapping[str, Terms], challenge: Challenge, now: datetime) -> None:
-    """Delay the revealing of private scores by a change for `REVEAL_DELAY`, so that the change can be taken back.
+    """Delay a reveal of private scores that a change causes, so that the change can still be undone.
 
-    `before` contains the terms of the phases before the change. Call this function after the change was saved.
+    The delay is `REVEAL_DELAY`. `before` contains the terms of the phases before the change. Call this function after
+    saving the change.
     """
     for phase in Phase.objects.select_related("challenge").filter(challenge=challenge.pk, slug__in=before):
         at = delayed(before[phase.slug], Terms.of(phase), now)
@@ -177,7 +178,7 @@ def delay_reveals(before: Mapping[str, Terms], challenge: Challenge, now: dateti
 def delayed(old: Terms, new: Terms, now: datetime) -> datetime | None:
     """Return the new value of a phase's field `reveals_at`, given its terms before and after a change."""
     if new.reveals_at is not None and (new.closing is None or new.closing > new.reveals_at):
-        # In this case, the phase was reopened, so its private scores must not be shown before its new end.
+        # The phase was reopened, so its private scores must stay hidden until its new end.
         return None
     if new.shown_from is None or old.shows_private(now) or not is_earlier(new.shown_from, old.shown_from):
         return new.reveals_at

@@ -45,8 +45,7 @@ class RankTable:
 def with_changes(board: ShownBoard, rows: Sequence[BoardRow]) -> list[BoardRow]:
     """Add the team's entry from a week ago to each row or, on a final private leaderboard, the team's public rank.
 
-    The rows remain unchanged if the leaderboard is one of an earlier time, if the phase has ladder feedback, or if no
-    team had an entry a week ago.
+    Rows are unchanged on past leaderboards, under ladder feedback, and if no team had an entry a week ago.
     """
     since, public = compared_since(board), public_counterpart(board)
     if since is not None and (earlier := week_ago(board, since)).teams:
@@ -70,9 +69,9 @@ def compared_with(row: BoardRow, earlier: Earlier) -> BoardRow:
 
 
 def compared_since(board: ShownBoard) -> datetime | None:
-    """Return the time of the ranks with which the current ranks are compared: midnight (UTC) a week ago.
+    """Return the time with which the current ranks are compared: midnight (UTC) a week ago.
 
-    Return None if this leaderboard shows no changes of rank.
+    Return None if this leaderboard does not show how ranks have changed.
     """
     if board.past is not None or board.access.ladder or board.split != "public":
         return None

@@ -11,11 +11,11 @@ from server.challenges.models import Phase
 from server.leaderboards.models import Board
 from server.sql import execute, in_utc, marks, row_lock, select
 
-Key = tuple[str, int]  # A key consists of the kind of a leaderboard and a team id.
+Key = tuple[str, int]  # the kind of a leaderboard, and a team id
 
 
 class Line(NamedTuple):
-    """The content of an entry. If anything except the number of submissions changes, a new version is written."""
+    """The content of an entry except its number of submissions. If it changes, a new version is written."""
 
     evaluation_id: int | None
     score: float
@@ -26,7 +26,7 @@ class Line(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A current entry as it is stored in the database."""
+    """A stored leaderboard entry that is currently valid."""
 
     pk: int
     submissions: int

@@ -14,7 +14,7 @@ from server.leaderboards.queries import BoardRow
 
 RANKS = ("rank_low", "rank_high", "rank_individual")
 # A spreadsheet treats a cell that starts with one of these characters as a formula, even if it is a full-width
-# character. Depending on its settings, a spreadsheet divides a line not only at commas but also at semicolons, tabs or
+# character. Depending on its settings, a spreadsheet splits a line not only at commas but also at semicolons, tabs or
 # other characters, even inside a cell. Therefore a cell can start after each of these characters.
 FORMULA_START = re.compile(r"""(^|[;|\t\r\n])(?=[ "]*[=+\-@\t\r\n＝＋－＠])""")
 
@@ -29,7 +29,7 @@ def harmless(text: str) -> str:
 
 
 def csv_response(listing: Listing) -> StreamingHttpResponse:
-    """Return a download response with all pages of a listing as CSV."""
+    """Return a response that downloads all entries of a listing as CSV."""
     board = listing.board
     name = board.phase.download_name(f"{board.split}.csv")
     return StreamingHttpResponse(

@@ -87,7 +87,7 @@ def teams_from(challenge: int, country: str) -> list[int]:
 
 
 def listing_of(board: ShownBoard, selection: Selection) -> "Listing":
-    """Return the requested entries. A leaderboard for an earlier time is always in rank order."""
+    """Return the requested entries. Leaderboards for an earlier time ignore `sort` and use rank order."""
     return Listing(board, replace(selection, sort="") if board.past else selection)
 
 

@@ -53,7 +53,7 @@ class EntryQuerySet(models.QuerySet["Entry"]):
         return self.order_by("-score", "submitted_at", "team_id")
 
     def before(self, *, score: float, submitted_at: datetime, team: int) -> "EntryQuerySet":
-        """Return the entries that are listed before an entry with these values."""
+        """Return the entries that are listed above an entry with this score, submission time and team."""
         earlier = Q(submitted_at__lt=submitted_at) | Q(submitted_at=submitted_at, team__lt=team)
         # The first condition is redundant, but it makes databases read only the matching part of an index.
         return self.filter(Q(score__gte=score) & (Q(score__gt=score) | earlier))

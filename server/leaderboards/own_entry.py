@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, QuerySet
 
 from server.compiled_queries import compiled_query
 from server.leaderboards.entry_queries import entries_of
@@ -12,9 +12,10 @@ from server.leaderboards.models import Entry
 from server.leaderboards.queries import BoardRow, ShownBoard
 from server.submissions.feedback import ScoreAccess
 
+NEAREST = 20  # Only if this many teams share the next higher score, a second query is needed to count them.
 DECIMALS = 5  # maximum number of decimals with which pages show a score
 Compared = tuple[float, int | None, bool | None]
-Nearest = tuple[int, float, int]
+Nearest = tuple[int, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,33 +93,35 @@ def next_rank(own: RankedEntry, *, access: ScoreAccess) -> NextRank | None:
     """
     if own.rank is None or not may_rise(own.rank, access):
         return None
-    found = next(iter(nearest_above(board=own.board_id, score=own.score, at=own.at)), None)
-    if found is None:
+    found = nearest_above(board=own.board_id, score=own.score, at=own.at)
+    if not found:
         return None
-    key, higher, level = found
+    key, higher = found[0]
+    level = sum(score == higher for _, score in found)
+    if level == NEAREST:
+        ((level,),) = with_score(board=own.board_id, score=higher, at=own.at)
     gap = access.rounded(access.rounded(higher) - access.rounded(own.score))
     return NextRank(own.rank - level, gap, own.next_up_tied if own.at is None and own.next_up == key else None)
 
 
 @compiled_query
 def entries_with_next(*, board: int, team: int, at: datetime | None) -> QuerySet[Entry, Compared]:
-    """Return the score of a team's entry, and the result of comparing it with the next higher entry."""
+    """Return a team's score, and the result of comparing its entry with the next higher one."""
     own = entries_of(board, at).filter(team=team)
     return own.values_list("score", "compared__next_up", "compared__next_up_tied")
 
 
 @compiled_query
 def nearest_above(*, board: int, score: float, at: datetime | None) -> QuerySet[Entry, Nearest]:
-    """Return the entry with the lowest score above `score`: its key, its score, and how many teams have this score.
+    """Return the keys and scores of the `NEAREST` entries of teams with the lowest scores above `score`."""
+    above = entries_of(board, at).filter(is_baseline=False, score__gt=score)
+    return above.order_by("score", "-submitted_at", "-team_id").values_list("pk", "score")[:NEAREST]
 
-    Baselines are ignored.
-    """
-    teams = entries_of(board, at).filter(is_baseline=False)
+
+@compiled_query
+def with_score(*, board: int, score: float, at: datetime | None) -> QuerySet[Entry, tuple[int]]:
+    """Return how many teams have this score."""
     # The condition is a range that contains only this score. With an equality condition, SQLite would choose a
     # different index and read all entries.
-    same = teams.filter(score__gte=OuterRef("score"), score__lte=OuterRef("score")).order_by()
-    counts = same.values("board").annotate(count=Count("pk")).values("count")
-    above = teams.filter(score__gt=score).order_by("score", "-submitted_at", "-team_id")
-    # Because of this subquery, the database computes the count for only one entry, not for all entries that are sorted.
-    nearest = Entry.objects.filter(pk__in=above.values("pk")[:1])
-    return nearest.annotate(level=Subquery(counts)).values_list("pk", "score", "level")
+    same = entries_of(board, at).filter(is_baseline=False, score__gte=score, score__lte=score).order_by()
+    return same.values("board").annotate(count=Count("pk")).values_list("count")

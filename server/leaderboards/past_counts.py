@@ -1,6 +1,6 @@
 """Counts the submissions that a team had at an earlier time.
 
-Later merges of teams may have moved them to another team.
+Merges of teams after that time may have moved submissions to another team.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 def scored_until(phase: Phase, teams: list[int], moment: datetime) -> Counter[int]:
-    """Return how many submissions of each team had been scored by a given time. Later merges of teams are ignored."""
+    """Return how many submissions of each team had been scored by a given time, disregarding later merges."""
     counts = Counter(dict(entry_queries.scored_until(phase=phase.pk, teams=teams, moment=moment)))
     merged = {team: (into, at) for team, into, at in merges(challenge=phase.challenge_id)}
     if not merged:
@@ -45,9 +45,9 @@ def team_at(team: int, moment: datetime, merged: dict[int, tuple[int, datetime]]
 
 @compiled_query
 def moved_submissions(*, phase: int, teams: list[int], moment: datetime) -> QuerySet[Submission, tuple[int, int, int]]:
-    """Return a row (current team, submitting team, count) for each pair of teams between which submissions were moved.
+    """Return a row (current team, submitting team, count) for the submissions that merges moved between two teams.
 
-    Merges of teams move submissions. Only submissions that had been scored by a given time are counted.
+    Only submissions that had been scored by a given time are counted.
     """
     scored = Submission.objects.filter(phase=phase, team__in=teams, status=Status.SCORED, finished_at__lte=moment)
     groups = scored.filter(submitted_by__isnull=False).order_by().values("team", "submitted_by")

@@ -71,9 +71,9 @@ def terms_in(terms: Sequence[BoardTerms], moment: datetime) -> BoardTerms:
 
 
 def turning_points(phase: Phase, terms: Sequence[BoardTerms], now: datetime) -> list[datetime]:
-    """Return the times at which feedback settings changed, the leaderboard was frozen, and private scores were shown.
+    """Return the times at which feedback settings changed, the leaderboard froze, or private scores were revealed.
 
-    When private scores are shown, ladder feedback and the freeze end.
+    Revealing the private scores ends ladder feedback and the freeze.
     """
     points = {one.since for one in terms}
     later = {after(one.freeze_at) for one in terms if one.freeze_at}

@@ -17,7 +17,7 @@ from server.submissions.feedback import ScoreAccess
 def own_ranks(teams: Sequence[tuple[Phase, int]], *, now: datetime) -> dict[tuple[int, int], int]:
     """Return the ranks of some teams on the public leaderboards, keyed by phase and team.
 
-    One query is made, and several more for each frozen leaderboard.
+    This takes one query, plus several more for each frozen leaderboard.
     """
     current = [(phase, team) for phase, team in teams if not phase.is_frozen(now)]
     ladders = [phase.pk for phase, _ in current if phase.has_ladder(now)]
@@ -39,7 +39,7 @@ def frozen_rank(phase: Phase, team: int, *, now: datetime) -> int | None:
 
 @compiled_query
 def public_ranks(*, ladders: list[int], others: list[int], teams: list[int]) -> QuerySet[Any, Any]:
-    """Return the phase and team of each entry on a public leaderboard, and the number of teams with a higher score."""
+    """Return a row (phase, team, number of higher-scoring teams) for each of these teams' public entries."""
     published = Q(board__kind=kind_of("public", ladder=True), board__phase__in=ladders)
     public = Q(board__kind=kind_of("public", ladder=False), board__phase__in=others)
     entries = Entry.objects.present().filter(published | public, team__in=teams, is_baseline=False)

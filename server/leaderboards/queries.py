@@ -1,4 +1,4 @@
-"""Reads a leaderboard as one person may see it, now or at an earlier time.
+"""Reads a leaderboard as a given viewer may see it, now or at an earlier time.
 
 Only the entries on the requested page are read.
 """
@@ -57,7 +57,7 @@ class BoardRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ShownBoard:
-    """The leaderboard of one split at the time `at`, as one person may see it.
+    """The leaderboard of one split at the time `at`, as a given viewer may see it.
 
     `past` equals `at` for a time in the past; otherwise it is None. `kept` is the stored leaderboard; it is None before
     the first entry. `is_frozen` is true if the viewer may not see how the leaderboard has changed since it was frozen.
@@ -153,8 +153,8 @@ class ShownBoard:
     def _consecutive(self, entries: Sequence[Any], *, at_top: bool = False) -> list[BoardRow]:
         """Return the rows of consecutive entries.
 
-        The ranks follow from the number of entries above the first one. With `at_top`, the first entry has no entries
-        above it, so nothing is counted.
+        Ranks are derived from the number of entries above the first one. With `at_top`, this number is known to be 0,
+        so the entries above are not counted.
         """
         first = None if at_top else next((entry for entry in entries if not entry.is_baseline), None)
         _, before, better = self._numbers_above(first) if first else (0, 0, 0)
@@ -206,7 +206,7 @@ def board(phase: Phase, *, split: str, at: datetime | None = None, viewer: Any) 
 def board_seen(
     phase: Phase, *, split: str, at: datetime | None = None, access: ScoreAccess, now: datetime
 ) -> ShownBoard:
-    """Return the leaderboard of one split, as `board` does, for a viewer whose access is known."""
+    """Return the leaderboard of one split for a viewer whose access is already known; see `board`."""
     if split not in access.splits:
         raise Refused("forbidden", _closed_until(phase, split))
     at, is_frozen = at or now, hides_changes(phase, split=split, access=access, now=now)
@@ -234,7 +234,7 @@ def hides_changes(phase: Phase, *, split: str, access: ScoreAccess, now: datetim
 
 
 def frozen_then(phase: Phase, terms: BoardTerms, *, split: str, access: ScoreAccess, at: datetime) -> datetime | None:
-    """Return the time at which the leaderboard was frozen, if participants saw a frozen leaderboard at time `at`."""
+    """Return the time of the freeze if participants saw a frozen leaderboard at time `at`, otherwise None."""
     is_frozen = terms.freeze_at is not None and terms.freeze_at < at and not phase.shows_private(at)
     return terms.freeze_at if is_frozen and split == "public" and not access.exact_ends else None
 

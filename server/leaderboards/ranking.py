@@ -12,10 +12,10 @@ class Candidate(NamedTuple):
 
     evaluation_id: int
     score: float
-    received: Any  # a sort key by which the submissions of a team are ordered in time
+    received: Any  # sort key for the order of a team's submissions in time
     public_score: float | None = None
     baseline: bool = False
-    visible: bool = True  # whether participants see the score of this submission, and not only that of an earlier one
+    visible: bool = True  # whether participants see the score of this submission rather than that of an earlier one
     final: bool = False
     low: float | None = None
     high: float | None = None

@@ -26,7 +26,7 @@ class JsonRows(Aggregate):
 def read_with_boards(user: Any, slug: str) -> ReadChallenge | None:
     """Return the challenge with this slug and its current leaderboards.
 
-    Return None if the challenge does not exist or the person may not see it.
+    Return None if the challenge does not exist or the user may not see it.
     """
     return read_challenge(user, slug, phases=phases_with_boards)
 
@@ -46,9 +46,9 @@ def phases_with_boards(*, slug: str, user: int | None, is_staff: bool) -> QueryS
 
 
 def boards_read_with(phase: Phase, **values: str) -> list[Board] | None:
-    """Return the leaderboards with these field values, from those that were read together with a phase.
+    """Return the leaderboards with these field values that were loaded together with a phase.
 
-    Return None if the phase was read without its leaderboards.
+    Return None if the phase was loaded without its leaderboards.
     """
     if not hasattr(phase, "read_boards"):
         return None

@@ -120,7 +120,7 @@ class Progress(models.Model):
 
 
 class TopThree(models.Model):
-    """The teams that had the first three ranks on a leaderboard when it was last checked."""
+    """The teams in the top three of a leaderboard when it was last checked."""
 
     board = models.OneToOneField(Board, primary_key=True, on_delete=models.CASCADE, related_name="top_three")
     version = models.PositiveBigIntegerField()

@@ -134,7 +134,10 @@ def answer(*words: str) -> dict[str, Any]:
 
 
 def answer_with_progress(report: Callable[[str], None], *words: str) -> dict[str, Any]:
-    """Return the same as `answer`, and call `report` with each line of text that the command prints while it runs."""
+    """Run `podium … --json`, call `report` with each line that it prints, and return its parsed output.
+
+    Raises the same exceptions as `answer`.
+    """
     with TemporaryDirectory(prefix="podium-", dir=settings.FILE_UPLOAD_TEMP_DIR) as folder:
         path = Path(folder) / "answer.json"
         with _reporting_stops(words[0]):

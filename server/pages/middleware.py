@@ -1,4 +1,4 @@
-"""Middleware for HTML pages. One class shows refusals as error pages; the other makes hidden characters visible."""
+"""Middleware for HTML pages: error pages for rejected requests, and visible marks for hidden characters."""
 
 import logging
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Handler = Callable[[HttpRequest], HttpResponse]
 
 
 class RefusalMiddleware:
-    """Middleware that shows an error page for a refusal that a view has raised."""
+    """Middleware that responds with an error page if a view raises Refused."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response

@@ -1,4 +1,4 @@
-"""Renders HTML pages. A page that shows a refusal gets the HTTP status and headers of the refusal."""
+"""Renders HTML pages. If a page explains why a request was rejected, it gets a matching HTTP status."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ REFUSED_HEADINGS = {
 def render_page(request: HttpRequest | None, template: str, context: dict[str, Any]) -> HttpResponse:
     """Render a template as an HTTP response.
 
-    If the context contains a `refusal`, the response gets the HTTP status and headers of the refusal.
+    If the context contains an exception under the key `refusal`, the exception determines the HTTP status.
     """
     refusal: Refused | None = context.get("refusal")
     status, headers = (refusal.status, refusal.headers) if refusal else (200, {})
@@ -29,9 +29,9 @@ def render_page(request: HttpRequest | None, template: str, context: dict[str, A
 def render_refusal(
     request: HttpRequest | None, refusal: Refused, *, slug: str = "", request_id: str = ""
 ) -> HttpResponse:
-    """Render an error page for a refusal. If a slug is given, the page has a link to this challenge.
+    """Render an error page that explains an exception. If `slug` is given, the page has a link to this challenge.
 
-    Without a request, the page does not show who is logged in, so that it can be rendered without the database.
+    If `request` is None, the page does not show who is logged in, so that it can be rendered without the database.
     """
     context = {
         "refusal": refusal,

@@ -1,4 +1,4 @@
-"""The jobs that are waiting: how many there are in each queue, for how long, and whether scoring is delayed."""
+"""The queues of jobs: how many jobs wait in each of them, for how long, and whether scoring is delayed."""
 
 from dataclasses import dataclass
 from datetime import datetime

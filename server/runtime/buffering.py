@@ -32,15 +32,15 @@ from server.submissions.upload_slots import pending
 
 NO_DESCRIPTOR_LEFT = (EMFILE, ENFILE)
 ACCEPTED_AT_ONCE = 64
-# Disk space for received and for sent bytes of all clients of a process, each in multiples of the maximum upload size
+# Disk space of a process for received and for outgoing bytes, each as a multiple of the maximum upload size
 SPACE_IN_UPLOADS = 4
 TIMEOUT_SECONDS = 20.0
 # After the last response, the client may still be sending. The bytes are read and discarded for a while, because the
 # client might not read the response if the connection were closed immediately.
 LINGER_SECONDS = 30.0
 SILENCE_SECONDS = 2.0
-# If disk space is short, a connection may be closed if transferring its stored bytes at its current speed would take
-# longer than this.
+# If disk space is short, the connection that needs the most time to transfer its stored bytes is closed if that would
+# take longer than this.
 MAX_TRANSFER_SECONDS = 4 * 3600.0
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -58,9 +58,9 @@ def buffered_bytes(request: Any) -> int:
 
 
 class BufferingWorker(ThreadWorker):
-    """Gunicorn's `gthread` worker with its own code for receiving, sending and closing.
+    """A variant of Gunicorn's `gthread` worker with its own code for receiving, sending and closing.
 
-    It uses the thread pool and the shutdown of `gthread`.
+    It keeps the thread pool and the shutdown procedure of `gthread`.
     """
 
     def init_process(self) -> None:
@@ -140,7 +140,7 @@ class BufferingWorker(ThreadWorker):
             self.enqueue_req(connection)
 
     def handle(self, connection: Connection) -> NextStep:
-        """Handle the part of a request that has arrived so far. This runs in a thread of the pool."""
+        """Handle as much of a request as has arrived. This method runs in a thread of the pool."""
         request = None
         try:
             inbox = connection.inbox
@@ -191,7 +191,7 @@ class BufferingWorker(ThreadWorker):
         self.proceed(connection)
 
     def count_for(self, connection: Connection, address: str) -> None:
-        """Count the connection toward this address. Behind a proxy, the address may differ from request to request."""
+        """Count the connection toward a client address. Behind a proxy, each request may have a different address."""
         if address != connection.address:
             self.shares.leave(connection.address)
             self.shares.enter(address)
@@ -276,7 +276,7 @@ class BufferingWorker(ThreadWorker):
         self.newcomers, self.lacks_descriptors = [], False
 
     def free_disk_space(self) -> None:
-        """If a client was refused disk space, close the connection that needs the most time to transfer its bytes."""
+        """If a client was denied disk space, close the connection that needs the most time to transfer its bytes."""
         if not (self.incoming.was_short or self.outgoing.was_short):
             return
         self.incoming.was_short = self.outgoing.was_short = False

@@ -27,7 +27,7 @@ from server.runtime.startup_checks import broker_error, unusable_database
 
 FREE_BYTES = 2 * 2**30
 CLOCK_SECONDS = 2.0
-# These warnings of Django's deployment check all follow from a PODIUM_URL without TLS.
+# Django's deployment check emits these warnings if PODIUM_URL does not use TLS.
 WITHOUT_TLS = {f"security.W{number:03}" for number in (4, 8, 12, 16)}
 PINNED = re.compile(r"^([\w-]+)==([\w.]+)")
 ERROR, ADVICE, OK = "error", "advice", "ok"

@@ -1,4 +1,4 @@
-"""Reads settings from the environment. An unusable value is refused with a message that names the setting."""
+"""Reads settings from environment variables. An invalid value is rejected with a message that names the setting."""
 
 import os
 import re
@@ -39,7 +39,7 @@ def without_password(url: str) -> str:
 
 
 def is_host(text: str) -> bool:
-    """Return whether this is a host name, an IPv4 address, or an IPv6 address in brackets."""
+    """Return whether a text is a host name, an IPv4 address, or an IPv6 address in brackets."""
     if HOST_NAME.fullmatch(text):
         return True
     has_brackets = text.startswith("[") and text.endswith("]")
@@ -58,7 +58,7 @@ def refuse(var: str, value: object, allowed: str) -> NoReturn:
 
 
 def refuse_unless_mail_backend(var: str, path: str) -> None:
-    """Raise ImproperlyConfigured unless this is the import path of a class that sends emails."""
+    """Raise ImproperlyConfigured unless the value is the import path of a class that sends emails."""
     with suppress(ImportError, ValueError, TypeError):  # An invalid path such as `.x` raises ValueError or TypeError.
         if hasattr(import_string(path), "send_messages"):
             return

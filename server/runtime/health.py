@@ -73,7 +73,8 @@ def worker(name: str = "") -> str:
     return OK if min(ages, default=WORKER_SECONDS) < WORKER_SECONDS else f"no heartbeat for {WORKER_SECONDS} s"
 
 
-# The checks of everything that the web process needs. Pages and uploads work even without the broker and the workers.
+# The checks of everything that the web process needs. The broker and the workers are left out, because pages and
+# uploads work without them.
 WEB_NEEDS: dict[str, Callable[[], str]] = {"database": database, "storage": storage}
 
 

@@ -18,9 +18,9 @@ STATES = (WAITING, RUNNING, FAILED)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job of a worker: its kind and state, since when it is in this state, its host, and the reason for the state.
+    """A job of a worker, with its state, the reason for this state, and the time since which it is in this state.
 
-    The host is the one on which the job runs or last ran.
+    `host` is the host on which the job runs or last ran.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Job:
 
 
 def jobs(state: str, *, limit: int) -> tuple[int, list[Job]]:
-    """Return the number of jobs in this state, and the jobs that have been in it the longest.
+    """Return the number of jobs in this state, and those that have been in it the longest.
 
     For failed jobs, the most recent ones are returned.
     """

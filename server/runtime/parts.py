@@ -10,9 +10,10 @@ from django.conf import settings
 
 from server.runtime import health, web_address
 
-# With one memory arena for each thread, as is usual with glibc, a web process keeps much memory that it no longer uses.
+# With glibc's default number of memory arenas, a web process with several threads keeps much memory that it no longer
+# uses.
 FEW_ARENAS = {"MALLOC_ARENA_MAX": "2"}
-# With these features, workers exchange messages that they do not need.
+# Without these options, Celery workers exchange messages that they do not need.
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 CELERY = (sys.executable, "-m", "celery")
 

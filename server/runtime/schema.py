@@ -1,4 +1,4 @@
-"""The database tables: creates those of this version, and refuses a database that a newer version has migrated."""
+"""The database tables: creates those of this version, and rejects a database that a newer version has migrated."""
 
 import time
 from collections.abc import Iterable, Iterator

@@ -5,8 +5,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import Generic, TypeVar
 
-FEW = 8  # FEW allows for a browser, which opens six connections, and a program that uploads files at the same time.
-# UNKNOWN replaces the addresses of clients behind a proxy until they are known. Their connections are not limited.
+FEW = 8  # enough connections for a browser, which opens six, and a program that uploads files at the same time
+# The address of clients behind a proxy until their own is known. Connections under this address are not limited.
 UNKNOWN = ""
 
 C = TypeVar("C")
@@ -19,8 +19,7 @@ class Share(Generic[C]):
     count: int = 0
     # Idle connections have an incomplete request head, or are between two requests.
     idle: "dict[C, None]" = field(default_factory=dict)
-    # The other connections receive a body or send a response. Slow ones are new or slow, and steady ones have a steady
-    # speed.
+    # All other connections receive a body or send a response. New ones count as slow until their speed is steady.
     slow: "dict[C, None]" = field(default_factory=dict)
     steady: "dict[C, None]" = field(default_factory=dict)
 

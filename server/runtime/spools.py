@@ -55,7 +55,7 @@ class DiskSpace:
 
     def __init__(self, size: int) -> None:
         self.left = size
-        # `was_short` is true if, since the last check, an owner was refused space although another owner used more.
+        # Whether, since the last check, an owner was denied space although another owner used more.
         self.was_short = False
         self.held: Counter[str] = Counter()
         self.lock = Lock()

@@ -8,7 +8,7 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage  # type: ign
 class StaticFiles(CompressedManifestStaticFilesStorage):
     """A storage that computes the URL of each file only once per process.
 
-    This saves time, because every page contains more than ten such URLs.
+    Caching the URLs saves time, because every page contains more than ten of them.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -9,7 +9,7 @@ from django.conf import settings
 from server.runtime.die_with_parent import die_with
 
 CONNECTIONS_MAX = 2000
-# Each connection may use a socket, and a temporary file each for the request and the response.
+# Each connection may use a socket, a temporary file for the request, and another one for the response.
 FILES_PER_CONNECTION = 3
 OTHER_FILES = 200
 

@@ -1,4 +1,4 @@
-"""Decides which scores a person may see: on which splits, with how many decimals, with or without class results."""
+"""Decides which scores a viewer may see: on which splits, with how many decimals, with or without class results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ SPLITS = ("public", "private", "all")
 
 @dataclass(frozen=True, slots=True)
 class ScoreAccess:
-    """The scores of a phase that one person may see at a given time.
+    """The scores of a phase that a viewer may see at a given time.
 
     `decimals` is None if numbers are not rounded. If `ladder` is true, a submission is shown with the public scores
     that the ladder has chosen for it. If `exact_ends` is true, the ends of intervals are not rounded.
@@ -31,7 +31,7 @@ class ScoreAccess:
     exact_ends: bool = False
 
     def rounded(self, value: float) -> float:
-        """Return a value rounded as this person sees it.
+        """Return a value rounded for the viewer.
 
         Leaderboards are ordered by exact values, not by rounded ones.
         """
@@ -41,7 +41,7 @@ class ScoreAccess:
         return None if value is None else self.rounded(value)
 
     def interval(self, low: float | None, high: float | None) -> Interval | None:
-        """Return the ends of an interval rounded as this person sees them.
+        """Return the ends of an interval, rounded for the viewer.
 
         Every interval that is shown must be rounded by this method. From exact ends, anyone who can guess the bootstrap
         draws could find out for which images a file is correct.
@@ -64,8 +64,8 @@ def note_revealed(phase: Phase, *, now: datetime) -> None:
 def score_access(phase: Phase, *, viewer: Any, now: datetime, is_organizer: bool | None = None) -> ScoreAccess:
     """Return the access that a viewer has to the scores of a phase.
 
-    Organizers see all splits. Others see only the public split until the private scores are shown. The split `all` is
-    hidden as long as `private`, because the scores on all and on public images together would reveal the private score.
+    Organizers see all splits. Others see only the public split until the private scores are shown. Until then, the
+    split `all` is hidden too, because the scores on all and on public images together would reveal the private score.
     Callers that know whether the viewer is an organizer can pass `is_organizer` to save a query.
     """
     if phase.challenge.is_organized_by(viewer) if is_organizer is None else is_organizer:
@@ -122,7 +122,7 @@ def shown_evaluation(submission: Submission, access: ScoreAccess) -> Evaluation 
 
 
 def visible_scores(submission: Submission, access: ScoreAccess) -> list[Score]:
-    """Return the scores to show for a submission, on the splits that this person may see."""
+    """Return the scores to show for a submission, on the splits that the viewer may see."""
     evaluation = shown_evaluation(submission, access)
     scores = [] if evaluation is None else [one for one in evaluation.scores.all() if one.split in access.splits]
     return sorted(scores, key=lambda one: (SPLITS.index(one.split), one.pk))

@@ -83,10 +83,7 @@ class PartialUpload:
 
 
 class ReceivedFile(HashedFile):
-    """The complete file of a partial upload.
-
-    The storage moves it instead of copying it, as it does with any other upload.
-    """
+    """The complete file of a partial upload. The storage moves the file instead of copying it."""
 
     def __init__(self, path: Path, name: str, sha256: str) -> None:
         self.path, self.opened, self.sha256 = path, path.open("rb+"), sha256

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class Queue(NamedTuple):
-    """The queue that wakes workers for one kind of job.
+    """The Celery task and the message priority for one kind of job.
 
     With Redis, Celery's highest priority is 0. A worker takes messages of priority 9 only if no message of a higher
     priority is waiting. Celery keeps a separate list for each of the priorities 0, 3, 6 and 9.

@@ -29,7 +29,7 @@ class ReadSubmission:
 
 
 def read_submission(user: Any, pk: UUID, *, with_notices: bool = False) -> ReadSubmission | None:
-    """Return the submission with this id, or None if it does not exist or the person may not see it.
+    """Return the submission with this id, or None if it does not exist or the user may not see it.
 
     With `with_notices`, the notices in the reports of its evaluations are loaded as well; see `load_scores`.
     """

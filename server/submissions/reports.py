@@ -125,7 +125,7 @@ def reruns_of(*, submission: UUID, truth: int) -> QuerySet[Any, Any]:
 
 
 def visible_report(submission: Submission, *, access: ScoreAccess) -> dict[str, Any] | None:
-    """Return the part of the current report that a person may read, or None if the submission has no score.
+    """Return the part of the current report that a viewer may read, or None if the submission has no score.
 
     Results per class, curves and errors reveal far more about the hidden ground truth than scores do. If the organizers
     do not show them, they are left out and `withheld` is true.

@@ -1,4 +1,4 @@
-"""Upload slots, which limit how many large files one team or one person can upload at the same time.
+"""Upload slots, which limit how many large files one team or one account can upload at the same time.
 
 A slot is a lock on one byte of a file. All web processes of a machine share these locks. Unlike a counter in a cache,
 they are always available, and the kernel releases the slots of a process that dies.

@@ -15,7 +15,7 @@ from server.challenges.models import Challenge, Membership, Team
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def waiting(self, now: datetime) -> "InvitationQuerySet":
-        """Return those invitations and requests to join that have not expired."""
+        """Return the invitations and requests to join that have not expired."""
         return self.filter(expires_at__gt=now)
 
     def of_token(self, token: str) -> "InvitationQuerySet":
@@ -68,10 +68,10 @@ class Invitation(models.Model):
 
 
 class SentInvitation(models.Model):
-    """A record that one person contacted another by an invitation, a request to join, or a proposed merge.
+    """A record of one person contacting another by an invitation, a request to join, or a proposed merge.
 
-    These records limit how often people are contacted. Unlike the invitation itself, the record is kept for some time
-    after the decision, even if the team is deleted.
+    These records limit how often people are contacted. Unlike an invitation, a record is kept for some time after
+    the recipient has decided, even if the team is deleted.
     """
 
     sender = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")

@@ -24,7 +24,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class TeamFacts:
-    """The facts about a team on which the rules for changes depend. The keys of `use` are phase slugs."""
+    """The facts about a team that the rules need, such as its size. The keys of `use` are phase slugs."""
 
     name: str
     size: int = 1
@@ -134,7 +134,7 @@ def reasons_against(change: Change, terms: Terms) -> Iterator[str]:
 
 
 def against_growth(terms: Terms) -> Iterator[str]:
-    """Yield the reasons why teams in the challenge can no longer get more members."""
+    """Yield the reasons why teams in the challenge can no longer grow, such as a deadline that has passed."""
     if terms.merge_until and is_over(terms.merge_until, terms.now):
         yield f"The deadline for changes to teams was {utc_text(terms.merge_until)}."
     elif terms.closes_at and is_over(terms.closes_at, terms.now):
@@ -183,7 +183,7 @@ def against_merge(team: TeamFacts, other: TeamFacts, terms: Terms) -> Iterator[s
 
 
 def against_joint_use(one: Use, other: Use, phase: PhaseTerms) -> Iterator[str]:
-    """Yield the limits for one team in a phase that two teams exceed together, as sentences."""
+    """Yield a sentence for each limit of a phase that two teams would exceed as one team."""
     joint, allowed = one.submissions + other.submissions, phase.days * phase.per_day
     if joint > allowed:
         yield (

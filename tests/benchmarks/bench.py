@@ -31,13 +31,13 @@ FOLDER = ROOT / "build" / "bench"
 GOLDEN = ROOT.parent / "shared" / "golden"
 DETECTION, RELATIONSHIPS = "openimages-detection", "openimages-relationships"
 REFERENCE_PREDICTIONS = 300_000
-# Number of rounds of a measurement. In each round, the two times of a ratio are measured immediately one after the
-# other, under the same load.
+# Number of rounds of a measurement. In each round, the two times of a ratio are measured in immediate succession, so
+# that the load is the same.
 ROUNDS = 5
 # CPU seconds of `wc -l` for the file of 5M boxes, on the machine where the official code was measured.
 RECORDED_WC = 0.05
 OFFICIAL = {"det_e_open": (DETECTION, 344.0, 2_000, 5_000), "vrd_c_open": (RELATIONSHIPS, 110.0, 200, 1_000)}
-# The field `way` of a report begins with one of these strings.
+# The field `way` of a report, which names the implementation used, begins with one of these strings.
 FAST_PATH, REFERENCE = "fast path", "reference implementation"
 
 
@@ -78,7 +78,7 @@ def scored(
 def made() -> tuple[Path, Path, Path]:
     """Create the test data if it does not exist.
 
-    Return a submission of 5M boxes, one of 20M boxes, and the prepared truth.
+    Return a submission of 5M boxes, one of 20M boxes, and the prepared ground truth.
     """
     small, large, truth = FOLDER / "5M", FOLDER / "20M", FOLDER / "truth.podium"
     for folder, per_image in ((small, 50), (large, 200)):
@@ -96,7 +96,7 @@ def wc_of(file: Path) -> float:
 
 
 def ratio(ones: Sequence[float], others: Sequence[float]) -> float:
-    """Return the median of the quotients ``ones[i] / others[i]``, whose two times were measured in the same round."""
+    """Return the median of the quotients ``ones[i] / others[i]``. Both times of a quotient are from the same round."""
     return median(one / other for one, other in zip(ones, others, strict=True))
 
 
@@ -138,9 +138,10 @@ def goldens(small: Path) -> Iterator[Row]:
 
 
 def peer(small: Path, truth: Path) -> Row:
-    """Compare the CPU time with that of hotcoco, which is installed from PyPI into a separate environment.
+    """Compare the CPU time for scoring a file with that of hotcoco.
 
-    hotcoco rejects images without ground truth, so both programs score a file without such images.
+    hotcoco is installed from PyPI into a separate environment. Because it rejects images without ground truth, such
+    images are removed from the file for both programs.
     """
     name, place = "hotcoco, predictions loaded and scored / ours, same file", FOLDER / "hotcoco"
     python = place / "bin" / "python"
@@ -172,7 +173,7 @@ def warm_worker(made: Path) -> Row:
 
 
 def bootstrap(small: Path, truth: Path) -> Row:
-    """Measure the additional cost of 1,000 bootstrap replicates, whose weights are drawn once per truth."""
+    """Measure the additional cost of 1,000 bootstrap replicates, whose weights are drawn once per ground truth."""
     wc, kept, anew, peak = [], [], [], 0
     for _ in range(ROUNDS):
         wc.append(wc_of(small))
@@ -189,7 +190,7 @@ def bootstrap(small: Path, truth: Path) -> Row:
 def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, Any]], Path, Path, Path]]:
     """Return test cases that are scored by the reference implementation.
 
-    A test case consists of a function that scores a file, two truths that differ in one object, and the file.
+    A test case consists of a function that scores a file, two ground truths that differ in one object, and the file.
     """
     found = {}
     for name, case in CASES.items():
@@ -203,9 +204,9 @@ def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, A
 
 
 def private_facts() -> Iterator[Row]:
-    """Score hostile files against pairs of truths that differ in one fact.
+    """Score hostile files against pairs of ground truths that differ in one private fact.
 
-    The table rows show the largest ratio of CPU times and the largest ratio of peak memory over all pairs.
+    The table rows show the largest ratio of CPU times and the largest ratio of peak memory among all pairs.
     """
     folder = FOLDER / "facts"
     folder.mkdir(exist_ok=True)

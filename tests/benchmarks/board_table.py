@@ -27,8 +27,8 @@ REACH = {
     **{"submissions of all teams": 30, "failed submissions of all teams": 30, "live page of a phase": 30},
     **{"own submissions": 30, "own submissions, page": 30},
 }
-PAIRS = 7  # Number of times that each version is run. The versions alternate.
-GROWTH = 2  # With ten times as many teams, the cost of a request may grow at most by this factor.
+PAIRS = 7  # Number of runs of each version of the service. Runs of the two versions alternate.
+GROWTH = 2  # Maximum factor by which the cost of a request may grow with ten times as many teams.
 
 
 def row(name: str, reach: float, aim: float, found: float, behind: str, *, least: bool = False) -> Row:
@@ -70,7 +70,7 @@ def costs(vendor: str, measured: Any) -> Iterator[Row]:
 
 @contextmanager
 def filled(folder: Path, teams: int, vendor: str) -> Iterator[dict[str, str]]:
-    """Yield the environment variables for an empty database, which the first benchmark program that uses it fills."""
+    """Yield environment variables that select a database. If it is empty, the first benchmark program fills it."""
     if vendor == "SQLite":
         home = folder / f"boards-{teams}"
         home.mkdir(exist_ok=True)

@@ -54,7 +54,7 @@ def shaken(rng: np.random.Generator, box: Ints, by: float) -> Ints:
 
 
 def blocks(images: int, per_image: int, seed: int) -> Iterator[tuple[dict[str, bytes], tuple[bytes, bytes]]]:
-    """Yield blocks of images. Each block has the lines for every truth file and, in both layouts, for a submission."""
+    """Yield, for each block of images, the lines of all ground truth files and of a submission in both layouts."""
     cells, family = encoded(LABELS), lineage()
     popular = 1.0 / np.arange(1, CLASSES + 1) ** 0.7
     popular = np.random.default_rng(0).permutation(popular / popular.sum())
@@ -113,7 +113,7 @@ def predictions(rng, per_image, ids, classes, objects, family):  # type: ignore[
 
 
 def write(folder: Path, *, images: int, per_image: int = 50, seed: int = 1, long: bool = True) -> None:
-    """Write a truth to ``folder/truth``, and a submission to ``kaggle.csv`` (prediction strings) and ``long.csv``."""
+    """Write a ground truth to ``folder/truth``, and a submission in two layouts: ``kaggle.csv`` and ``long.csv``."""
     (folder / "truth").mkdir(parents=True, exist_ok=True)
     (folder / "truth" / "hierarchy.json").write_text(json.dumps(tree()))
     (folder / "truth" / "classes.csv").write_text("".join(f"{label},class {n}\n" for n, label in enumerate(LABELS)))

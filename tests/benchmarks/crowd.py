@@ -110,7 +110,7 @@ def submit(phase: Phase, team: Team, start: int, stop: int, *, of: int, metrics:
         order="n, team.id",
         id="lower(hex(randomblob(16)))" if sqlite else "gen_random_uuid()",
         team_id="team.id",
-        size_bytes="n + 1",  # The number of the submission, counted from 1.
+        size_bytes="n + 1",  # This column stores the number of the submission, counted from 1.
         **dict.fromkeys(times, at),
     )
     numbered = f"submission.phase_id = {phase.pk} AND submission.size_bytes BETWEEN {start + 1} AND {stop}"
@@ -145,7 +145,7 @@ def copy_score(score: Score, numbered: str, key: str) -> None:
 
 
 def copy(template: Model, source: str, words: list[int] | None = None, *, order: str, **values: str) -> None:
-    """Insert a copy of the row `template` for each row of `source`. `values` has SQL expressions for some columns."""
+    """Insert a copy of the row `template` for each row of `source`. `values` maps some columns to SQL expressions."""
     meta = template._meta
     columns = [field.column for field in meta.concrete_fields if not isinstance(field, AutoField)]
     assert {*values} <= {*columns}

@@ -21,7 +21,7 @@ NO_LONGER_INSTALLED = "drf_spectacular_sidecar"  # A Django app in the earlier v
 
 
 def multiples(folder: Path, rounds: int) -> dict[str, tuple[float, float]]:
-    """Return the relative cost and the milliseconds of recording each kind of score with each available database."""
+    """For each database and kind of score, return the relative cost and the milliseconds of recording a score."""
     source = unpacked(folder / EARLIER)
     found = {}
     for vendor in ("SQLite", "PostgreSQL") if has_postgres() else ("SQLite",):

@@ -1,4 +1,4 @@
-"""Pairs of truths that differ in one fact, and submissions whose scoring time or memory could reveal that fact."""
+"""Pairs of ground truths that differ in one fact, and submissions whose scoring costs could reveal that fact."""
 
 import json
 from pathlib import Path
@@ -45,13 +45,13 @@ def edges(count: int, seed: int) -> list[list[bytes]]:
 
 
 def crowded() -> Truth:
-    """Return a truth with hundreds of objects of one class in one image."""
+    """Return a ground truth with hundreds of objects of one class in one image."""
     boxes = zip(*edges(OBJECTS, seed=1), strict=True)
     return PLAIN | {"boxes.csv": [f"crowd,{REST},{b','.join(box).decode()},0" for box in boxes]}
 
 
 def pairs() -> dict[str, tuple[Truth, Truth, str]]:
-    """Return a dict that maps each fact to two truths that differ in this fact, and to the name of a submission."""
+    """Map each fact to two ground truths that differ in this fact, and to the name of a submission."""
     dense = crowded()
     return {
         "a label": (PLAIN, PLAIN | {"image_labels.csv": [f"crowd,{REST},0"]}, "one class"),
@@ -67,9 +67,9 @@ def pairs() -> dict[str, tuple[Truth, Truth, str]]:
 
 
 def written(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
-    """Prepare the truths and write the submissions.
+    """Prepare the ground truths and write the submissions.
 
-    Return a dict that maps each fact to three paths: two truths that differ only in this fact, and a submission.
+    Return a dict that maps each fact to three paths: two ground truths that differ only in this fact, and a submission.
     """
     files, found = {}, {}
     for name in ("one class", "one class, equally confident", "all classes"):
@@ -93,7 +93,7 @@ def written(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
 
 
 def prepared(track: str, source: Path, truth: Truth) -> Path:
-    """Write a truth folder and prepare it, and return the path of the prepared truth."""
+    """Write a ground truth folder and prepare it, and return the path of the prepared ground truth."""
     source.mkdir(exist_ok=True)
     for table, rows in truth.items():
         header = [HEADERS[table]] if table in HEADERS else []
@@ -103,10 +103,10 @@ def prepared(track: str, source: Path, truth: Truth) -> Path:
 
 
 def of_pairs(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
-    """Prepare truths of the relationships track and write a submission. The result is like that of :func:`written`.
+    """Prepare ground truths for the relationships track and write a submission.
 
-    The submission predicts the same pair many times. The second truth of each pair of truths has an additional label or
-    triplet.
+    The result has the same form as that of :func:`written`. The submission contains many predictions for the same two
+    classes in one image. The second ground truth has one more verified label or triplet than the first.
     """
     folder.mkdir(exist_ok=True)
     box = "0.1,0.9,0.1,0.9"

@@ -14,7 +14,7 @@ from server.accounts.models import User
 from tests.browser.every_page import addresses, readers
 from tests.server.conftest import scored
 
-__all__ = ["addresses", "readers", "scored"]  # The browser tests use these fixtures of other modules.
+__all__ = ["addresses", "readers", "scored"]  # pytest uses these imported fixtures.
 
 CHROMIUM = Path("/usr/bin/chromium")
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
@@ -30,7 +30,7 @@ def chromium(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
         if os.environ.get("CI") == "true":
             pytest.fail(MISSING)
         pytest.skip(MISSING)
-    # Playwright runs an event loop in this thread, and Django would therefore refuse database queries.
+    # Playwright runs an event loop in this thread, so Django would not allow database queries.
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
@@ -54,9 +54,9 @@ def window(chromium: Browser) -> Open:
 
 @pytest.fixture
 def visit(window: Open, live_server: LiveServer) -> Open:
-    """Return a function that opens a browser context in which a person is logged in: `visit(person, width=390)`.
+    """Return a function that opens a browser context with a logged-in user: `visit(person, width=390)`.
 
-    The person is a user, or a client with the cookies of a user.
+    `person` is a user, or a test client with the cookies of a user. If it is omitted, nobody is logged in.
     """
 
     def start(person: User | Client | None = None, **options: Any) -> BrowserContext:

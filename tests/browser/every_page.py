@@ -96,7 +96,7 @@ STATISTICS = {
 
 @dataclass
 class Reader:
-    """A user whose browser has the cookies of the test client, and the URLs that it opens."""
+    """A user who opens pages: a test client with the cookies of this user, and the URLs of the pages."""
 
     name: str
     client: Client
@@ -106,7 +106,7 @@ class Reader:
 @pytest.fixture
 def readers(addresses: list[str], member: User, client: Client, make: Make, settings: Settings) -> list[Reader]:
     """Return all pages, each with a user who can see it."""
-    # Opening all pages may take a long time, and some require a recent login.
+    # Some pages require a recent login, and opening all pages may take longer than the default timeout.
     settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 24 * 3600
     return [
         Reader("member", client, [*addresses, ("/challenges/c/organizers")]),
@@ -234,7 +234,7 @@ def addresses(member: User, make: Make, scored: Scored) -> list[str]:
 
 
 def pages_of_teams(phase: Phase, team: Team, member: User, make: Make) -> list[str]:
-    """Create invitations and proposed merges of all kinds. Return the URLs of the pages about them."""
+    """Create invitations and proposed team merges of all kinds, and return the URLs of their pages."""
     TeamProfile.objects.create(team=team, method=LONG, paper_url=f"https://example.org/{LONG}{LONG}")
     captain, mate = make.user(username="v" * 60), make.user()
     Membership.objects.create(team=team, challenge=phase.challenge, user=mate, rules_accepted_at=team.created_at)

@@ -23,7 +23,7 @@ class Person:
             target.click()
 
     def enter(self, label: str, text: str) -> None:
-        """Type text into a field. This does not count as a click."""
+        """Type text into a field, which does not count as a click."""
         target = self.page.get_by_label(label)
         if self.keyboard:
             self.move_focus_to(target)

@@ -1,4 +1,4 @@
-"""People protect, export and delete their accounts and read notices, with the mouse or only with the keyboard."""
+"""Users protect, export and delete their accounts and read notices, with the mouse or only with the keyboard."""
 
 import re
 from io import BytesIO

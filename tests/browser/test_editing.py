@@ -1,4 +1,4 @@
-"""With and without JavaScript, organizers edit a challenge and its phases, and must confirm to end a phase."""
+"""With and without JavaScript, organizers edit a challenge and its phases, and confirm an edit that ends a phase."""
 
 from datetime import UTC, datetime
 

@@ -14,7 +14,7 @@ from tests.conftest import Make
 pytestmark = [pytest.mark.browser, pytest.mark.enable_socket, pytest.mark.member(username="w" * 60)]
 
 WIDTHS = (390, 768, 1440)
-# The console message if a page itself is refused, and not a file that it loads
+# Chromium writes this message to the console for a 403 or 404 response. The tests ignore it.
 REFUSAL = re.compile("^Failed to load resource: the server responded with a status of (403|404) ")
 
 

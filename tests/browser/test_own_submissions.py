@@ -1,4 +1,4 @@
-"""A person submits a file, chooses final submissions, edits a note, filters, downloads and compares on a phone."""
+"""A participant submits a file, chooses final submissions, edits a note, filters, downloads and compares on a phone."""
 
 from pathlib import Path
 

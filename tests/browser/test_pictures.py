@@ -33,7 +33,7 @@ pytestmark = [
 
 @pytest.fixture
 def crowd(transactional_db: Any, make: Make, scored: Scored, member: User, request: pytest.FixtureRequest) -> int:
-    """Create the given number of teams. Some have improved during the last week, and the last team has the score 0."""
+    """Create the given number of teams. Some have improved during the last week, and the last team has a score of 0."""
     rows: int = request.param
     random = Random(SEED)
     phase = make.phase(make.challenge(slug="c", title="Objects", opens_at=NOW - 60 * DAY), track="objectnet")

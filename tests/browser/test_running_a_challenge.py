@@ -1,4 +1,4 @@
-"""An organizer runs a challenge in a browser, without a bundle, and corrects the ground truth and undoes this."""
+"""An organizer runs a challenge in a browser without a bundle, corrects the ground truth, and undoes the correction."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,12 +25,12 @@ TRUTH = {
 }
 WRONG = TRUTH | {"boxes.csv": TRUTH["boxes.csv"].replace("a,/m/cat,0.1,0.5,0.1,0.5", "a,/m/cat,0.6,0.9,0.6,0.9")}
 PREDICTIONS = b"ImageId,PredictionString\na,/m/cat 0.9 0.1 0.1 0.5 0.5\nb,/m/dog 0.9 0.2 0.2 0.6 0.6\nc,\nd,\n"
-SLOW_MS = 60_000  # Child processes prepare a ground truth and run its gate, which takes time.
+SLOW_MS = 60_000  # Preparing and checking a ground truth in child processes takes time.
 
 
 @pytest.fixture
 def organizer(make: Make) -> User:
-    """Return a person with the name of the demo's organizer, who already organizes a challenge."""
+    """Return a user who has the same name as the demo's organizer and already organizes another challenge."""
     user = make.user(username="organizer")
     make.challenge(slug="demo-detection").organizers.add(user)
     return user

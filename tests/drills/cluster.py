@@ -21,9 +21,9 @@ INSTALLED = "/usr/lib/postgresql"
 
 
 def programs() -> Path | None:
-    """Return the folder with the programs `initdb` and `postgres`.
+    """Return the folder with the programs `initdb` and `postgres`, or None if they are not installed.
 
-    This is the folder on the PATH or, if there is none, that of the newest version.
+    A folder on the PATH takes precedence over the folder of the newest installed version.
     """
     on_path = shutil.which("initdb")
     found = sorted(Path(INSTALLED).glob("*/bin/initdb"), key=lambda path: int(path.parent.parent.name))

@@ -17,8 +17,9 @@ SELECT count(*) FROM submissions_evaluation WHERE id NOT IN (SELECT evaluation_i
 
 @contextmanager
 def uploading(service: Running, content: bytes, *, count: int, at_once: int = 4) -> Iterator["list[Future[str]]"]:
-    """Submit the file `count` times in the background while a `with` block runs. The block ends after the last
-    upload.
+    """Submit the file `count` times in the background while a `with` block runs.
+
+    At the end of the block, wait for the last upload.
     """
     with ThreadPoolExecutor(at_once) as pool:
         yield [pool.submit(service.submit, content) for _ in range(count)]
@@ -71,7 +72,7 @@ class Counted:
 
 
 def once(count: int, *, attempts: int) -> Counted:
-    """Return the counts that are expected if all submissions were accepted, scored once, and got intervals."""
+    """Return the expected counts if all submissions have been accepted and scored once, and have intervals."""
     return Counted(count, count, 0, count, 0, 0, attempts)
 
 

@@ -28,7 +28,7 @@ def boards(service: Running, times: list[str]) -> list[Any]:
 
 
 def written_backup(service: Running, small: Path, out: Path) -> list[str]:
-    """Write a backup while submissions are received and scored. Return times from before the backup."""
+    """Upload files in three batches, then write a backup during further uploads. Return the time after each batch."""
     content = (small / "predictions.csv").read_bytes()
     times = []
     for _ in range(3):
@@ -43,7 +43,7 @@ def written_backup(service: Running, small: Path, out: Path) -> list[str]:
 
 
 def restored(home: Path, keys: dict[str, bytes], out: Path, **more: Any) -> Running:
-    """Restore the backup into an empty folder, to which only the secret keys were copied, and start the service."""
+    """Restore the backup into a folder that contains only the secret keys, and start the service."""
     home.mkdir()
     for name, key in keys.items():
         (home / name).write_bytes(key)

@@ -81,7 +81,7 @@ class Crowd:
     def upload_again(self) -> int:
         """Upload an earlier file again.
 
-        A file of the same team is a duplicate, and a file of another team leads to a tie.
+        A file from the same team is a duplicate, and a file from another team causes a tie.
         """
         return self.send(self.random.choice(self.contents)) if self.contents else 0
 
@@ -89,7 +89,7 @@ class Crowd:
         return self.send(f"{self.header}nonsense{self.random.random()},1 2 3\n")
 
     def cancel(self) -> int:
-        """Cancel one of the two newest submissions, which may not be scored yet."""
+        """Cancel one of the two newest submissions, which may still be queued."""
         if not self.sent:
             return 0
         self.service.token, identifier = self.random.choice(self.sent[-2:])

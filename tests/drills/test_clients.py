@@ -71,7 +71,7 @@ def test_an_upload_that_fills_the_disk_leaves_no_files(
     with small_disk(tmp_path / "disk", megabytes=64) as disk:
         service = opened(home=disk / "home")
         ballast, answers = service.home / "ballast", []
-        # The disk has no space for a 100 MB file. It has space to receive a 40 MB file, but not to store it as well.
+        # The disk has no space for a 100 MB file. It has space to receive a 40 MB file, but not for the stored copy.
         for megabytes in (100, 40):
             answers.append(service.upload(os.urandom(megabytes * MEGABYTE)))
             wait_for(lambda: not left_behind(service), seconds=5)

@@ -16,10 +16,10 @@ from tests.fuzz import crowded
 pytestmark = pytest.mark.processes
 
 HOSTILE, EACH, VICTIMS = 5, 12, 30
-LIMIT_SECONDS = 2  # Limit of CPU seconds, which scoring an expensive file exceeds.
+LIMIT_SECONDS = 2  # Limit on CPU seconds per file. Scoring an expensive file exceeds it.
 LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
 PREDICTIONS = 1_200_000
-# Maximum size, in bytes, of an expensive file that counts as small, and the number of such files.
+# Maximum size, in bytes, of expensive files that still count as small, and the number of these files.
 SMALL_BYTES, COSTLY = 1_040_000, 3
 LARGE_BYTES = 3 * SMALL_BYTES
 HEADER = "ImageId,PredictionString"
@@ -28,7 +28,7 @@ SELECT s.status, s.failure_code, s.fault,
        (SELECT sum(amount) FROM submissions_quotaentry q WHERE q.submission_id = s.id)
 FROM submissions_submission s JOIN challenges_team t ON t.id = s.team_id WHERE t.name != 'victim'
 """
-# For each file from the victim, how many files from other teams the worker started while that file waited.
+# For each file of the team "victim", the number of files of other teams that were started while it waited.
 OVERTAKEN = """
 SELECT (SELECT count(*) FROM submissions_submission o WHERE o.team_id != s.team_id
         AND o.started_at > s.received_at AND o.started_at < s.started_at)
@@ -52,7 +52,7 @@ def defective(number: int) -> bytes:
 
 
 def envelope(packed: bytes, number: int) -> bytes:
-    """Return a gzip file with the given number as the time in its header, so that no two uploads are identical."""
+    """Replace the timestamp in a gzip file's header with the given number, so that no two uploads are identical."""
     return packed[:4] + number.to_bytes(4, "little") + packed[8:]
 
 
@@ -133,7 +133,7 @@ def test_expensive_small_files_do_not_delay_other_teams(opened: Open, crowd: Pat
 
 
 class Hostile(threading.Thread):
-    """A team that uploads expensive files one after the other. Every second file is below the size limit for small
+    """A team that uploads expensive files one after another. Every second file is below the size limit for small
     files.
     """
 

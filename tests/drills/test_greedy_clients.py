@@ -102,7 +102,7 @@ def stalled(port: int, token: str, address: str) -> socket.socket:
     kind, body = form(os.urandom(UPLOAD_MAX_BYTES))
     client = socket.create_connection(("127.0.0.1", port), source_address=(address, 0))
     client.settimeout(10)
-    with suppress(OSError):  # The upload may be refused before it is complete.
+    with suppress(OSError):  # The server may reject the upload before it is complete.
         client.sendall(upload_head(token, kind, len(body)) + body[:-1])
     return client
 

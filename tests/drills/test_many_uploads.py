@@ -1,4 +1,4 @@
-"""Each of a thousand simultaneous uploads is accepted, or refused with a code, and all accepted files are scored."""
+"""Each of a thousand simultaneous uploads is accepted or rejected with an error code. All accepted files are scored."""
 
 import asyncio
 import json

@@ -51,7 +51,7 @@ def database(request: pytest.FixtureRequest) -> dict[str, str]:
 def test_parallel_uploads_cannot_exceed_the_quota(opened: Open, figures: Figures, database: dict[str, str]) -> None:
     service = opened(WEB_PROCESSES=2, **database)
     assert service.run("-c", SET_QUOTA).returncode == 0
-    # No worker may run, because it would reject these files and give their quota back.
+    # Freeze the worker, because it would reject these files and refund their quota.
     service.freeze()
     barrier = Barrier(PARALLEL)
 
@@ -80,7 +80,7 @@ class Attempt:
 
 
 def attempts_until(service: Running, until: float, first: int) -> list[Attempt]:
-    """Upload one file after the other until the given time, and return the results."""
+    """Upload one file after another until the given time, and return the results."""
     made: list[Attempt] = []
     while (began := time.time()) < until:
         content = b"ImageId,PredictionString\nimage%d-%d,\n" % (first, len(made))
@@ -153,7 +153,7 @@ def test_the_clock_of_the_database_decides_whether_an_upload_is_in_time(
 
 
 def moment(told: Any) -> datetime:
-    """Convert a time, given as a timestamp or as the database driver returns it, to a datetime."""
+    """Convert a timestamp, or a time returned by the database driver, to a datetime."""
     if isinstance(told, float):
         return datetime.fromtimestamp(told, UTC)
     return told if isinstance(told, datetime) else datetime.fromisoformat(told)
@@ -162,7 +162,7 @@ def moment(told: Any) -> datetime:
 def judged_rightly(attempt: Attempt, deadline: float) -> bool:
     """Return whether the decision on an upload was correct.
 
-    Only uploads that began before the deadline may be accepted, and only those that ended after it may be refused.
+    Only uploads that began before the deadline may be accepted, and only those that ended after it may be rejected.
     """
     if attempt.status == 201:
         return not is_over(moment(deadline), moment(attempt.began))

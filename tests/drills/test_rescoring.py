@@ -39,7 +39,7 @@ SELECT count(*) FROM submissions_submission s WHERE s.status = 'scored' AND NOT 
 
 
 def corrected_truth(small: Path, folder: Path) -> Path:
-    """Write a copy of the small challenge's ground truth without every third box, and return its folder."""
+    """Write a copy of the small challenge's ground truth with every third box removed, and return its folder."""
     shutil.copytree(small / "phases" / "main" / "truth", folder)
     header, *boxes = (folder / "boxes.csv").read_text().splitlines(keepends=True)
     kept = [box for number, box in enumerate(boxes) if number % 3]

@@ -106,7 +106,7 @@ def test_no_file_is_lost_if_the_database_is_older_than_the_files(opened: Open, s
 def another(bundle: Path) -> Path:
     """Write a copy of the bundle with a new slug.
 
-    After its import, older databases lack one of the stored ground truths.
+    A backup of the database from before its import does not contain all ground truths whose files are stored.
     """
     copy = bundle.parent / f"{bundle.name}-newer"
     shutil.copytree(bundle, copy, dirs_exist_ok=True)

@@ -41,7 +41,7 @@ def kill_while_it_scores(service: Running) -> bool:
 
 
 def killed_three_times(service: Running, content: bytes) -> None:
-    """Upload ALL files, and kill the worker three times meanwhile."""
+    """Upload ALL files, and kill the worker three times during the uploads."""
     with uploading(service, content, count=ALL):
         for ended in KILLED_AFTER:
             wait_for(lambda ended=ended: service.statuses()["scored"] >= ended)

@@ -1,4 +1,4 @@
-"""A truth that is small enough to be scored by hand, and a submission in both layouts, ``long`` and ``kaggle``."""
+"""A ground truth that is small enough for scoring by hand, and a submission in the layouts ``long`` and ``kaggle``."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ garden,/m/01yrx,0
 # The predictions of cats, by descending confidence, are: two hits, a duplicate, two predictions inside the group, and a
 # false positive in an image where cats are verified as absent. The precisions are 1, 1, 2/3, 3/4 and 3/5. The
 # predictions of dogs are a false positive, then a hit. Cars are verified as absent. In the image "kitchen", dogs are
-# verified neither as present nor as absent. The image "attic" is not in the truth.
+# verified neither as present nor as absent. The image "attic" is not in the ground truth.
 LONG = """\
 ImageID,LabelName,Score,XMin,XMax,YMin,YMax
 street,/m/01yrx,0.9,0.2,0.6,0.2,0.6

@@ -8,5 +8,4 @@ HALVES = TruthOptions(split=(0.4, 1))
 
 
 def with_intervals(replicates: int, seed: int = 0, draws: Path | None = None) -> ReportOptions:
-    """Return report options that request bootstrap intervals."""
     return ReportOptions(bootstrap=Bootstrap(replicates, seed, draws))

@@ -1,4 +1,4 @@
-"""Pairs of truths that differ in the class of their only private object, and submissions that could reveal it."""
+"""Pairs of ground truths that differ in the class of a private object, and submissions that could reveal this class."""
 
 import base64
 import zlib
@@ -47,10 +47,10 @@ PAIRS = (
 
 
 class Case(NamedTuple):
-    """Two truths that differ only in the class of their private object, and a submission to score against both truths.
+    """Two ground truths that differ only in the class of a private object, and a submission to score against both.
 
-    ``tables`` is a function that takes the class of the private object and returns the tables of a truth. ``file``
-    contains the header of the submission and a template for its rows.
+    ``tables`` is a function that takes the class of the private object and returns the tables of a ground truth.
+    ``file`` contains the header of the submission and a template for its rows.
     """
 
     track: str
@@ -59,7 +59,7 @@ class Case(NamedTuple):
     parameters: dict[str, Any]
 
     def truths(self, folder: Path) -> list[Path]:
-        """Write the two truths, one for each class in ``LABELS``, and return the paths of their folders."""
+        """Write the two ground truths, one for each class in ``LABELS``, and return the paths of their folders."""
         found = [folder / label for label in LABELS]
         for path in found:
             path.mkdir(parents=True, exist_ok=True)

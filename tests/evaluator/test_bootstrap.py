@@ -44,7 +44,7 @@ def copied(path: Path, counts: dict[str, int], to: Path) -> None:
 
 
 def scored(tiny: Tiny, replicates: int, *, file: Path | None = None, seed: int = 0, **fields: Any) -> Report:
-    """Score a submission against the truth of the fixture ``tiny``, and return a report with bootstrap intervals."""
+    """Score a submission against the ground truth of the fixture ``tiny``, and return a report with intervals."""
     report = with_intervals(replicates, seed, fields.pop("draws", None))
     return score(ScoringRequest(tiny.track, tiny.truth, file or tiny.long, report=report, **fields))
 

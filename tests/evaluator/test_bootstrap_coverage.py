@@ -38,7 +38,7 @@ class Results:
 
 
 def spread(counts: Counts) -> tuple[NDArray[np.int32], Counts]:
-    """Return the image and the class of each object, given the object counts, shape (images, classes)."""
+    """Return the image and the class of each object. The object counts have the shape (images, classes)."""
     places = np.repeat(np.arange(counts.size), counts.ravel())
     return (places // counts.shape[1]).astype(np.int32), places % counts.shape[1]
 

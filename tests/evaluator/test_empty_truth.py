@@ -1,4 +1,4 @@
-"""In every track, scores against a truth without annotations are undefined, and no error is raised.
+"""In every track, scores against a ground truth without annotations are undefined, and no error is raised.
 
 The ceiling of a ground truth is the score of a submission that predicts exactly this ground truth. If such a submission
 would be rejected, there is no ceiling.
@@ -24,7 +24,7 @@ KEPT = ("classes.csv", "relations.csv", "hierarchy.json")
 
 
 def emptied(folder: Path, *, lists_images: bool) -> None:
-    """Remove the annotations from a truth folder: only headers and class lists remain.
+    """Remove the annotations from a ground truth folder: only headers and class lists remain.
 
     If ``lists_images`` is set, the image list is kept too.
     """
@@ -82,7 +82,7 @@ def test_the_ceiling_of_an_empty_truth_is_undefined_or_the_truth_is_at_fault(
 def test_a_truth_that_is_rejected_as_its_own_prediction_has_no_ceiling_and_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The truth contains a label of 300 characters, which is too long for a submission."""
+    """The ground truth contains a label of 300 characters, which is too long for a submission."""
     (tmp_path / "image_labels.csv").write_text(f"ImageID,LabelName,Confidence\na,{'x' * 300},1\nb,cat,0\n")
     files = ["--truth", str(tmp_path), "--out", str(tmp_path / "truth.podium")]
     assert main(["prepare", "openimages-classification", *files, "--ceiling", "--json"]) == Exit.DONE

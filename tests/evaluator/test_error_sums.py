@@ -19,7 +19,7 @@ from tests.evaluator.test_explanations import LEFT, RIGHT, WHOLE, class_row, exp
 BARS = 0.011
 TIDE_COUNTS = {"class": 1, "localization": 1, "both": 1, "duplicate": 1, "background": 1, "missed": 3}
 
-# The truth has five cats and two dogs. Two predictions of cats are hits and four are false positives. The only
+# The ground truth has five cats and two dogs. Two predictions of cats are hits and four are false positives. The only
 # prediction of a dog is a false positive. The predictions, in this order, are two hits, a duplicate, a class error, a
 # localization error, an error in both class and localization, and a background error.
 BOXES = [
@@ -72,7 +72,7 @@ def test_a_class_without_remaining_objects_keeps_its_precision_as_in_tide(tmp_pa
 
 
 def test_a_class_without_predictions_keeps_its_precision(tmp_path: Path) -> None:
-    """The class remains in the mean, unlike in tidecv, whose mean rises although no more objects are found."""
+    """The class remains in the mean. tidecv leaves it out, so its mean rises even though no more objects are found."""
     report = explained(written(tmp_path, [f"i,cat,{WHOLE},0", f"k,dog,{LEFT},0"], [], [f"i,cat,0.9,{WHOLE}"]))
     assert (gains(report)["missed"], gains(report)["all_misses"]) == (0.0, 0.0)
 

@@ -53,7 +53,7 @@ def class_row(report: Report, label: str) -> dict[str, Any]:
 # 1/4. The only dog is not found, so the AP of dogs is 0. The predictions, in this order, are a hit; a duplicate; a
 # class error, because the object is a dog; a localization error (IoU 0.3); an error in both class and localization; a
 # group-of error, because only two sevenths of the box are inside the group; a background error (IoU 0.01); and a
-# prediction that is ignored, because the truth has no birds.
+# prediction that is ignored, because the ground truth has no birds.
 BOXES = [f"i,cat,{LEFT},0", f"i,dog,{RIGHT},0", f"j,cat,{WHOLE},0", f"k,cat,{TOP},1", f"l,cat,{WHOLE},0"]
 LABELS = [f"{image},{label},1" for image in "ijkl" for label in ("cat", "dog")]
 PREDICTIONS = [

@@ -1,6 +1,6 @@
-"""Tests the gate: checks that a truth and the evaluator must pass before a phase accepts submissions.
+"""Tests the gate: checks that a ground truth and the evaluator must pass before a phase accepts submissions.
 
-A valid truth of every track passes. A faulty truth or evaluator fails the corresponding check.
+A valid ground truth of every track passes. A faulty ground truth or evaluator fails the corresponding check.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ TrialOf = Callable[..., Trial]
 
 @pytest.fixture
 def trial_of(tmp_path: Path) -> TrialOf:
-    """Return a function that prepares a truth for the gate, after `change` has modified the truth folder."""
+    """Return a function that prepares a ground truth for the gate, after `change` has modified its folder."""
 
     def make(track: str = DETECTION, change: Callable[[Path], None] = lambda truth: None, **fields: Any) -> Trial:
         synthesize(track, tmp_path / "made", images=12, seed=5, qualities=(0.6,))

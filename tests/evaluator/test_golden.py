@@ -135,7 +135,7 @@ def test_scores_of_masks_agree_if_groups_have_no_weight() -> None:
     report = score(
         ScoringRequest("openimages-segmentation", folder / "truth", folder / "predictions.csv", parameters=parameters)
     )
-    # This is the score that the official tool computes with a group-of weight of 0.
+    # The official tool computes this score if the group-of weight is 0.
     official = 0.47581293166627486
     assert report.splits["all"].metrics["mAP"] == pytest.approx(official, abs=TOLERANCE)
 

@@ -1,4 +1,4 @@
-"""Tests the rules of phrase grounding on two sentences, the defects of submissions, and both truth formats."""
+"""Tests the rules of phrase grounding on two sentences, the defects of submissions, and both ground truth formats."""
 
 import json
 from pathlib import Path
@@ -229,7 +229,7 @@ def test_a_missing_published_file_is_a_fault(tmp_path: Path, missing: str) -> No
     (folder / missing).unlink()
     with pytest.raises(InvalidTruth) as caught:
         prepare(TRACK, folder, tmp_path / "t.podium")
-    # A folder without the image list or without any sentence is in neither of the two truth formats.
+    # A folder without the image list or without any sentence matches neither of the two ground truth formats.
     assert caught.value.problems[0].code == "truth_missing_file"
 
 

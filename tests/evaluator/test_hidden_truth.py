@@ -24,7 +24,7 @@ HEADERS = {
     "images.csv": "ImageID,Width,Height\n",
     "classes.csv": "",
 }
-MASK = "eJyzMDI28jcAAUM/UwATLQLD"  # This encodes a mask of 8 × 6 pixels.
+MASK = "eJyzMDI28jcAAUM/UwATLQLD"  # An encoded mask of 8 × 6 pixels.
 ROWS = {
     "boxes.csv": f"a,cat,{BOX},0\n",
     "masks.csv": f"a,cat,8,6,{BOX},0,{MASK}\n",

@@ -24,7 +24,7 @@ shares = st.floats(0, 1)
 
 
 def detection(folder: Path, images: int, *, rare: int = 0, group: int = 0) -> tuple[Path, Path]:
-    """Write a truth with objects of class A in all images, and a submission that finds all of these objects.
+    """Write a ground truth with objects of class A in all images, and a submission that finds all of these objects.
 
     The first ``rare`` images also have an object of class B, which is not found.
     """

@@ -15,11 +15,11 @@ from evaluator.scoring import check_with_kit, load_kernels, prepare, score, temp
 from evaluator.synthesis import synthesize
 from tests.fuzz import mutations
 
-FILES = 100  # This number of files is checked with public lists, and the same number without public lists.
+FILES = 100  # Number of files to check per track in each of two cases: with and without public lists.
 LIMITS = Limits(defects=200, boxes=4_000, images=1_000)
 LISTS = ("classes.csv", "hierarchy.json", "relations.csv", "images.csv")
-# Each pair is a valid string and the string that replaces it: names instead of ids, and coordinates in pixels or of
-# empty or inverted boxes.
+# Each pair is a string in a valid file and its replacement. The replacements cause, for example, names instead of ids,
+# coordinates in pixels, and empty or inverted boxes.
 REPLACED = [(b"/m/01yrx", b"Cat"), (b" 0.", b" 5"), (b",0.", b",5"), (b" 0.", b" 0 0."), (b",", b";"), (b"0.", b"-0.")]
 
 

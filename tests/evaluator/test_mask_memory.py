@@ -26,7 +26,7 @@ BODIES = {
 
 
 def packed(body: bytes) -> str:
-    """Compress a mask in pieces, which keeps the compression ratio below the limit, and encode it as base64."""
+    """Compress a mask and encode it as base64. Compression in pieces keeps the compression ratio below the limit."""
     stream = zlib.compressobj(9)
     pieces = (
         stream.compress(body[at : at + STEP]) + stream.flush(zlib.Z_FULL_FLUSH) for at in range(0, len(body), STEP)

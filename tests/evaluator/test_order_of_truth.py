@@ -1,4 +1,4 @@
-"""In every track, output is independent of the row order in truth files, because this order could reveal answers."""
+"""In every track, output does not depend on the row order in ground truth files, because it could reveal answers."""
 
 import json
 import random
@@ -90,7 +90,7 @@ def test_missing_captions_are_listed_by_their_ids(tmp_path: Path) -> None:
 
 
 def test_a_truth_prepared_in_file_order_gives_the_same_output_and_scores(tmp_path: Path) -> None:
-    """Earlier versions of the evaluator did not sort the rows when they prepared a truth."""
+    """Earlier versions of the evaluator did not sort the rows when they prepared a ground truth."""
     synthesize(RETRIEVAL, tmp_path / "made", images=12, seed=3, qualities=(0.5,))
     prepare(RETRIEVAL, tmp_path / "made" / "truth", tmp_path / "now.podium")
     now = Truth.load(tmp_path / "now.podium")

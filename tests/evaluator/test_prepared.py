@@ -1,4 +1,4 @@
-"""Damage to a prepared truth is detected before it can change a score."""
+"""Damage to a prepared ground truth is detected before it can change a score."""
 
 import json
 import os
@@ -21,7 +21,7 @@ DETECTION, FLIPS = "openimages-detection", 200
 
 @pytest.fixture(params=TRACKS)
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path, Path]:
-    """Synthesize a challenge. Return the name of its track, its prepared truth, and a submission."""
+    """Synthesize a challenge. Return the name of its track, its prepared ground truth, and a submission."""
     synthesize(request.param, tmp_path / "made", images=12, qualities=(0.6,))
     prepare(request.param, tmp_path / "made" / "truth", tmp_path / "t.podium")
     return request.param, tmp_path / "t.podium", next((tmp_path / "made" / "submissions").glob("quality-0.60.*"))

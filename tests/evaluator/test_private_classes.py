@@ -40,7 +40,7 @@ def gallery(*images: str) -> str:
 
 
 def files(track: str, private: str) -> dict[str, str]:
-    """Return the files of a truth whose private image contains only the given class."""
+    """Return the files of a ground truth whose private image contains only the given class."""
     number, others = {"dog": (2, ("two", "six")), "cow": (3, ("six", "two"))}[private]
     per_track = {
         "openimages-detection": {"boxes.csv": BOXES, "image_labels.csv": VERIFIED},
@@ -104,5 +104,5 @@ def test_public_rows_do_not_depend_on_the_class_of_a_private_image(
     assert public[0] == public[1]
     assert public[0][0]["classes"]
     everything = [json.dumps(report.as_dict()["splits"]["all"]["classes"]) for report in reports]
-    # Every retrieval submission ranks both images, so its class rows do not depend on the truth.
+    # Every retrieval submission ranks both images, so its class rows do not depend on the ground truth.
     assert track == "flickr30k-retrieval" or lists == LISTS or everything[0] != everything[1]

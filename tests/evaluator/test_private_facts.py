@@ -1,4 +1,4 @@
-"""In every track, two truths that differ in one fact produce the same output for participants, except for scores."""
+"""In every track, ground truths that differ in one fact produce the same output for participants, except for scores."""
 
 import json
 import random
@@ -24,7 +24,7 @@ WITH_LABELS = ("openimages-detection", "openimages-segmentation", "openimages-cl
 
 
 def line(file: str, change: Callable[[str], str]) -> Fact:
-    """Return a function that applies ``change`` to the first line below the header of a truth file."""
+    """Return a function that applies ``change`` to the first line below the header of a ground truth file."""
 
     def apply(folder: Path) -> None:
         header, first, *others = (folder / file).read_text().splitlines()
@@ -72,7 +72,7 @@ def label_told(label: str) -> Fact:
 
 
 def of_another_class(*files: str) -> Fact:
-    """Return a function that changes the class of the first object in each of the given truth files."""
+    """Return a function that changes the class of the first object in each of the given ground truth files."""
 
     def apply(folder: Path) -> None:
         for file in files:
@@ -108,7 +108,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 
 
 def private(folder: Path) -> None:
-    """Change the usage of the first image in the truth folder from public to private."""
+    """Change the usage of the first image in the ground truth folder from public to private."""
     line("usage.csv", another(",Public", ",Private"))(folder)
 
 

@@ -68,8 +68,8 @@ def test_overlap_is_measured_in_single_precision(tmp_path: Path) -> None:
         (["i,chair,0"], "man", "chair", True),  # A label verifies that image i has no chair.
         # A label verifies that image i has a chair. No pair in the image contains a chair, so chairs count as absent.
         (["i,chair,1"], "man", "chair", True),
-        (["i,chair,1"], "woman", "chair", True),  # No label in image i verifies women, but chairs count as absent.
-        ([], "man", "woman", False),  # No label in image i verifies women, and no class counts as absent.
+        (["i,chair,1"], "woman", "chair", True),  # Image i has no verified label for women, but chairs count as absent.
+        ([], "man", "woman", False),  # Image i has no verified label for women, and no class counts as absent.
         ([], "woman", "guitar", False),
         ([], "man", "man", True),  # Both objects of the pair have a verified class.
     ],

@@ -1,4 +1,4 @@
-"""`podium verify` accepts signed results, and explains why it refuses a changed digit, rank, name or key."""
+"""`podium verify` accepts signed results, and explains why it rejects a changed digit, rank, name or key."""
 
 import json
 from collections.abc import Callable

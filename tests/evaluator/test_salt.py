@@ -1,4 +1,4 @@
-"""The salt of a truth determines the split and the bootstrap draws, which cannot be computed without it."""
+"""The salt of a ground truth determines the split and the bootstrap draws, which cannot be computed without it."""
 
 import gzip
 import hmac
@@ -37,7 +37,7 @@ def names(count: int) -> list[str]:
 
 
 def answers(folder: Path, count: int, salt: str = "") -> Path:
-    """Write a truth with the given number of images, which are all of class 7."""
+    """Write a ground truth with the given number of images, which are all of class 7."""
     folder.mkdir()
     (folder / "answers.json").write_text(json.dumps(dict.fromkeys(names(count), 7)))
     if salt:
@@ -53,7 +53,7 @@ def right(path: Path, images: list[str]) -> Path:
 
 @pytest.fixture(params=TRACKS)
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path, Path]:
-    """Synthesize a challenge. Return the name of its track, its truth with a salt, and a submission."""
+    """Synthesize a challenge. Return the name of its track, its ground truth with a salt, and a submission."""
     synthesize(request.param, tmp_path / "made", images=24, qualities=(0.6,))
     truth = tmp_path / "made" / "truth"
     (truth / "salt.txt").write_text(SALT)
@@ -162,7 +162,7 @@ def test_stored_draws_have_a_name_for_each_salt_and_are_private(tmp_path: Path) 
 
 
 # The attacker in the following tests has the code of the evaluator, one score with its interval, and everything that is
-# published about a truth.
+# published about a ground truth.
 
 IMAGES, HITS = 12, 5
 
@@ -189,7 +189,7 @@ def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
 
 
 def attacked(tmp_path: Path, salts: list[str]) -> Iterator[tuple[bool, int]]:
-    """Yield, for each salt, whether the correct answers are among an attacker's candidates, and their number."""
+    """For each salt, yield whether the attacker's candidates include the correct answers, and how many there are."""
     chance = np.random.default_rng(5)
     for number, salt in enumerate(salts):
         hits = tuple(sorted(chance.choice(IMAGES, HITS, replace=False).tolist()))

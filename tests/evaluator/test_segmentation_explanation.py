@@ -35,7 +35,7 @@ def explained(tmp_path: Path, objects: Any, found: Found, *, hierarchy: str = ""
 
 
 def wrong(report: Report) -> list[str]:
-    """Return the kinds of errors that have false positives."""
+    """Return the kinds of errors with at least one false positive."""
     return [str(row["kind"]) for row in report.splits["all"].tables["errors"] if row["false_positives"]]
 
 

@@ -1,4 +1,4 @@
-"""Tests the rules of segmentation on an image of 4 × 4 pixels, the defects of masks, and a comparison with bitmaps."""
+"""Tests segmentation rules on a 4 × 4 image, defects in masks, and agreement with a bitmap implementation."""
 
 import base64
 import zlib
@@ -53,7 +53,7 @@ def box(edges: Edges, side: int = SIDE) -> str:
 
 
 def truth(tmp_path: Path, objects: Sequence[tuple[Edges, int, bool]], **files: str) -> Path:
-    """Write a truth folder in which image i has cats. Each object is (edges, 1 for a group, whether it has a mask)."""
+    """Write a ground truth in which image i has cats. Each object is (edges, 1 for a group, whether it has a mask)."""
     folder = tmp_path / "truth"
     folder.mkdir(exist_ok=True)
     boxes = [f"i,cat,{box(edges)},{group}" for edges, group, _ in objects]

@@ -1,4 +1,4 @@
-"""Equal contents always give the same signed file, and any change to a value, a digit or a key is refused."""
+"""Equal contents always give the same signed file, and any change to a value, a digit or a key is rejected."""
 
 import hashlib
 import json
@@ -39,7 +39,7 @@ def test_the_bytes_of_a_signed_file_never_change() -> None:
 
 
 def test_the_signature_is_ed25519_of_the_canonical_bytes() -> None:
-    # This is the public key in the second test vector of RFC 8032.
+    # The public key in the second test vector of RFC 8032.
     assert public_key(OTHER_SEED) == "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c"
     assert accepted(SIGNED, public_key(SEED))
 

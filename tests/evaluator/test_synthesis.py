@@ -1,4 +1,4 @@
-"""Synthesized challenges are reproducible byte for byte, their truths are valid, and scores increase with quality."""
+"""Synthesized challenges are reproducible byte for byte and valid, and scores increase with quality."""
 
 import json
 from hashlib import sha256
@@ -17,7 +17,7 @@ from evaluator.synthesis.random_stream import MILLION, RandomStream
 from evaluator.synthesis.text_columns import decimals, prediction_strings
 
 # Maps tracks to the digests of synthesized challenges with 20 images and the default seeds. If a digest changes, the
-# sha256 of the truth in the demo changes too.
+# sha256 of the ground truth in the demo changes too.
 DIGESTS = {
     "openimages-detection": "a3b1a81c6aead2ed",
     "openimages-relationships": "3bcadfbef6415271",

@@ -1,4 +1,4 @@
-"""The truth folders in the handbook are valid and include every file that a track declares."""
+"""The ground truth folders in the handbook are valid and include every file that a track declares."""
 
 from pathlib import Path
 

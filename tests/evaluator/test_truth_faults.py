@@ -1,4 +1,4 @@
-"""Every fault of a truth folder is reported with its code, file, line and column."""
+"""Every fault of a ground truth folder is reported with its code, file, line and column."""
 
 import gzip
 from pathlib import Path
@@ -23,7 +23,7 @@ GOOD = {
 
 
 def folder(tmp_path: Path, **changed: str | None) -> Path:
-    """Write a truth folder. The argument ``boxes_csv=…`` replaces the content of `boxes.csv`; None omits the file."""
+    """Write a ground truth folder. For example, ``boxes_csv=…`` sets the content of `boxes.csv`, and None omits it."""
     truth = tmp_path / "truth"
     truth.mkdir()
     for name, content in (

@@ -1,4 +1,4 @@
-"""Only regular files in a truth folder are read. Links and special files are reported as faults."""
+"""Only regular files in a ground truth folder are read. Links and special files are reported as faults."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""For each split, the statistics of a truth agree with the content of the truth files."""
+"""For each split, the statistics of a ground truth agree with the content of the ground truth files."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ HIERARCHY = {"LabelName": "/m/0", "Subcategory": [{"LabelName": "/m/cat"}, {"Lab
 
 @pytest.fixture
 def small(tmp_path: Path) -> dict[str, Any]:
-    """Return the statistics of a truth with three images and three boxes."""
+    """Return the statistics of a ground truth with three images and three boxes."""
     files = {"boxes.csv": BOXES, "image_labels.csv": LABELS, "images.csv": "ImageID\na\nb\nc\n", "usage.csv": USAGE}
     for name, text in {**files, "hierarchy.json": json.dumps(HIERARCHY)}.items():
         (tmp_path / name).write_text(text)

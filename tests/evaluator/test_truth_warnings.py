@@ -1,4 +1,4 @@
-"""Tests the ceiling (the score of a truth submitted against itself), and warnings about probable mistakes in truths."""
+"""Tests the ceiling (the score of a ground truth as its own prediction), and warnings about probable mistakes."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ Warned = list[tuple[str, str | None, int | None, str | None]]
 
 
 def warned(track: str, truth: Path, out: Path) -> Warned:
-    """Return all warnings except those about classes without objects, which most small truths have."""
+    """Return all warnings except those about classes without objects, which most small ground truths have."""
     made = prepare(track, truth, out)
     kept = [one for one in made["warnings"] if one["code"] != UNUSED]
     return [(one["code"], one["file"], one["line"], one["column"]) for one in kept]

@@ -1,4 +1,4 @@
-"""The attributes of each truth class have the declared types and the values of the prepared file."""
+"""The attributes of each subclass of `Truth` have the declared types and the values in the prepared file."""
 
 from inspect import getmembers_static
 from typing import get_args

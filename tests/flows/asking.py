@@ -1,4 +1,4 @@
-"""Sends requests that change data or are refused, and keeps the responses, which are then searched for leaks."""
+"""Sends requests that change data or are rejected, and keeps the responses, which are later searched for leaks."""
 
 import json
 import re
@@ -13,8 +13,8 @@ BYTES = {**TUS, "Content-Type": "application/offset+octet-stream"}
 JSON = {"Content-Type": "application/json"}
 LOCATION = re.compile(rb"^Location: https?://[^/]+(\S+)$", re.MULTILINE)
 WRITING = ("POST", "PUT", "PATCH", "DELETE")
-# Requests to these URLs are not sent. They would end the session, token or membership of a visitor, or cancel
-# submissions that the tests expect.
+# Requests to these URLs are not sent. They would log a visitor out, revoke a token, end a membership, or cancel
+# submissions that the tests need.
 NOT_SENT = re.compile("logout|leave|cancel|admin/|me/token|revoke|sign-out")
 
 
@@ -45,7 +45,7 @@ class Recorder:
 
 
 def upload_in_parts(owner: Visitor, other: Visitor, slug: str, content: str) -> list[Output]:
-    """Upload a file in two requests, and send all other requests of the tus protocol, including refused ones."""
+    """Upload a file in two requests, and send all other requests of the tus protocol, including invalid ones."""
     own, foreign, phase = Recorder(owner), Recorder(other), f"/api/v1/challenges/flows/phases/{slug}"
     own.ask("POST", f"{phase}/uploads", expected=412)
     own.ask("POST", f"{phase}/uploads", expected=422, **TUS)
@@ -59,7 +59,7 @@ def upload_in_parts(owner: Visitor, other: Visitor, slug: str, content: str) -> 
     own.ask("PATCH", path, content[half:], expected=204, **BYTES, **end)
     own.ask("GET", path, expected=200)
     own.ask("PATCH", path, expected=204, **BYTES, **start)
-    # The request is refused with 409, because the same file was already uploaded above.
+    # The upload is rejected with 409, because the same file was already uploaded above.
     own.ask("PATCH", own.begin_upload(phase, content), content, expected=409, **BYTES, **start)
     path = own.begin_upload(phase, content)
     own.ask("PATCH", path, content[:half], expected=204, **BYTES, **start)

@@ -73,7 +73,7 @@ class Visitor:
             return answer.status, heads.encode() + b"\n" + answer.read()
 
     def log_in(self, password: str) -> "Visitor":
-        """Log in through the login form, as a person would."""
+        """Log in through the login form, like a user."""
         self.ask("GET", "/accounts/login")
         form = {"csrfmiddlewaretoken": self.cookies["csrftoken"], "login": self.name, "password": password}
         status, answer = self.ask("POST", "/accounts/login", urlencode(form), **FORM)
@@ -81,7 +81,7 @@ class Visitor:
         return self
 
     def confirm(self, password: str) -> None:
-        """Enter the password again. For some minutes afterwards, the export of personal data can be downloaded."""
+        """Confirm the password. The export of personal data requires a recent confirmation."""
         self.ask("GET", "/accounts/again")
         form = {"csrfmiddlewaretoken": self.cookies["csrftoken"], "password": password}
         status, answer = self.ask("POST", "/accounts/again", urlencode(form), **FORM)

@@ -1,4 +1,4 @@
-"""A program for test_board_race.py: changes leaderboards by random events, and prints any errors in their entries.
+"""A program for test_board_race.py: changes leaderboards at random, and prints any errors in their entries.
 
 After each event, leaderboards are compared with the submissions, and ties and rank intervals are recomputed. At the
 end, every earlier leaderboard is compared with the history in the database. EVENTS is the number of events; a thousand

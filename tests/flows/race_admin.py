@@ -1,6 +1,6 @@
 """A program for a test: a phase is saved in the admin while a second transaction changes another column of its row.
 
-The second transaction holds the lock of the row until PostgreSQL reports that the admin waits for it.
+The second transaction holds a lock on the row until PostgreSQL reports that the admin is waiting for it.
 """
 
 import json

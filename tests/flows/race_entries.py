@@ -27,14 +27,14 @@ EVENTS_EACH = int(os.environ.get("EVENTS_EACH", "25"))
 
 
 def nothing(*message: Any) -> None:
-    """Do nothing. This replaces `queue.enqueue`, so that no message is sent."""
+    """Replace `queue.enqueue`, so that no message is sent."""
 
 
 def main() -> None:
     call_command("migrate", verbosity=0)
     queue.enqueue = nothing
     history = History(SEED)
-    # `History` creates submissions without the locks of an upload, so merges and deletions of accounts are left out.
+    # `History` creates submissions without the locks of an upload, so team merges and account deletions are disabled.
     history.merge = history.delete_account = history.compare
     connection.close()
     answers = at_once(WRITERS, lambda number: write(history))

@@ -63,7 +63,7 @@ def write_bundle(folder: Path) -> None:
 
 
 def imported(folder: Path, number: int, *, truth: str = "") -> str:
-    """Import a bundle as the command does, but fake the prepared ground truths, so that no child process is started."""
+    """Import a bundle like the command, but with fake prepared ground truths, so that no child process is started."""
     (folder / "challenge.yaml").write_text(SHEET.format(number=f"{number}{truth}"))
     bundle, prepared = bundles.read(folder), {}
     for phase in bundle.phases:
@@ -106,7 +106,7 @@ def claimed(submission: Submission) -> Submission:
 
 
 def end(submission: Submission, *, reject: bool) -> str:
-    """Reject or score a submission, as a worker does. Neither may raise an error, before or after the import."""
+    """Reject or score a submission, like a worker. Neither may raise an error, before or after the import."""
     if reject:
         lifecycle.reject(submission, findings=FINDINGS)
     else:

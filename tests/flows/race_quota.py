@@ -1,6 +1,6 @@
-"""A program for a test: a team uploads many files at once. The numbers of accepted and refused files are printed.
+"""A program for a test: a team uploads many files at once. The numbers of accepted and rejected files are printed.
 
-This is a separate program, because it needs its own database with several connections, like the service.
+It is a separate program because, like the service, it needs its own database with several connections.
 """
 
 import json

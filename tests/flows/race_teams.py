@@ -1,4 +1,4 @@
-"""A program for test_teams.py: people accept invitations and confirm merges at the same time.
+"""A program for test_teams.py: users accept invitations and confirm merges at the same time.
 
 The program prints the results.
 """
@@ -90,7 +90,7 @@ def accepted(token: str, user: User) -> str:
 
 
 def answer(change: Callable[[], object]) -> str:
-    """Carry out a change in a thread. Return "done" or the code of its refusal."""
+    """Carry out a change in a thread. Return "done", or the error code if the change is not allowed."""
     try:
         change()
     except Refused as refusal:

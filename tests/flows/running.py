@@ -24,7 +24,7 @@ import psycopg
 from django.conf import settings
 
 ENOUGH_SECONDS = 40.0
-START_SECONDS = 120.0  # Longer than 60 s, after which a service stops with a message if it is not ready.
+START_SECONDS = 120.0  # Tests wait this long for a service to start. The supervisor itself waits longer.
 TRIES = 20
 PORTS = range(20_000, 32_000)
 NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "PODIUM_URL")
@@ -39,7 +39,7 @@ def wait_for(condition: Callable[[], Any], *, seconds: float = ENOUGH_SECONDS, e
 
 
 def free_port() -> int:
-    """Return a free port that the operating system does not give to outgoing connections."""
+    """Return a free port that the operating system does not assign to outgoing connections."""
     while True:
         port = secrets.choice(PORTS)
         with closing(socket.socket()) as probe, suppress(OSError):
@@ -127,7 +127,7 @@ class Running:
         return found
 
     def freeze(self, words: str = "celery -A") -> list[int]:
-        """Freeze the processes whose command line contains `words`, while none of them locks the database."""
+        """Freeze the processes whose command line contains `words`, when none of them holds a database lock."""
         for _ in range(TRIES):
             frozen = self.signal_all(words, signal.SIGSTOP)
             if self.can_be_written():
@@ -168,7 +168,7 @@ class Running:
         return self.upload(gzip.compress(content, 1, mtime=time.time_ns() % 2**32), "predictions.csv.gz")
 
     def submit(self, content: bytes) -> str:
-        """Upload the content as `upload_anew` does, and return the id of the submission."""
+        """Upload the content with `upload_anew`, and return the id of the submission."""
         status, answer = self.upload_anew(content)
         assert status == 201, answer
         return str(answer["id"])
@@ -237,7 +237,7 @@ class Running:
         return bool(self.column("status != 'queued'", identifier))
 
     def can_be_written(self) -> bool:
-        """Return whether SQLite's write lock is free. This is always true with PostgreSQL, which has no such lock."""
+        """Return whether SQLite's write lock is free. On PostgreSQL, which has no such lock, return True."""
         if "DATABASE_URL" in self.environment:
             return True
         with closing(sqlite3.connect(self.home / "podium.sqlite3", timeout=1)) as database:

@@ -51,7 +51,7 @@ class Client:
     def popen(self, *words: str) -> "subprocess.Popen[str]":
         command = [sys.executable, "-m", "evaluator", *words]
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        # If pytest runs in the background, it ignores SIGINT, and its child processes would inherit this.
+        # If pytest runs in the background, it ignores SIGINT. Without a reset, child processes would ignore it too.
         heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
         return subprocess.Popen(command, cwd=settings.BASE_DIR, env=self.environment, preexec_fn=heed, **pipes)
 
@@ -72,7 +72,7 @@ def ada(service: Running, tmp_path: Path) -> Client:
 
 
 def fresh(predictions: Path, folder: Path) -> Path:
-    """Write a copy of the predictions in random order, so that the server does not refuse the file as a duplicate."""
+    """Write a copy of the predictions in random order, so that the server does not reject the file as a duplicate."""
     lines = (predictions / "predictions.csv").read_text().splitlines()
     header, rows = lines[0], lines[1:]
     random.shuffle(rows)
@@ -82,7 +82,7 @@ def fresh(predictions: Path, folder: Path) -> Path:
 
 
 def approve(service: Running, name: str, code: str) -> None:
-    """Approve a login on the pages, as a user does in the browser."""
+    """Approve a login on the web pages, like a user in a browser."""
     visitor = Visitor(service, name).log_in(PASSWORD)
     for fields in ({"code": code}, {"code": code, "decision": "approve"}):
         form = urlencode({**fields, "csrfmiddlewaretoken": visitor.cookies["csrftoken"]})
@@ -160,7 +160,7 @@ def test_despite_three_cut_connections_there_is_one_submission_with_the_same_byt
         code, said, errors = client.run("submit", "flows", "-f", str(file), "--json")
         # Exit code 2 means that the file was already rejected.
         assert (code in (0, 2), cutter.done) == (True, 3), errors
-    assert cutter.sent < 50 * MIB + 3 * 5 * MIB  # After each of the three cuts, at most one part is sent again.
+    assert cutter.sent < 50 * MIB + 3 * 5 * MIB  # After each of the three cuts, the client resends at most one part.
     assert service.count("submissions_submission") == before + 1
     assert json.loads(said)["sha256"] == sha256(content).hexdigest()
     assert not list((tmp_path / "config" / "podium" / "uploads").iterdir())

@@ -95,7 +95,7 @@ class Run:
         self.outputs.append(Output(f"manage.py {words[0]}", True, (ended.stdout + ended.stderr).encode()))
 
     def wait(self) -> None:
-        """Wait until everything is scored and all intervals are computed, except for jobs that wait for their files."""
+        """Wait until all submissions and reruns are finished, except for those that wait for damaged files."""
         rows = self.service.rows
         busy = "status IN ('queued', 'running') AND not_before IS NULL"
         reruns = "failure = '' AND not_before IS NULL"
@@ -114,7 +114,7 @@ class Run:
             if route.startswith("admin/") and "<" in route:
                 continue  # The crawl finds these pages by following links in lists.
             if route == "accounts/data/export":
-                # The method `exported` downloads this export and removes uploads, which were made from a ground truth.
+                # `exported` downloads this export without the uploads, because they were made from a ground truth.
                 continue
             phased = "phases" in route or not route.startswith("api/")
             for phase in TRACKS if phased and "<slug" in route else [""]:
@@ -134,7 +134,7 @@ class Run:
         yield from files(self.service)
 
     def is_own_upload(self, output: Output) -> bool:
-        """Return whether an output is the download of a file that the person's own team uploaded.
+        """Return whether an output is the download of a file that the visitor's own team uploaded.
 
         These files are not searched, because they were made from the ground truth.
         """
@@ -146,7 +146,7 @@ class Run:
 
 
 def exported(visitor: Visitor) -> Output:
-    """Return the export of a person's data, without the uploaded files."""
+    """Return the export of a visitor's personal data, without the uploaded files."""
     visitor.confirm(PASSWORD)
     status, content = visitor.ask("GET", "/accounts/data/export")
     assert status == 200
@@ -205,7 +205,7 @@ def full_run(run: Run, folder: Path) -> Run:
 
 
 def rescore(run: Run, truth: Path) -> None:
-    """Upload a faulty ground truth, which is refused; then upload a valid one and rescore all submissions."""
+    """Upload a faulty ground truth, which is rejected. Then upload a valid one and rescore all submissions."""
     phase = "/api/v1/challenges/flows/phases/openimages-detection"
     faulty = zipped(truth, boxes=lambda text: text.replace(",0.", ",zero.", 3))
     run.service.token = run.of("olga").token

@@ -1,4 +1,4 @@
-"""Web, worker and sweeper run as separate services with a PostgreSQL and a Redis over TCP, as on several hosts."""
+"""Web, worker and sweeper run as separate services that use PostgreSQL and Redis over TCP, as on several hosts."""
 
 import secrets
 import signal
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.services, pytest.mark.enable_so
 
 @contextmanager
 def own_redis(folder: Path) -> Iterator[str]:
-    """Start a Redis with a password on a TCP port, and yield its URL."""
+    """Start a Redis server with a password on a TCP port, and yield its URL."""
     folder.mkdir()
     port, password = free_port(), secrets.token_hex(8)
     words = ("--port", str(port), "--requirepass", password, "--dir", str(folder), "--save", "")

@@ -19,7 +19,7 @@ from tests.flows.taking_part import open_challenge
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
 EACH = 5
-# This program sends messages with ids that no row has, so the worker has nothing to do when it receives them.
+# This program sends messages with ids that are not in the database, so that the worker has nothing to do.
 SEND = f"""
 import django; django.setup()
 from uuid import UUID
@@ -36,7 +36,7 @@ print(queue.waiting(Submission), queue.waiting(Rerun))
 
 
 def taken(service: Any) -> list[str]:
-    """Return the names of the tasks that the worker has received, in the order of their arrival."""
+    """Return the names of the tasks that the worker has received, in order of arrival."""
     return re.findall(r"Task (worker\.\w+)\[\S+\] received", (service.home / "logs" / "worker.log").read_text())
 
 

@@ -85,7 +85,7 @@ def striped(good: Good, line: bytes) -> bytes:
 
 
 def legal(good: Good) -> dict[str, Maker]:
-    """Return, by name, functions that change a valid file into another file that is accepted.
+    """Return functions, keyed by name, that change a valid file into another valid file.
 
     The first function returns the file unchanged.
     """
@@ -117,14 +117,14 @@ def pieces(good: Good) -> bytes:
 
 
 def shapes_of(good: Good) -> dict[str, Maker]:
-    """Return, by name, functions that change a valid file into a hostile file for the same track."""
+    """Return functions, keyed by name, that change a valid file into a hostile file for the same track."""
     if good.form.kind == "json":
         return hostile.JSON
     return hostile.CSV | (hostile.MASKS if good.form.columns[-1].kind == "mask" else {})
 
 
 def challenge(track: str, folder: Path) -> tuple[Path, list[Good]]:
-    """Return a prepared truth and, for each file layout of the track, a valid submission."""
+    """Return a prepared ground truth and, for each file layout of the track, a valid submission."""
     made = synthesize(track, folder / track, images=IMAGES.get(track, USUAL_IMAGES), qualities=(0.6,))
     truth = folder / f"{track}.podium"
     prepare(track, folder / track / "truth", truth)
@@ -133,7 +133,7 @@ def challenge(track: str, folder: Path) -> tuple[Path, list[Good]]:
 
 
 def challenges(track: str, folder: Path) -> Iterator[tuple[str, Path, Good]]:
-    """Yield a title, a prepared truth and a valid submission for each cost table of a track.
+    """Yield a title, a prepared ground truth and a valid submission for each cost table of a track.
 
     A cost table compares a valid submission with the hostile files derived from it. There is one table per file layout
     and, in one track, another table for crowded images.
@@ -188,7 +188,6 @@ def size_of(content: bytes) -> int:
 
 
 def cost(name: str, content: bytes, *, track: str, truth: Path, is_legal: bool) -> Cost:
-    """Score a file once and return its cost."""
     path = truth.with_suffix(".submission")
     path.write_bytes(content)
     seconds, peak, answer = measured(track, truth, path)

@@ -1,4 +1,4 @@
-"""A truth with so many large objects of one class per image that masks with many runs are expensive to score."""
+"""A ground truth with so many large objects per image that masks with many runs are expensive to score."""
 
 import base64
 import zlib

@@ -24,7 +24,7 @@ from tests.evaluator.kernels import cases
 from tests.fuzz import mutations
 from tests.fuzz.guarded import BEYOND_BYTES, guarded
 
-TRUTHS = 60  # Number of truths that are generated for each track.
+TRUTHS = 60  # Number of ground truths that are generated for each track.
 KEPT = Path("build/fuzz")
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
@@ -48,10 +48,10 @@ class Case:
     Attributes
     ----------
     borders : (int, int, int)
-        Three sizes in bytes: that of a block in the fast path; that of the part at the end of a block which is searched
-        for blank lines; and that of a batch in the reference implementation.
+        Sizes in bytes: a block in the fast path, the part at the end of a block that is searched for blank lines, and a
+        batch in the reference implementation.
     reference_bytes : int
-        The size of a batch when only the reference implementation scores the file. None of these sizes may change the
+        The batch size when only the reference implementation scores the file. None of these sizes may change the
         result.
     """
 
@@ -67,7 +67,6 @@ class Case:
 
 
 def drawn(seed: int) -> Case:
-    """Generate a case from a seed."""
     chance = random.Random(seed)
     track = chance.choice(list(PARAMETERS))
     plain = cases.FILES[track](chance)
@@ -117,7 +116,7 @@ def folder() -> TemporaryDirectory[str]:
 
 @cache
 def truth(track: str, number: int) -> Path:
-    """Return the prepared truth number ``number`` of a track."""
+    """Return the prepared ground truth number ``number`` of a track."""
     path = Path(folder().name) / f"{track}-{number}"
     prepare(track, cases.TRUTHS[track](random.Random(number), path), path.with_suffix(".podium"))
     return path.with_suffix(".podium")

@@ -98,7 +98,7 @@ def shuffled_lines(chance: random.Random, data: bytes) -> bytes:
 
 
 def moved_lines(chance: random.Random, data: bytes) -> bytes:
-    """Repeat, delete, exchange, join or split lines."""
+    """Repeat, delete, swap, join or split lines."""
     lines = data.split(b"\n")
     one, other = chance.randrange(len(lines)), chance.randrange(len(lines))
     kind = chance.randrange(5)

@@ -14,8 +14,8 @@ CONSOLE: dict[str, Methods] = {
         "POST": who(403, nobody=302, editors=422, foreign=422),
     },
     "organize/": {"GET": who(403, nobody=302, organizers=200, foreign=200)},
-    # These requests are refused or do nothing: the submission is already scored, no rescoring has been started, and the
-    # forms contain neither a version nor a file.
+    # These requests have no effect: the submission is already scored (302), no rescoring has been started (404), and
+    # the forms contain neither a version nor a file (422).
     **{
         f"{PHASE}/{action}": {"POST": who(403, nobody=302, editors=status)}
         for status, actions in ((302, REQUEUE), (404, ("apply", "discard")), (422, ("truth", "rescore")))
@@ -41,7 +41,7 @@ CONSOLE: dict[str, Methods] = {
     # A challenge that somebody has joined cannot be deleted.
     ORGANIZED + "/delete": {"GET": who(403, nobody=302, owners=200), "POST": who(403, nobody=302, owners=409)},
     "organize/preview": {"POST": who(403, nobody=302, organizers=200, foreign=200)},
-    # Empty forms that edit a challenge or a phase are refused with 422.
+    # Empty forms that edit a challenge or a phase are rejected with 422.
     **{
         page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
         for page in (ORGANIZED + "/edit", PHASE + "/edit")
@@ -49,19 +49,19 @@ CONSOLE: dict[str, Methods] = {
     # An empty form that blocks a person is refused with 422.
     ORGANIZED + "/blocked": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
     PHASE + "/live/panel": {"GET": who(403, nobody=401, organizers=200)},
-    # Empty forms that pause a phase or change its rules for one team are refused with 422.
+    # Empty forms that pause a phase or change its rules for one team are rejected with 422.
     **{
         PHASE + page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
         for page in ("/intake", "/teams/<int:team>")
     },
     PHASE + "/preview": {"GET": who(403, nobody=302, organizers=404)},
-    # The export is refused with 422, because the stored ground truth of this challenge is an empty file.
+    # The export fails with 422, because the stored ground truth of this challenge is an empty file.
     ORGANIZED + "/export": {"POST": who(403, nobody=302, editors=422)},
     ORGANIZERS: {
         "GET": who(403, nobody=302, organizers=200),
         "POST": who(403, nobody=302, owners=302),
     },
-    # Empty forms are refused with 422. In these URLs, the parameter `organizer` is the user with the role "editor".
+    # Empty forms are rejected with 422. In these URLs, the parameter `organizer` is the user with the role "editor".
     ORGANIZERS + "/add": {"POST": who(403, nobody=302, owners=422)},
     ORGANIZERS + "/<int:organizer>/role": {"POST": who(403, nobody=302, owners=422)},
     # The user with the role "rival" has an offer to become an organizer. The POST request declines the offer.

@@ -1,6 +1,6 @@
 """The expected HTTP status of each page and API route, for each method and role of the user.
 
-A method that is not listed for a route must be refused for every role.
+For every method that is not listed for a route, the status must be 401, 403, 404 or 405 for every role.
 """
 
 from tests.server.access_console import CONSOLE
@@ -15,7 +15,7 @@ PAGES: dict[str, Methods] = {
     "livez": {"GET": who(200)},
     "healthz": {"GET": who(200)},
     "readyz": {"GET": who(200)},
-    "metrics": {"GET": who(404)},  # By default, nobody may read the metrics.
+    "metrics": {"GET": who(404)},  # By default, no client may read the Prometheus metrics.
     "status": {"GET": who(200)},
     "status.json": {"GET": who(200)},
     "": {"GET": who(200)},
@@ -33,7 +33,7 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "changes": {"GET": who(200)},
     CHALLENGE + "rules": {"GET": who(200)},
     CHALLENGE + "join": {"POST": who(302, organizers=403)},
-    CHALLENGE + "announcements": {"GET": who(200), "POST": who(403, editors=422)},  # An empty form is refused.
+    CHALLENGE + "announcements": {"GET": who(200), "POST": who(403, editors=422)},  # An empty form is rejected.
     CHALLENGE + "team": {"GET": who(200, nobody=302, organizers=403)},
     # The captains are the users with the roles "member" and "rival". The forms in these requests are empty.
     CHALLENGE + "team/rename": {"POST": who(403, nobody=302, member=422, rival=422)},
@@ -117,8 +117,8 @@ PAGES: dict[str, Methods] = {
     },
     "accounts/logout": {"POST": who(302)},
     "accounts/confirm": {"GET": who(200)},
-    "accounts/confirm/<str:key>": {"GET": who(200), "POST": who(404)},  # The key is invalid.
-    "accounts/device": {"GET": who(200, nobody=302), "POST": who(404, nobody=302)},  # The form has no code.
+    "accounts/confirm/<str:key>": {"GET": who(200), "POST": who(404)},  # The confirmation key is invalid.
+    "accounts/device": {"GET": who(200, nobody=302), "POST": who(404, nobody=302)},  # The form has no login code.
     "accounts/tokens": {"POST": who(422, nobody=302)},
     "accounts/tokens/<int:pk>/revoke": {"POST": who(404, nobody=302, member=302)},
     "accounts/profile": {"GET": who(200, nobody=302), "POST": who(302)},
@@ -170,22 +170,22 @@ API: dict[str, Methods] = {
         "POST": who(403, nobody=401, editors=422, foreign=422),
     },
     API_CHALLENGE: {"GET": who(200)},
-    # The export is refused with 422, because the stored ground truth of this challenge is an empty file.
+    # The export fails with 422, because the stored ground truth of this challenge is an empty file.
     API_CHALLENGE + "/export": {"POST": who(403, nobody=401, editors=422)},
     API_CHALLENGE + "/join": {"POST": who(201, nobody=401, teams=200, organizers=403)},
     API_CHALLENGE + "/join-requests": {"GET": who(403, nobody=401, organizers=200)},
-    # An empty body is refused with 422.
+    # An empty body is rejected with 422.
     API_CHALLENGE + "/join-requests/<int:request_id>": {"POST": who(403, nobody=401, editors=422)},
     API_CHALLENGE + "/team": {
         "GET": who(403, nobody=401, teams=200),
-        "PATCH": who(403, nobody=401, teams=422),  # A body with an unknown field is refused.
+        "PATCH": who(403, nobody=401, teams=422),  # A body with an unknown field is rejected.
     },
     API_CHALLENGE + "/team/members/<str:username>": {
         # The parameter `username` is the user with the role "mate". The status is 409, because the team has submitted.
         "DELETE": who(403, nobody=401, member=409, mate=204, rival=404)
     },
     API_CHALLENGE + "/team/invitations": {"POST": who(403, nobody=401, member=201, rival=201)},
-    API_CHALLENGE + "/team/merges": {"POST": who(403, nobody=401, teams=422)},  # An empty body is refused.
+    API_CHALLENGE + "/team/merges": {"POST": who(403, nobody=401, teams=422)},  # An empty body is rejected.
     API_CHALLENGE + "/team/merges/<int:merge_id>": {
         "GET": who(403, nobody=401, teams=200),
         "POST": who(403, nobody=401, teams=422),
@@ -201,9 +201,9 @@ API: dict[str, Methods] = {
     API_PHASE + "/candidates": {"GET": who(200)},
     API_PHASE + "/submissions": {
         "GET": who(403, nobody=401, teams=200),
-        "POST": who(403, nobody=401, teams=422),  # A form without a file is refused.
+        "POST": who(403, nobody=401, teams=422),  # A form without a file is rejected.
     },
-    API_PHASE + "/uploads": {"POST": who(403, nobody=401, teams=412)},  # The request has no header Tus-Resumable.
+    API_PHASE + "/uploads": {"POST": who(403, nobody=401, teams=412)},  # The request has no Tus-Resumable header.
     API_PHASE + "/leaderboard": {"GET": who(200)},
     API_PHASE + "/leaderboard/history": {"GET": who(200)},
     API_PHASE + "/leaderboard/history?split=private": {"GET": who(403, organizers=200)},
@@ -211,7 +211,7 @@ API: dict[str, Methods] = {
     API_PHASE + "/leaderboard?split=all&format=csv": {"GET": who(403, organizers=200)},
     API_PHASE + "/truths": {
         "GET": who(403, nobody=401, organizers=200),
-        "POST": who(403, nobody=401, editors=422),  # A form without a file is refused.
+        "POST": who(403, nobody=401, editors=422),  # A form without a file is rejected.
     },
     API_PHASE + "/changes": {"GET": who(200)},
     API_PHASE + "/rescore": {
@@ -232,10 +232,10 @@ API: dict[str, Methods] = {
     # The user with the role "member" has begun this upload.
     "api/v1/uploads/<uuid:upload_id>": {
         "GET": who(404, nobody=401, member=200),
-        "PATCH": who(404, nobody=401, member=412),  # The request has no header Tus-Resumable.
+        "PATCH": who(404, nobody=401, member=412),  # The request has no Tus-Resumable header.
         "DELETE": who(404, nobody=401, member=204),
     },
-    "api/v1/device/code": {"POST": who(422)},  # An empty body is refused.
+    "api/v1/device/code": {"POST": who(422)},  # An empty body is rejected.
     "api/v1/device/token": {"POST": who(422)},
     "api/v1/me": {"GET": who(200, nobody=401)},
     "api/v1/me/token": {"DELETE": who(204, nobody=401)},

@@ -49,7 +49,7 @@ def evaluate(submission: Submission, splits: dict[str, dict[str, Number]], **fie
 
 
 def refresh_boards() -> None:
-    """Rebuild all leaderboards, which is necessary after writing rows without the services."""
+    """Rebuild all leaderboards. Call this after writing rows directly instead of through the services."""
     for phase in Phase.objects.all():
         rebuild(phase)
 
@@ -109,7 +109,7 @@ def fresh_counts() -> None:
 
 @pytest.fixture(autouse=True)
 def no_images_in_empty_truths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Skip the comparison of images if a ground truth is an empty file, like those that `make.phase` creates."""
+    """Report no newly public images if a ground truth is an empty file, like those that `make.phase` creates."""
     compare = truths.newly_public
 
     def newly_public(active: Truth, later: Truth | Path) -> int:

@@ -1,14 +1,14 @@
-"""Management commands that change data record the person given by `--as` in the audit log."""
+"""Management commands that change data record the user given by `--as` in the audit log."""
 
 import pytest
 from django.core.management import get_commands, load_command_class
 
 from server.accounts.audited_command import AuditedCommand
 
-# These commands have no option `--as`: they run the service, only read data, create the demo, or clean up
+# These commands have no `--as` option: they run the service, only read data, create the demo, or clean up
 # automatically.
 WITHOUT_ACTOR = {"up", "demo", "sweep", "doctor", "jobs", "ready"}
-LATER = {"restore"}  # The command `restore` looks up the person after it has restored the database.
+LATER = {"restore"}  # The `restore` command looks up the user after it has restored the database.
 OURS = {name: app for name, app in get_commands().items() if str(app).startswith("server.")}
 
 

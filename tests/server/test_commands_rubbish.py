@@ -1,4 +1,4 @@
-"""No argument to a management command causes a traceback. Invalid arguments are refused with a one-line message."""
+"""No argument to a management command causes a traceback. Invalid arguments are rejected with a one-line message."""
 
 import argparse
 import errno
@@ -60,8 +60,8 @@ FREE_TEXTS = {("token", "--name"), ("createsuperuser", "--username")}
 def is_accepted(name: str, words: list[str]) -> bool:
     """Return whether a command accepts the given arguments.
 
-    An exception other than a refusal fails the test. Changes are rolled back, so that later calls cannot refer to new
-    rows.
+    Any exception other than CommandError and SystemExit fails the test. Changes are rolled back, so that later calls
+    cannot refer to new rows.
     """
     try:
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""No text contains a word that the word table in CONTRIBUTING.md rules out, and words are separated by spaces."""
+"""No text contains a word that CONTRIBUTING.md rules out, and spaces separate links and code from words."""
 
 import re
 from pathlib import Path

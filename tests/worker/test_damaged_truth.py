@@ -31,7 +31,7 @@ title: Flows
 phases:
   - {slug: main, title: Main, track: openimages-detection, split: {public: 0.5}}
 """
-# The salt is fixed. With a random salt, the import would be refused in 1 of 4,096 runs, because no image is public.
+# The salt is fixed. With a random salt, 1 of 4,096 imports would be rejected, because no image would be public.
 SALT = "0123456789abcdef" * 2
 FILE = "made/submissions/quality-0.60.csv"
 

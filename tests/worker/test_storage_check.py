@@ -208,7 +208,7 @@ def rerun_often(times: int) -> None:
 
 
 def outcomes_of_reruns() -> set[tuple[int, str, UUID | None, bool]]:
-    """Return the distinct combinations of attempts, failure, lease, and whether there is a delay, for all reruns."""
+    """Return the distinct combinations of attempts, failure, lease, and whether the next attempt is delayed."""
     rows = Rerun.objects.values_list("attempts", "failure", "lease_token", "not_before")
     return {(attempts, failure, lease, pause is not None) for attempts, failure, lease, pause in rows}
 
@@ -245,7 +245,7 @@ def test_a_rerun_of_a_changed_file_records_nothing(waiting: Rerun, settings: Set
 
 @pytest.fixture
 def other(make: Make, submissions: list[Submission]) -> list[Submission]:
-    """Create submissions in a second phase, and return these submissions."""
+    """Create and return submissions in a second phase."""
     phase = make.phase()
     return [make.submission(phase) for _ in range(storage_check.SAMPLE)]
 

@@ -1,1 +1,1 @@
-"""Compares the entries of a leaderboard, to find tie groups and the interval of ranks that each team could have."""
+"""Compares the entries of a leaderboard, to find its tie groups and the rank interval of each team."""

@@ -78,7 +78,7 @@ class BoardRows:
 
     @property
     def margin(self) -> float:
-        """The largest difference at which scores are never distinguished: one unit of the last digit shown."""
+        """The score difference that rounding alone can explain: one unit of the last decimal shown."""
         return 0.0 if self.decimals is None else 10.0**-self.decimals
 
     @property

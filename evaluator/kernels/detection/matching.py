@@ -1,4 +1,4 @@
-"""Matches detections with the boxes of their image, and appends the results to the curve entries.
+"""Matches detections with the boxes of their image, and appends the results to the entries of the curves.
 
 The reference implementations are ``evaluator.tracks.detection.scorer`` and ``evaluator.metrics``.
 """
@@ -93,7 +93,8 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
     position : int64
         Position of the class in ``truth.verified``.
     offsets : (int64, int64)
-        Indices of the box and of the group at the beginning of ``best_candidates`` and ``group_confidences``.
+        Indices, in the ground truth, of the ordinary box and the group-of box to which the first elements of
+        ``best_candidates`` and ``group_confidences`` belong.
     confidence : float64, not negative, no negative zero
     coordinates : four float64
     """

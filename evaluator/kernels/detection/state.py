@@ -97,8 +97,8 @@ class DetectionState(NamedTuple):
         image, plus 1 for a false positive. Entries that are not scored have the class
         :func:`evaluator.kernels.detection.matching.unscored_class`.
     collected_images, collected_labels, collected : int32, int32, float64 arrays of shapes (room,), (room,), (room, 5)
-        The predictions of overfull images whose box has an area; their number is ``counts[COLLECTED]``. The columns of
-        ``collected`` are confidence, XMin, XMax, YMin, YMax.
+        The predictions in overfull images, except boxes without area; their number is ``counts[COLLECTED]``. The
+        columns of ``collected`` are confidence, XMin, XMax, YMin, YMax.
     """
 
     counts: NDArray[np.int64]

@@ -24,7 +24,7 @@ from evaluator.kernels.reading import (
 )
 from evaluator.kernels.relationships.state import STATE, UNKNOWN_RELATIONS
 
-UNVERIFIED, PRESENT, ABSENT = 0, 1, 2  # Whether annotators verified a label as present or absent in an image.
+UNVERIFIED, PRESENT, ABSENT = 0, 1, 2  # How annotators verified a label in an image.
 NO_KEY = np.int64(-1)  # A key that does not belong to any triplet.
 
 
@@ -151,7 +151,7 @@ def _match(truth, state, threshold, entry, begin, key, confidence, coordinates):
 
 @inlined
 def _count_unusual(counts, confidence, coordinates, threshold):
-    """Count unusual pairs: with an inverted box, coordinates outside the image, or a confidence above 1.
+    """Count unusual pairs: those with an inverted box, coordinates outside the image, or a confidence above 1.
 
     Pairs that can match neither a relationship nor a phrase are counted too. All these pairs are valid but probably not
     intended, so a notice tells the participant how many there are.

@@ -77,7 +77,7 @@ class RelationshipState(NamedTuple):
         Confidence, overlap and coordinates of the best pair so far that claims each triplet, followed by those of the
         best pair that claims each phrase. The confidence of an unclaimed triplet or phrase is -1.
     best_entries : int64 array of shape (2 × M,)
-        Index of the entry of each of these best pairs; -1 if there is none.
+        Index of the curve entry of each best pair; -1 if there is no such pair.
     confidences, images, relations : float64, int32, int32 arrays of shape (capacity,)
         The entries; their number is ``counts[ENTRIES]``. Each scored pair has an entry. ``relations`` is defined by
         :class:`evaluator.tracks.relationships.entries.PairEntries`. A pair that is not scored has an entry only if it

@@ -155,7 +155,7 @@ def _long_number(data, begin, size):
 
 @subroutine
 def _read_remaining(data, ends, first, step, values):
-    """Read each cell whose value is still NaN as a decimal number of any form. Return whether all cells are numbers."""
+    """Read each cell whose value is still NaN as a decimal in any notation. Return whether all cells are numbers."""
     for row in range(len(values)):
         if np.isnan(values[row]):
             cell = first + row * step

@@ -70,7 +70,7 @@ def number_of(word, count):
 
 @inlined
 def short_number_at(data, at, stop):
-    """Read a number of the most common form: one digit, a point and one to eight digits.
+    """Read a number in the most common notation: one digit, a point and one to eight digits.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def short_number_at(data, at, stop):
     -------
     value : float64
     end : int64
-        The offset after ``stop``; 0 if the number is written differently, in which case :func:`number_at` may be able
-        to read it.
+        The offset after ``stop``; 0 if the number has a different notation, which :func:`number_at` may be able to
+        read.
     """
     head = word_at(data, at) ^ ZEROS
     word = word_at(data, at + 2) ^ ZEROS

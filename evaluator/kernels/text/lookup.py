@@ -50,8 +50,8 @@ def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
 
     Strings with a blank, comma, quote or control character are left out, because cells and tokens in plain syntax
     cannot contain them. Submissions that contain such strings need the reference implementation. With ``as_unknown``,
-    all strings for which :func:`is_plain` is false are left out. Submissions that contain any of them then need the
-    reference implementation, whether or not the string is in the ground truth.
+    all strings that are not plain (see :func:`is_plain`) are left out. A submission that contains such a string then
+    needs the reference implementation, whether or not the string is in the ground truth.
     """
     encoded = [text.encode() for text in texts]
     sizes = np.array([-(-len(text) // 16) * 2 for text in encoded], np.int64)
@@ -70,7 +70,7 @@ def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
 
 
 def stored_index(name: str, texts: Iterable[str], *, as_unknown: bool = False) -> dict[str, NDArray[Any]]:
-    """Return a hash table of strings as named arrays of a ground truth. ``StoredIndex`` reads these arrays."""
+    """Return a hash table of strings as named arrays to store in a ground truth. ``StoredIndex`` reads them."""
     return {f"{name}.{part}": array for part, array in index_of([*texts], as_unknown=as_unknown)._asdict().items()}
 
 

@@ -28,8 +28,8 @@ def explain(
     """Score the confidences, and return the outcome with a table of confused classes and a row for each label.
 
     The table ``class_errors`` counts the images in which a class that is verified as absent has a higher confidence
-    than a class that the image shows. If several absent classes do, only the one with the highest confidence is
-    counted.
+    than a class that is verified as present. For each present class, only the absent class with the highest confidence
+    is counted.
     """
     outcome, entries = SCORER.evaluate(truth, table, parameters, progress), Entries.of(truth, table)
     splits = {name: _explained(truth, entries, report, name) for name, report in outcome.splits.items()}

@@ -74,7 +74,7 @@ class Entries:
         return Entries(*arrays)
 
     def average_precisions(self, positives: Numbers) -> Numbers:
-        """Return the average precision of each class, shape (classes,), given ``positives`` of the same shape."""
+        """Return the average precision of each class. ``positives`` and the result have the shape (classes,)."""
         hits = self.present.astype(np.float64)
         return average_precisions(self.labels, self.confidences, hits, positives, stepwise_average_precision)
 

@@ -85,7 +85,10 @@ def predicted(truth: ObjectTruth, table: SubmissionTable, boxes: NDArray[np.floa
 
 
 def ancestors_of(truth: ObjectTruth, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return each index into ``labels`` with each ancestor of its label, as two arrays of shape (copies,)."""
+    """Return the ancestors of all given labels as two arrays: index into ``labels``, and code of the ancestor.
+
+    Each index is repeated once for every ancestor of its label. Both arrays have the shape (copies,).
+    """
     ends = truth.ancestor_ends
     starts = np.r_[0, ends[:-1]]
     counts = (ends - starts)[labels]
@@ -102,7 +105,7 @@ def are_valid(detections: Detections) -> NDArray[np.bool_]:
 
 def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_]:
     """Return which detections have a label that is verified in their image, shape (N,)."""
-    if not len(detections):  # This avoids reading arrays of the ground truth if there are no detections.
+    if not len(detections):  # Avoid reading arrays of the ground truth if there are no detections.
         return np.zeros(0, bool)
     return contains(truth.verified, detections.keys(truth))
 

@@ -44,7 +44,7 @@ class Entries:
         return Entries(self.images[chosen], self.classes[chosen], self.confidences[chosen], self.weights[chosen])
 
     def average_precisions(self, positives: Numbers) -> Numbers:
-        """Return the average precision of each class, shape (classes,), given ``positives`` of the same shape."""
+        """Return the average precision of each class. ``positives`` and the result have the shape (classes,)."""
         count = 2 * len(positives) + 2
         return reported_average_precisions(self.classes, self.confidences, self.weights, positives, count)
 

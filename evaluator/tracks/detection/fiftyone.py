@@ -18,7 +18,7 @@ KERNEL = "evaluator.kernels.detection.fiftyone"
 
 
 def counted(truth: DetectionTruth, parameters: DetectionParameters) -> DetectionTruth:
-    """Return the part of a ground truth that FiftyOne's rules use: the boxes of classes that image_labels.csv verifies.
+    """Return the part of a ground truth that FiftyOne's rules use: boxes of classes verified in image_labels.csv.
 
     If detections can match boxes of other classes, boxes are not copied for the ancestors of their class.
     """

@@ -106,7 +106,7 @@ class Matches:
 def confidences_of_groups(
     groups: NDArray[np.int64], confidences: NDArray[np.float64], count: int, group_weight: float
 ) -> NDArray[np.float64]:
-    """Return the confidence at which each of ``count`` groups is matched, given the detections that groups absorb.
+    """Return the confidence at which each of ``count`` groups is matched by the detections that it absorbs.
 
     A group does not count as matched if its weight is 0, or if all its detections have a confidence of 0 or less.
     """

@@ -86,7 +86,7 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
     threshold, keys = parameters.iou_threshold, detections.keys(truth)
     objects, overlaps = best_objects(
         keys,
-        truth.object_keys if len(keys) else keys,  # The array is not read if there are no detections.
+        truth.object_keys if len(keys) else keys,  # Avoid reading the object keys if there are no detections.
         lambda ours, theirs: intersection_over_union(detections.boxes[ours], truth.boxes[theirs]),
     )
     targets = np.where(overlaps >= threshold, objects, -1)

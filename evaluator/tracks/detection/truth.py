@@ -71,10 +71,10 @@ class DetectionTruth(ObjectTruth):
     attributes = StoredArray[np.int8]()
     """Value of each attribute in each row of boxes.csv: 1 yes, 0 no, -1 unknown; shape (rows, attributes)."""
     labelled = StoredArray[np.int64]()
-    """Keys of the labels that image_labels.csv verifies, ascending, including the labels that the hierarchy
-    implies; shape (L,)."""
+    """Keys of the labels verified in image_labels.csv, and of the labels that the hierarchy derives from them,
+    ascending; shape (L,)."""
     labelled_unexpanded = StoredArray[np.int64]()
-    """Keys of the labels that image_labels.csv itself lists, without labels that the hierarchy implies, ascending."""
+    """Keys of the labels verified in image_labels.csv, without labels derived from the hierarchy, ascending."""
 
     image_index = StoredIndex("images")
     """Hash table that maps each image id to its code."""
@@ -103,7 +103,7 @@ class DetectionTruth(ObjectTruth):
         return np.asarray(self.images_and_labels(keys)[1] == self.row_labels[rows])
 
     def without_unlabelled(self) -> Self:
-        """Return the ground truth with only the labels that image_labels.csv verifies, and their boxes."""
+        """Return the ground truth restricted to the verified labels in ``labelled`` and their boxes."""
         objects, groups = (contains(self.labelled, keys) for keys in (self.object_keys, self.group_keys))
         return self._part(objects, groups, verified=self.labelled)
 

@@ -55,7 +55,7 @@ def read_boxes(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
     try:
         return _read(source, truth)
     except Stop:
-        return RankedBoxes()  # The defect that stopped the reading is already in the findings.
+        return RankedBoxes()  # The findings already contain the defect.
 
 
 def _read(source: Source, truth: GroundingTruth | None) -> RankedBoxes:

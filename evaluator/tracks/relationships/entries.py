@@ -50,7 +50,7 @@ class PairEntries:
         return PairEntries(*arrays, [missing[chosen] for missing in self.misses])
 
     def scored(self, relations: int) -> "PairEntries":
-        """Return the entries of the pairs that are scored, given the number of relations."""
+        """Return only the entries of scored pairs. ``relations`` is the number of relations in the ground truth."""
         are_scored = self.relations <= relations
         return self if are_scored.all() else self[are_scored]
 
@@ -61,7 +61,7 @@ class PairEntries:
     def steps(
         self, curves: Integers, image_rows: ImageRows, count: int, crowded: NDArray[np.bool_] | None
     ) -> list[CurveSteps]:
-        """Return the curve steps of ``count`` curves for each of :data:`KINDS`.
+        """Return the steps of ``count`` precision/recall curves, separately for each of :data:`KINDS`.
 
         ``curves``, ``count`` and ``crowded`` are the arguments of :meth:`CurveSteps.of`.
         """

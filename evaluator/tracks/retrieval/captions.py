@@ -39,8 +39,8 @@ def _contains(caption: str, image: str) -> bool:
 def revealing_order(captions: Mapping[str, str], images: Sequence[str]) -> str:
     """Return which caption order reveals the images: "in the file" or "by id"; "" if neither does.
 
-    An order of captions reveals their images if it is the order of the images, or if captions of the same image are
-    adjacent in more than half of the positions where this is possible.
+    An order of captions reveals their images if it follows the order of the images, forwards or backwards, or if
+    captions of the same image are adjacent in more than half of the positions where this is possible.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def read_ranks(source: Source, truth: RetrievalTruth | None) -> RanksByDirection
     try:
         return _read(source, truth)
     except Stop:
-        return {}  # The defect that stopped the reading is already in the findings.
+        return {}  # The findings already contain the defect.
 
 
 def _read(source: Source, truth: RetrievalTruth | None) -> RanksByDirection:

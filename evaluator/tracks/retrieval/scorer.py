@@ -65,12 +65,12 @@ def split_report(ranked: RanksByDirection, trials: Trials, in_split: NDArray[np.
 
 
 def median_rank(queries: QueryRanks, chosen: NDArray[np.bool_]) -> float | None:
-    """Return the median rank, from 1, of the chosen queries; None if there are no queries or a list is incomplete."""
+    """Return the 1-based median rank of the selected queries; None without queries or if a list is incomplete."""
     return 1.0 + float(np.median(queries.ranks[chosen])) if queries.complete and chosen.any() else None
 
 
 def trial_images(ranked: RanksByDirection, metric: str) -> NDArray[np.int64]:
-    """Return the image of each query that a metric uses. Only the mean uses the queries of both directions."""
+    """Return the image of each query that a metric uses. Only the mean recall uses both directions."""
     directions = [direction for direction in DIRECTIONS if metric.startswith(f"{direction}_")] or DIRECTIONS
     return np.concatenate([ranked[direction].images for direction in directions])
 

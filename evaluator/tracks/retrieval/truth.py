@@ -54,7 +54,7 @@ class RetrievalTruth(Truth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The arrays that participants may see. Captions have arbitrary images, because the real ones are secret."""
+        """The arrays that participants may see. The image of each caption is arbitrary, to keep the true one secret."""
         images = max(len(np.unique(self.caption_images)), 1)
         return {"caption_images": np.arange(len(self.captions)) % images}
 

@@ -89,7 +89,7 @@ def mask_overlaps(truth: SegmentationTruth, table: SubmissionTable, detections: 
 def _are_annotated(truth: SegmentationTruth) -> NDArray[np.bool_]:
     """Return whether each ordinary object is a row of masks.csv and not a copy for an ancestor, shape (M,).
 
-    The copies of an object have the ancestors of its class as classes.
+    The class of each copy is an ancestor of the class of the original object.
     """
     rows, (_, labels) = truth.object_masks, truth.images_and_labels(truth.object_keys)
     if not truth.has_copies:
@@ -120,7 +120,7 @@ def _rows(found: Explained) -> Iterator[tuple[Any, ...]]:
     """Yield a row of :data:`COLUMNS` for each verified mask, then a row for each missed object.
 
     ``TruthLine`` is the line number, in masks.csv, of the object that a mask hits or fails to hit. ``Overlap`` is the
-    IoU with that object. A mask is ``absorbed`` if it is in a group, or on an object that has only a box.
+    IoU with that object. A mask is ``absorbed`` if it matches a group or an object that has only a box.
     """
     truth, matches, errors = found.truth, found.matches, found.errors
     detections, lines = matches.detections, np.append(truth.object_masks + FIRST_LINE, 0)

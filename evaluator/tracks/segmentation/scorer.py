@@ -89,7 +89,7 @@ def are_on_boxes(
     settled: NDArray[np.bool_],
     threshold: float,
 ) -> NDArray[np.bool_]:
-    """Return which of the remaining detections match an object that has only a box, shape (N,).
+    """Return which detections match an object that has only a box, shape (N,). ``settled`` detections match none.
 
     Of the detections that overlap the box of an ordinary object enough, only the best one matches the object. All
     detections in the box of a group match the group.
@@ -180,7 +180,7 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
     def template(self, truth: SegmentationTruth) -> str:
         """Return the template submission, which has an empty prediction string for every image.
 
-        Unknown sizes are written as 1.
+        An unknown width or height is written as 1.
         """
         sides = (np.maximum(side, 1).tolist() for side in (truth.widths, truth.heights))
         rows = ((*image, "") for image in zip(truth.images, *sides, strict=True))

@@ -82,7 +82,7 @@ class Reader(Protocol):
 
     @property
     def images(self) -> int:
-        """The number of image rows that were read or, in the long layout, an upper bound for the number of images."""
+        """The number of image rows that were read or, in the long layout, an upper bound on the number of images."""
 
     def read(self, data: Bytes, stop: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.
@@ -152,7 +152,7 @@ def read_all(
     limits = resources.limits
     if (limits.number_characters, limits.text_characters) != (CHARACTERS, MAX_CHARACTERS):
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
-    # ``Blocks`` checks only the length of the first line in each block, so it cannot enforce a limit as low as this.
+    # ``Blocks`` checks only the length of the first line in each block, so it cannot enforce such a low limit.
     if limits.line_bytes < 2 * CHUNK_BYTES:
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
     with Blocks(submission, limits) as blocks, ThreadPoolExecutor(max(resources.threads - 1, 1)) as pool:
@@ -176,7 +176,7 @@ def require_one_row_per_image(readers: Sequence[Reader]) -> None:
     Raises
     ------
     Declined
-        The reference implementation must then report the defect.
+        If an image is repeated. The reference implementation then reports the defect.
     """
     times_named = np.sum([reader.state.named for reader in readers], axis=0)
     parts = [part for reader in readers for part in reader.unknown_image_hashes]

@@ -40,7 +40,7 @@ def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Co
 
 
 def by_kind(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[ClassRow]:
-    """Return a row for each kind of error: the false positives and misses that it causes, and the gain without it.
+    """Return a row for each kind of error: its false positives, its misses, and the gain if it were fixed.
 
     The gain is the increase in ``metric``. Over all kinds, the false positives add up to those in the score, and the
     misses to the objects that were not matched. A group contributes its weight.
@@ -97,7 +97,7 @@ def by_class(errors: CurveErrors, kinds: Sequence[str]) -> dict[str, NDArray[np.
 def with_columns(
     classes: Sequence[ClassRow], labels: Sequence[str], columns: Mapping[str, NDArray[Any]]
 ) -> list[ClassRow]:
-    """Return class rows with additional columns, given as arrays of shape (labels,)."""
+    """Return the class rows with additional columns. Each column is an array with one value for each label."""
     codes = {label: code for code, label in enumerate(labels)}
     return [
         {

@@ -18,7 +18,7 @@ from server.submissions.services.retention import StorageUse
 
 
 class LimitsSerializer(serializers.Serializer[Any]):
-    """Limits for a submitted file. A file that exceeds a limit is refused or rejected."""
+    """Limits for a submitted file. A file that exceeds a limit is not accepted, or not scored."""
 
     upload_bytes = serializers.IntegerField(help_text="size of the uploaded file")
     decompressed_bytes = serializers.IntegerField()
@@ -123,7 +123,7 @@ class StatementLineSerializer(serializers.Serializer[Any]):
 
 
 class QuotaSerializer(serializers.Serializer[Quota]):
-    # The serializer context must contain `share`, with the storage that the team uses and the limit for it.
+    # The serializer context must contain `share`: the storage space that the team uses, and its limit.
     per_day = serializers.IntegerField(help_text="including what the organizers granted to your team for today")
     used = serializers.IntegerField(help_text="submissions that count against today's quota (UTC)")
     left = serializers.IntegerField()

@@ -1,4 +1,4 @@
-"""Strict validation of API input: unknown fields are refused, and values of the wrong type are not converted.
+"""Strict validation of API input: unknown fields and values of the wrong type are rejected.
 
 Otherwise, a misspelled field would be ignored, and the meaning of `"final": "no"` would have to be guessed.
 """
@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 
 class StrictInput(serializers.Serializer[Any]):
-    """A serializer for a request body that refuses unknown fields."""
+    """A serializer for a request body that rejects unknown fields."""
 
     def to_internal_value(self, data: Any) -> Any:
         unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []

@@ -172,7 +172,7 @@ class HistoryQuery(serializers.Serializer[Any]):
 
 
 class HistoryPointSerializer(serializers.Serializer[Any]):
-    """The score and rank of a team from a point in time on. They are null while the team has no entry."""
+    """The score and rank that a team has from the time `at` onward. Both are null while the team has no entry."""
 
     at = serializers.DateTimeField(help_text="in whole seconds, rounded up")
     score = serializers.FloatField(allow_null=True)

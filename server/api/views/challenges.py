@@ -126,8 +126,8 @@ class Join(APIView):
     def post(self, request: PersonRequest, slug: str) -> Response:
         """Accept the rules of a challenge and join it with a new team.
 
-        If you are already a member, nothing changes, and the status is 200. If the organizers approve members, the
-        status is 202 until they have approved your request.
+        If you are already a member, nothing changes, and the status is 200. If the organizers have to approve
+        new members, the status is 202 until they have approved your request.
         """
         challenge = challenge_at(request, slug)
         given = validated(JoinInput, request)

@@ -66,7 +66,7 @@ class Leaderboard(APIView):
 
     def answer(self, request: Request, listing: Listing, team: Team | None, *, whole: bool) -> HttpResponseBase:
         page, shown = BoardPages(), listing.board
-        # The paginator raises NotFound if the requested page does not exist, even if the response is not paginated.
+        # Responses that are not paginated also need this call, which raises NotFound if the page does not exist.
         places = page.paginate_queryset(range(listing.count), request) or []
         if request.accepted_renderer.format == Csv.format:
             return csv_response(listing)

@@ -102,7 +102,7 @@ class OwnSubmissions(APIView):
 
         The content of the file is checked later, when it is scored. Read the submission to follow its status. If your
         team has used the same Idempotency-Key before, the earlier submission is returned. If the file differs, the
-        request is refused with `key_reused`.
+        request is rejected with the error code `key_reused`.
         """
         found = phase_at(request, slug, phase)
         team = own_team(request, found)

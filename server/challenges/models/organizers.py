@@ -25,9 +25,9 @@ class Organizer(models.Model):
 
 
 class RoleOffer(models.Model):
-    """An offer to become an organizer of a challenge, made to a user who is in a team of the challenge.
+    """An offer of an organizer role in a challenge, made to a user who is in a team of the challenge.
 
-    The user accepts or declines the offer.
+    The user can accept or decline the offer.
     """
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="role_offers")

@@ -13,7 +13,7 @@ from server.challenges.search_names import SearchName
 class Team(models.Model):
     """A team in a challenge, whose members submit files.
 
-    A person who joins alone is the only member of a team. A baseline is a team without members.
+    A user who joins alone is the only member of a team. A baseline is a team without members.
     """
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="teams")

@@ -29,8 +29,8 @@ QUEUES[Comparison] = Queue(COMPARE, 6)
 # Leaderboards under ladder feedback are not compared, because ladder feedback hides small differences.
 KINDS = (Board.Kind.PUBLIC, Board.Kind.PRIVATE, Board.Kind.ALL)
 LATE = timedelta(minutes=1)  # After this waiting time, a comparison gets the same priority as submissions.
-# After a comparison, the same leaderboard is not compared again for PAUSE, or for PAUSES times as long as the
-# comparison took, whichever is longer.
+# After a comparison, a leaderboard is not compared again until PAUSE has passed or, if that is longer, PAUSES times the
+# duration of the comparison.
 PAUSE, PAUSES = timedelta(seconds=20), 9
 
 
@@ -149,7 +149,7 @@ def release(comparison: Comparison) -> bool:
 def forget(phase: Phase) -> None:
     """Delete the results of a phase's comparisons, so that they are computed again.
 
-    This is needed, for example, if the number of decimals changes. A worker that has already begun a comparison loses
+    Call this, for example, after the number of decimals has changed. A worker that has already begun a comparison loses
     its lease.
     """
     Comparison.objects.filter(board__phase=phase).update(version=0, content="", failure="", **leases.NO_LEASE)

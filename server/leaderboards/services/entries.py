@@ -53,7 +53,7 @@ def refresh(phase: Phase, teams: Iterable[int], signature: str | None = None) ->
 
 
 def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None = None) -> None:
-    """Update the entries of teams as `refresh` does. The caller must have locked the teams in its transaction."""
+    """Update the entries of teams that the caller has locked in its transaction; see `refresh`."""
     if changes := list(changes_of(phase, teams, signature)):
         # Old entries stay valid until this time, which may be seconds after the scores were read.
         now = database_now()
@@ -64,7 +64,7 @@ def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None =
 def changes_of(
     phase: Phase, teams: Collection[int], signature: str | None
 ) -> Iterator[tuple[Mapping[str, int], list[Difference]]]:
-    """Lock the leaderboards of teams. For each batch of teams and each signature, yield the entries that differ."""
+    """Lock the teams' leaderboards, and yield the outdated entries for each batch of teams and each signature."""
     for some in in_batches(teams):
         for one in [signature] if signature is not None else signatures_of(phase, some):
             boards = lock_boards(phase, signature=one)
@@ -81,7 +81,7 @@ def rebuild(phase: Phase) -> None:
 
 @transaction.atomic
 def recount(phase: Phase) -> None:
-    """Correct the stored numbers of entries on a phase's leaderboards."""
+    """Correct the stored entry counts of a phase's leaderboards."""
     for board in Board.objects.select_for_update(no_key=True).filter(phase=phase).order_by("pk"):
         present = Entry.objects.present().filter(board=board)
         board.listed, board.ranked = present.count(), present.filter(is_baseline=False).count()
@@ -127,7 +127,7 @@ def line_of(one: Candidate) -> Line:
 
 
 def write(phase: Phase, found: Collection[Difference], boards: Mapping[str, int], *, now: datetime) -> None:
-    """Write the entries that differ, and increment the versions of the locked leaderboards that show them."""
+    """Replace outdated entries, and increment the versions of the locked leaderboards that show them."""
     if changed := [one for one in found if one.is_new_version]:
         closed = [one.kept for one in changed if one.kept]
         # A new version must not begin before the previous one, even if the clock has been set back.
@@ -154,7 +154,7 @@ def opened(one: Difference, boards: Mapping[str, int], now: datetime) -> Entry:
 
 
 def raise_all(found: Collection[Difference], boards: Mapping[str, int]) -> None:
-    """Increment the versions of leaderboards that have changed, and update their numbers of entries."""
+    """Increment the versions of leaderboards that have changed, and update their entry counts."""
     changes: dict[tuple[int, int], list[int]] = {}
     for kind in {one.key[0] for one in found}:
         lines = [(one.expected, one.kept and one.kept.line) for one in found if one.key[0] == kind]

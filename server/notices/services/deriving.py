@@ -1,8 +1,8 @@
 """Creates notices for the events since the last run of the sweeper, which is a periodic task.
 
-Therefore other code, such as recording a score, does not have to write notices. Each event has a key and is stored
-once, in the same transaction as its notices. Therefore each user gets only one notice about an event, even if several
-sweepers run or one of them is killed.
+Because the sweeper finds the events in the database, code that records a score, for example, does not have to write
+notices. Each event has a unique key and is stored in the same transaction as its notices. Therefore each user gets only
+one notice about an event, even if several sweepers run or one of them is killed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,8 +19,8 @@ from server.notices.models import Event, MailChoice, Notice, Progress
 from server.notices.services import top_three
 from server.notices.services.events import Found, found_between
 
-# An event can be committed later than its own timestamp. Therefore each run of the sweeper also searches the 5 minutes
-# before the previous run again, and skips events that are already stored.
+# An event can be committed later than its own timestamp. Therefore each run of the sweeper starts its search 5 minutes
+# before the end of the previous search, and skips events that are already stored.
 OVERLAP = timedelta(minutes=5)
 SAVED_EVERY = timedelta(minutes=1)
 KEPT = timedelta(days=180)
@@ -48,7 +48,7 @@ def known_until(now: datetime) -> datetime:
 
 
 def without_known(found: Iterable[Found]) -> list[Found]:
-    """Return those of the given events that are not stored yet."""
+    """Return the given events without those that are already stored."""
     events = {(one.kind.value, one.key): one for one in found}
     known: set[tuple[str, str]] = set()
     keys = [key for _, key in events]
@@ -100,7 +100,7 @@ def tell(found: Found, now: datetime) -> None:
 
 
 def readers(found: Found) -> list[int]:
-    """Return the ids of those recipients of an event who may see its challenge."""
+    """Return the user ids of the recipients of an event, without users who may not see its challenge."""
     people = User.objects.filter(found.recipients, is_active=True).order_by("pk").distinct()
     private = Challenge.objects.filter(pk=found.challenge, visibility=Challenge.Visibility.PRIVATE).exists()
     if private:

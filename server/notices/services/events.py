@@ -32,7 +32,7 @@ ENDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An event that was found, with a query for its recipients.
+    """An event that users should be notified of. `recipients` is a query that selects these users.
 
     If `with_mail` is true, recipients who want emails about this kind of event get an email.
     """
@@ -62,7 +62,7 @@ def found_between(since: datetime, now: datetime) -> Iterator[Found]:
 
 
 def ended(since: datetime) -> Iterator[Found]:
-    """Yield an event for each submission that was rejected, failed, or was scored after a long time."""
+    """Yield an event for each submission that was rejected, that failed, or that took a long time to be scored."""
     rows = Submission.objects.filter(finished_at__gt=since, status__in=ENDINGS, team__is_baseline=False)
     names = ("pk", "status", "file_name", "received_at", "finished_at", "team", "phase__challenge")
     for pk, status, name, received, finished, team, challenge in rows.values_list(*names):
@@ -93,7 +93,7 @@ def announced(since: datetime) -> Iterator[Found]:
 
 
 def of_phases(since: datetime, now: datetime) -> Iterator[Found]:
-    """Yield the events of phases that close soon, were paused, accept submissions again, or were extended."""
+    """Yield events about phases: closing soon, submissions paused or resumed, and a later closing time."""
     phases = Phase.objects.alias(end=Coalesce("closes_at", "challenge__closes_at"))
     closes_soon = Q(end__gt=now, end__lte=now + WARNING)
     was_changed = Q(paused_at__gt=since) | Q(resumed_at__gt=since) | Q(extended_at__gt=since)
@@ -106,7 +106,7 @@ def of_phases(since: datetime, now: datetime) -> Iterator[Found]:
 def closing(phase: Phase, now: datetime) -> Iterator[Found]:
     """Yield an event if a phase is open and closes within `WARNING`.
 
-    If the closing time of the phase changes, this is a new event.
+    A new closing time results in a new event, so that users are notified again.
     """
     end = phase.closing
     if end is None or not phase.has_opened(now) or not now < end <= now + WARNING:
@@ -153,7 +153,7 @@ def team_extended(since: datetime) -> Iterator[Found]:
 
 
 def granted(since: datetime) -> Iterator[Found]:
-    """Yield an event for each time that organizers have granted a team more submissions."""
+    """Yield an event for each grant of additional submissions to a team."""
     for one in QuotaGrant.objects.filter(granted_at__gt=since).select_related("phase__challenge"):
         when = f"on {one.day} (UTC)" if one.day else "in total"
         text = f"Your team may make {one.amount} more submissions to {name_of(one.phase).rstrip(',')} {when}."
@@ -161,7 +161,7 @@ def granted(since: datetime) -> Iterator[Found]:
 
 
 def changed(phase: Phase, key: str, text: str, recipients: Q) -> Found:
-    """Return an event about a change to when, or how often, teams can submit to a phase."""
+    """Return an event about changed conditions for submitting to a phase, such as its closing time or the quota."""
     return Found(
         kind=Kind.CHANGED,
         key=f"{phase.pk} {key}",
@@ -210,7 +210,7 @@ def merges(since: datetime, now: datetime) -> Iterator[Found]:
 
 
 def given_roles(since: datetime) -> Iterator[Found]:
-    """Yield an event for each role as an organizer that a user got from another person."""
+    """Yield an event for each organizer role that one user has granted to another."""
     for one in Organizer.objects.filter(given_at__gt=since).select_related("challenge"):
         yield Found(
             kind=Kind.ORGANIZES,
@@ -223,7 +223,7 @@ def given_roles(since: datetime) -> Iterator[Found]:
 
 
 def offered_roles(since: datetime) -> Iterator[Found]:
-    """Yield an event for each role as an organizer that was offered to a participant."""
+    """Yield an event for each organizer role that has been offered to a participant."""
     for one in RoleOffer.objects.filter(offered_at__gt=since).select_related("challenge"):
         yield Found(
             kind=Kind.ORGANIZES,

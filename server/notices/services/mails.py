@@ -87,7 +87,7 @@ def claim_next() -> Notice | None:
 def deliver(notice: Notice, connection: BaseEmailBackend) -> bool:
     """Send the claimed email for a notice, and return whether it was sent.
 
-    After an error, there is another attempt later, up to `ATTEMPTS` attempts in total.
+    If sending fails, it is retried later. After `ATTEMPTS` attempts, the email is dropped.
     """
     now = database_now()
     row = Notice.objects.filter(pk=notice.pk)
@@ -164,7 +164,7 @@ def header_text(text: str) -> str:
 
 
 def unsubscribe_token(user: User, kind: Kind) -> str:
-    """Return a signed token that permits only to turn off a kind of email for a user. It does not expire."""
+    """Return a signed token whose only use is to turn off one kind of email for a user. It does not expire."""
     return signing.dumps([user.pk, kind.value], salt=SALT)
 
 

@@ -1,4 +1,4 @@
-"""Finds teams that are no longer among the first three of a public leaderboard.
+"""Finds teams that have dropped out of the top three of a public leaderboard.
 
 Phases with ladder feedback are left out, because a notice would reveal a change that ladder feedback hides. Only open
 phases whose leaderboard is not frozen are considered, so a notice reveals nothing that the leaderboard does not show.
@@ -31,10 +31,10 @@ def changed_boards() -> list[Board]:
 
 
 def look_at(board: Board, now: datetime) -> Iterator[Found]:
-    """Yield an event for each team that is no longer among the first three of a leaderboard.
+    """Yield an event for each team that has dropped out of the top three of a leaderboard.
 
-    The new first three are stored. A team that has no entry anymore, such as a disqualified team, gets no notice. Call
-    this function in a transaction.
+    The new top three are stored for the next check. A team that no longer has an entry, such as a disqualified team,
+    gets no notice. Call this function in a transaction.
     """
     first, known = first_teams(board), TopThree.objects.filter(board=board).first()
     before = set() if known is None else set(known.teams.values_list("pk", flat=True))
@@ -55,7 +55,7 @@ def look_at(board: Board, now: datetime) -> Iterator[Found]:
 
 
 def first_teams(board: Board) -> set[int]:
-    """Return the ids of the teams with ranks 1 to 3 on a leaderboard. If scores are equal, there can be more."""
+    """Return the ids of the teams with ranks 1 to 3 on a leaderboard. Because of ties, there can be more than three."""
     entries = Entry.objects.present().filter(board=board, is_baseline=False).in_order()
     scores = dict(entries.values_list("team", "score")[:FIRST])
     if len(scores) == FIRST:

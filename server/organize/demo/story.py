@@ -38,7 +38,7 @@ class Story:
 ORGANIZER = "organizer"
 PEOPLE = (ORGANIZER, "participant", "teammate")
 
-# For each role in the demo: the username, what to try, and the page on which to begin.
+# For each role in the demo: the username, what to try, and the page to start on.
 ROLES = (
     (ORGANIZER, "watch a challenge, edit it, or create another one:", "/organize/"),
     ("participant", "submit a file, and compare it with earlier ones:", "/challenges/demo-detection/submit"),

@@ -41,7 +41,7 @@ NOT_CLONED = ("opens_at", "closes_at", "freeze_at", "baselines")
 def create_challenge(*, by: User, slug: str, title: str, summary: str = "", contact: str = "") -> Challenge:
     """Create a challenge without phases.
 
-    It is a draft, which only its organizers can see. The person becomes its owner.
+    It is a draft that only its organizers can see. The user `by` becomes its owner.
     """
     require_may_import(by)
     if Challenge.objects.filter(slug=slug).exists():
@@ -64,10 +64,10 @@ def add_phase(
     sample: Path | None = None,
     warn: Callable[[Problem], None] = ignore,
 ) -> Phase:
-    """Add a phase with a ground truth (a zip file). `values` has the keys that challenge.yaml uses.
+    """Add a phase with a ground truth from a zip file. `values` has the same keys as a phase in challenge.yaml.
 
-    The truth is prepared, and its gate (a series of checks) is run. Raises InvalidBundle with every error, each with
-    the key to which it belongs. `warn` is called with each warning, for example if a gate check is red.
+    The ground truth is prepared, and its gate (a series of checks) is run. Raises InvalidBundle with all errors, each
+    with the key to which it belongs. `warn` is called with each warning, for example if a gate check is red.
     """
     refuse_without(Right.EDIT, by=by, challenge=challenge)
     with TemporaryDirectory(prefix="phase-", dir=settings.FILE_UPLOAD_TEMP_DIR) as name:
@@ -103,7 +103,7 @@ def clone_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> Phase:
     refuse_without(Right.EDIT, by=by, challenge=phase.challenge)
     source = exported(phase)
     kept = {name: value for name, value in phase_values(source).items() if name not in NOT_CLONED}
-    assert phase.truth is not None  # `exported` has already refused phases without a ground truth.
+    assert phase.truth is not None  # `exported` has already raised Refused for a phase without a ground truth.
     sample = Path(phase.sample_submission.path) if phase.sample_submission else None
     return add_phase(
         challenge=phase.challenge,
@@ -148,7 +148,7 @@ def new_phase(challenge: Challenge, slug: str, by: User, mistakes: Mistakes) -> 
 
 
 def of_form(problem: Problem) -> Problem:
-    """Return a problem without its position in challenge.yaml, because the person used a form instead of that file."""
+    """Return a problem without its position in challenge.yaml, because the user filled in a form instead."""
     if problem.file != SHEET:
         return problem
     return replace(problem, line=None, file=None, column=(problem.column or "").removeprefix(FIRST) or None)

@@ -1,4 +1,4 @@
-"""Archives a challenge, so that everything in it can still be read but nothing can be changed. This can be undone."""
+"""Archives challenges: everything in them can still be read, but nothing can be changed. Archiving can be undone."""
 
 from django.db import transaction
 
@@ -32,7 +32,7 @@ def archive(*, challenge: Challenge, by: User, name: str) -> Challenge:
 
 @transaction.atomic
 def take_back(*, challenge: Challenge, by: User) -> Challenge:
-    """Make an archived challenge editable again. Its state depends on its dates, as before."""
+    """Make an archived challenge editable again. Its dates determine its state, as they did before."""
     locked = lock_organized(challenge.pk, by=by, right=Right.OWN, archived=True)
     return locked if locked.archived_at is None else store(locked, by, is_archived=False)
 

@@ -14,7 +14,7 @@ from server.submissions.services import intake
 
 
 def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> list[str]:
-    """Create or rename the teams of baselines. A name that a team of participants already has is reported as an error.
+    """Create or rename the teams of baselines. A name that already belongs to a team of participants is an error.
 
     A new name with a known file renames the baseline. A known name with a new file keeps the baseline, and the file is
     submitted for it. A new name with a new file adds a baseline, and the earlier baseline remains on the leaderboard.
@@ -73,7 +73,7 @@ def left_over(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
 
 
 def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
-    """Submit the new baselines and yield a message for each of them. Raises Refused if one of them is refused."""
+    """Submit the new baselines, and yield a message for each of them. Raises Refused if one cannot be submitted."""
     teams = {team.name.casefold(): team for team in challenge.teams.filter(is_baseline=True)}
     phases = {phase.slug: phase for phase in challenge.phases.all()}
     for declared in bundle.phases:

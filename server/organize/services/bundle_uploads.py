@@ -36,7 +36,7 @@ class Imported:
 
 
 def may_import(user: Any) -> bool:
-    """Return whether a person may import bundles: staff, owners, editors, and users who may add challenges."""
+    """Return whether a user may import bundles: staff, owners, editors, and users who may add challenges."""
     return user.is_authenticated and (user.is_staff or bool(importers(user=user.pk)))
 
 
@@ -53,7 +53,7 @@ def importers(*, user: int) -> QuerySet[User, tuple[int]]:
 
 
 def require_may_import(user: Any) -> None:
-    """Raise Refused if a person may not import bundles."""
+    """Raise Refused if a user may not import bundles."""
     if not may_import(user):
         raise Refused(
             "forbidden",
@@ -62,9 +62,10 @@ def require_may_import(user: Any) -> None:
 
 
 def import_upload(*, path: Path, name: str, by: User, strict: bool = False, consent: Consent = NO_CONSENT) -> Imported:
-    """Import an uploaded zip file. `name` is the file's name on the person's computer. The person becomes an organizer.
+    """Import an uploaded zip file. The user becomes an organizer of the challenge.
 
-    Raises InvalidBundle with every error, and Refused if the person may not import bundles.
+    `name` is the file's name on the user's computer. Raises InvalidBundle with every error, and Refused if the user may
+    not import bundles.
     """
     require_may_import(by)
     messages: list[str] = []
@@ -85,5 +86,5 @@ def import_upload(*, path: Path, name: str, by: User, strict: bool = False, cons
 
 
 def named(problems: Iterable[Problem], path: Path, name: str) -> list[Problem]:
-    """Return the problems with the name of the uploaded file instead of the name of its temporary copy."""
+    """Return the problems with the name of the uploaded file in place of that of its temporary copy."""
     return [replace(each, file=name) if each.file == path.name else each for each in problems]

@@ -1,4 +1,4 @@
-"""Refuses imports that end or remove a phase, reveal scores, or undo edits made on the server without consent."""
+"""Prevents imports from ending phases, revealing scores or undoing edits on the server without the user's consent."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -99,9 +99,9 @@ def check_consent(challenge: Challenge, before: ChallengeState, consent: Consent
 
 
 def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, mistakes: Mistakes) -> None:
-    """Add an error for each running phase whose new ground truth makes private images public.
+    """Add an error for each running phase whose new ground truth would make private images public.
 
-    Call this before the transaction begins, because comparing the truths in a child process takes time.
+    Call this function before the transaction begins, because comparing ground truths in a child process takes time.
     """
     phases = Phase.objects.select_related("challenge").filter(challenge__slug=slug, slug__in=prepared)
     now = database_now()

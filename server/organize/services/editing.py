@@ -1,4 +1,4 @@
-"""Saves a challenge or phase that was edited in a form, with an audit entry by which an import recognizes the edit."""
+"""Saves a challenge or phase edited in a form. An audit entry tells later imports about the edit."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -31,9 +31,9 @@ def edit_challenge(*, challenge: Challenge, by: User, values: Mapping[str, Any])
 
 @transaction.atomic
 def edit_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> EditPhaseForm:
-    """Save the values of a form, as :func:`edit_challenge` does.
+    """Save the values of a form and return the form; see :func:`edit_challenge`.
 
-    The short name of the phase is used for confirmation.
+    Changes are confirmed with the short name of the phase instead of that of the challenge.
     """
     locked = lock_organized_phase(phase, by=by, right=Right.EDIT)
     form = EditPhaseForm(values, instance=locked)

@@ -48,7 +48,7 @@ class ExportedPhase:
 def export_challenge(*, challenge: Challenge, by: User | None, target: IO[bytes]) -> None:
     """Write the bundle of a challenge as a zip file, with the active ground truth of each phase.
 
-    Raises Refused if a phase has no truth, or if a stored file is missing.
+    Raises Refused if a phase has no ground truth, or if a stored file is missing.
     """
     try:
         phases = [exported(phase) for phase in challenge.phases.order_by("position", "slug")]
@@ -66,7 +66,7 @@ def export_challenge(*, challenge: Challenge, by: User | None, target: IO[bytes]
 
 
 def export_response(*, challenge: Challenge, by: User) -> FileResponse:
-    """Return a response that downloads the bundle of a challenge. Nobody may cache it."""
+    """Return a response that downloads the bundle of a challenge. The response must not be cached."""
     target = TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115 - the response closes it
     try:
         export_challenge(challenge=challenge, by=by, target=target)

@@ -50,7 +50,7 @@ def extend_phase(*, phase: Phase, by: User | None, until: datetime, reason: str)
 def extend_team(
     *, phase: Phase, team: Team, by: User | None, until: datetime, reason: str, confirm: str = ""
 ) -> Extension:
-    """Accept submissions from a team until a later time. This replaces the team's previous extension.
+    """Extend a phase for one team until a later time, replacing the team's previous extension.
 
     If the phase then ends earlier than announced, an owner must confirm it with the short name of the phase.
     """
@@ -84,7 +84,7 @@ def refuse_useless(phase: Phase, team: Team, until: datetime, now: datetime) -> 
 
 
 def refuse_revealed(before: dict[str, Terms], phase: Phase) -> None:
-    """Raise Refused if the phase would accept submissions after participants could read its private scores."""
+    """Raise Refused if an extension would reopen a phase after participants could read its private scores."""
     for sentence in refusals(before, {phase.slug: Terms.of(phase)}, database_now()):
         raise Refused("change_refused", f"{sentence}.")
 

@@ -52,8 +52,8 @@ def sample_of(phase: Phase) -> Path | None:
 def is_settled(phase: Phase | None, sha256: str, tested_settings: Mapping[str, Any]) -> bool:
     """Return whether the gate of a ground truth need not be run again.
 
-    This is the case if the gate is green and nothing that it tests has changed, or if the truth is exempt. Therefore an
-    upgrade of the evaluator cannot close a running phase.
+    The gate is not run again if it is green and nothing that it tests has changed, or if the ground truth is exempt.
+    Therefore an upgrade of the evaluator cannot close a running phase.
     """
     truth = phase.truths.filter(sha256=sha256).first() if phase else None
     if phase is None or truth is None:
@@ -65,7 +65,7 @@ def is_settled(phase: Phase | None, sha256: str, tested_settings: Mapping[str, A
 def run_again(truth: Truth, *, by: User | None) -> None:
     """Run the gate of a stored ground truth with its phase's current settings and sample, and store the result.
 
-    Raises Refused if the truth, the settings or the sample change in the meantime.
+    Raises Refused if the ground truth, the settings or the sample change in the meantime.
     """
     phase = Phase.objects.get(pk=truth.phase_id)
     tested = Tested(phase.track, phase.parameters, Path(truth.prepared.path), sample_of(phase))
@@ -80,7 +80,7 @@ def run_again(truth: Truth, *, by: User | None) -> None:
 
 
 def ensure(truth: Truth, *, by: User | None) -> None:
-    """Run the gate of a ground truth if its phase needs it and it has not tested the current settings and sample."""
+    """Run the gate of a ground truth unless it is exempt, or its gate has run with the current settings and sample."""
     phase = Phase.objects.get(pk=truth.phase_id)
     if not (is_exempt(truth, phase) or is_current(truth, phase)):
         run_again(truth, by=by)
@@ -92,7 +92,8 @@ def store(truth: Truth, gate: dict[str, Any] | None) -> None:
     If the gate took too long, a green result is kept. If `gate` is None, the gate was not run, because the stored
     result remains valid.
 
-    Raises Refused if the truth, its prepared file, or the settings or sample of the phase have changed in the meantime.
+    Raises Refused if the ground truth, its prepared file, or the settings or sample of the phase have changed in the
+    meantime.
     """
     if gate is None:
         return
@@ -108,7 +109,7 @@ def store(truth: Truth, gate: dict[str, Any] | None) -> None:
 
 
 def refuse_closing(phase: Phase, truth: Truth) -> None:
-    """Raise Refused if this ground truth's gate would keep a phase from accepting submissions before it has ended."""
+    """Raise Refused if the gate of this ground truth would close a phase that has not ended."""
     gate = gate_of(truth, phase)
     if gate.is_needed and gate.state != GREEN and not phase.has_ended(database_now()):
         raise Refused(

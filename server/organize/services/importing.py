@@ -101,17 +101,18 @@ def import_bundle(
         try:
             for sentence in baselines.submit_all(challenge, bundle):
                 changes.append(sentence)
-        finally:  # Changes are reported even if a baseline is refused, because the challenge has already been imported.
+        finally:
+            # Changes are reported even if submitting a baseline fails, because the challenge has already been imported.
             for sentence in (changes or ["nothing changed"]) + notes:
                 report(sentence)
     return challenge
 
 
 def refuse_foreign(slug: str, by: User | None, consent: Consent) -> None:
-    """Raise an exception if this person may not change the existing challenge with this slug.
+    """Raise an exception if a user may not change the existing challenge with this slug.
 
-    The exception is InvalidBundle if the person does not organize the challenge, and Refused if the person's role does
-    not allow the import. No other errors are reported, because they could reveal details of the challenge.
+    Raises InvalidBundle if the user does not organize the challenge, and Refused if the user's role does not allow the
+    import. No other errors are reported, because they could reveal details of the challenge.
     """
     found = Challenge.objects.filter(slug=slug).first()
     if found is None:

@@ -1,4 +1,4 @@
-"""Figures about a running phase for its organizers: the queue, failures, and submissions per day."""
+"""Monitoring data about a running phase for its organizers: the queue, failures, and submissions per day."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -55,7 +55,7 @@ class DayCount:
 
 @dataclass(frozen=True, slots=True)
 class LiveFigures:
-    """Figures by which organizers monitor a phase. `without_interval` counts scores whose interval is missing."""
+    """The monitoring data of a phase. `without_interval` is the number of scores without an interval."""
 
     queue: QueueFigures
     failures: list[FailureCount]

@@ -20,7 +20,7 @@ class NewFiles:
     """A context manager that removes the files stored in its block if the block fails. Use it inside the transaction.
 
     After the block, files are kept even if the commit seems to fail, because it may have succeeded, and no row may
-    refer to a missing file. The sweeper moves files to which no row refers to quarantine.
+    refer to a missing file. The sweeper moves unreferenced files to quarantine.
     """
 
     def __init__(self) -> None:
@@ -38,6 +38,6 @@ class NewFiles:
 
     def store(self, field: FieldFile, path: Path, *, name: str) -> None:
         with path.open("rb") as file:
-            os.fsync(file.fileno())  # The file must reach the disk before the rows that refer to it.
+            os.fsync(file.fileno())  # The file must be on disk before the rows that refer to it are committed.
             field.save(name, Movable(file, str(path)), save=False)
         self._stored.append(field)

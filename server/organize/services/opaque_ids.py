@@ -1,4 +1,4 @@
-"""Gives new ids to the captions of a retrieval bundle, because the original ids may reveal each caption's image."""
+"""Replaces the caption ids in a retrieval bundle, because the original ids may reveal each caption's image."""
 
 import csv
 import gzip
@@ -31,7 +31,7 @@ def write_opaque_ids(folder: Path) -> list[str]:
     with nothing written, if the bundle is invalid.
     """
     with (
-        # `opened` refuses symbolic links, so that no file outside the bundle can be overwritten.
+        # `opened` rejects symbolic links, so that no file outside the bundle can be overwritten.
         bundles.opened(folder) as copy,
         TemporaryDirectory(prefix="ids-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
@@ -137,7 +137,7 @@ def mapping_text(new_ids: Mapping[str, str]) -> str:
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
-    """Write all of these files to the bundle, or none of them if the disk is full."""
+    """Write all of the given files to the bundle, or none of them if the disk is full."""
     partials = {path: path.with_name(f".{path.name}.{secrets.token_hex(8)}") for path in contents}
     try:
         for path, partial in partials.items():

@@ -57,13 +57,13 @@ class OrganizedChallenge:
 
 
 def organized_challenges(user: Any) -> QuerySet[Challenge]:
-    """Return the challenges in which a person may act as an organizer, ordered by their closing dates."""
+    """Return the challenges in which a user may act as an organizer, ordered by their closing dates."""
     found = Challenge.objects.organized_by(user).defer("description", "rules", "data")
     return found.order_by(F("closes_at").asc(nulls_last=True), "slug")
 
 
 def locked_challenges(user: Any) -> QuerySet[Challenge]:
-    """Return the challenges in which this organizer cannot act until they turn on two-factor authentication."""
+    """Return the challenges in which an organizer cannot act before turning on two-factor authentication."""
     own = Challenge.objects.filter(organizers=user.pk)
     return own.exclude(pk__in=Challenge.objects.organized_by(user).order_by().values("pk"))
 

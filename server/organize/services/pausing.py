@@ -1,4 +1,4 @@
-"""Pauses and resumes the submissions to a phase. Files that were submitted before are scored in the meantime."""
+"""Pauses and resumes submissions to a phase. Earlier submissions are still scored during a pause."""
 
 from django.db import transaction
 
@@ -13,7 +13,7 @@ from server.errors import Refused
 
 @transaction.atomic
 def pause(*, phase: Phase, by: User | None, reason: str) -> Phase:
-    """Refuse new submissions from now on.
+    """Stop accepting submissions to a phase until it is resumed.
 
     Participants can read the reason, and a new reason replaces the previous one.
     """
@@ -26,7 +26,7 @@ def pause(*, phase: Phase, by: User | None, reason: str) -> Phase:
 
 @transaction.atomic
 def resume(*, phase: Phase, by: User | None) -> Phase:
-    """Accept submissions again. Raises Refused if submissions are not paused."""
+    """Accept submissions to a paused phase again. Raises Refused if submissions are not paused."""
     locked = lock_organized_phase(phase, by=by, right=Right.EDIT)
     if not locked.is_paused:
         raise Refused("invalid", "Submissions are not paused.")

@@ -156,7 +156,8 @@ def replace_downloads(phase: Phase, prepared: Prepared, files: NewFiles) -> list
     """
     names = replace_file(phase, "sample_submission", prepared.sample, files)
     digest = assign(phase, {"sample_sha256": sha256_of(prepared.sample)})
-    names = names or digest  # A sample that was stored before this field existed gets its sha256 now.
+    # If only the sha256 was missing, because the sample was stored before this field existed, it counts as changed.
+    names = names or digest
     return names + (replace_file(phase, "candidates", prepared.candidates, files) if prepared.candidates else [])
 
 

@@ -92,8 +92,8 @@ def prepare_and_test(
     """Prepare a ground truth, and run its gate unless the gate result stored with the phase remains valid.
 
     The warnings include the gate checks that are not green. `sample_sha256` identifies the sample that the phase keeps
-    if the truth includes no sample. `progress` is called with the result of each check as text. Raises InvalidBundle
-    with the faults of the truth.
+    if the ground truth includes no sample. `progress` is called with the result of each check as text. Raises
+    InvalidBundle with the faults of the ground truth.
     """
     prepared = prepare(source, workspace)
     digest = sha256_of(prepared.sample) if sample_sha256 is None else sample_sha256

@@ -36,7 +36,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Preview:
-    """A leaderboard before and after a rescoring. Each list of entries is in its own rank order."""
+    """A leaderboard before and after a rescoring. `before` is in the old rank order, and `after` in the new one."""
 
     split: str
     before: list[Change]
@@ -55,7 +55,7 @@ class Preview:
 
 
 def preview(rescoring: Rescoring, *, split: str) -> Preview:
-    """Return a leaderboard before and after a rescoring. Both sides are equal once the rescoring has been applied."""
+    """Return a leaderboard before and after a rescoring. Both are the same once the rescoring has been applied."""
     phase = rescoring.phase
     before, after = (all_ranks(phase, split=split, signature=one) for one in (phase.signature, rescoring.signature))
     changes = {}

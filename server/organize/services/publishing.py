@@ -78,7 +78,7 @@ def publish_due(**signal: object) -> None:
 
 @transaction.atomic
 def publish_scheduled(challenge: Challenge) -> None:
-    """Publish a scheduled draft. If the publication is refused, store the reason, so that the owners are notified."""
+    """Publish a scheduled draft. If it cannot be published, store the reason, so that the owners are notified."""
     locked = lock_organized(challenge.pk, by=None, right=Right.READ)
     found = Publication.objects.filter(challenge=locked, failed_at=None).first()
     if found is None:  # Another sweeper has published the draft, or the schedule was cancelled.

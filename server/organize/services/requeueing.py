@@ -18,7 +18,7 @@ MOST_LISTED = 10
 
 @dataclass(frozen=True, slots=True)
 class Requeued:
-    """The number of matching submissions that were queued again, and the reasons why others were refused."""
+    """How many submissions matched a filter, how many were queued again, and why the others were not."""
 
     queued: int
     matching: int

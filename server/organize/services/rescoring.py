@@ -33,10 +33,10 @@ def start(
     """Start a rescoring against a version of the ground truth, with the current version of the evaluator.
 
     An open rescoring of the same kind continues; any other open rescoring is discarded. Without `truth`,
-    :func:`default_truth` chooses the version. If the settings of the phase have changed since the truth was prepared,
-    it is prepared again. If the settings or the sample have changed, its gate is run again. Raises Refused if the truth
-    cannot be prepared, or if private images would become public without `reveal`. With `retry`, reruns that have used
-    up their attempts or have unreadable files are tried again.
+    :func:`default_truth` chooses the version. If the settings of the phase have changed since that version was
+    prepared, it is prepared again. If the settings or the sample have changed, its gate is run again. Raises Refused if
+    the ground truth cannot be prepared, or if private images would become public without `reveal`. With `retry`, reruns
+    that have used up their attempts or have unreadable files are tried again.
     """
     refuse_archived(phase.challenge)
     if reveal:
@@ -79,8 +79,8 @@ def open_rescoring(phase: Phase) -> Rescoring | None:
 def default_truth(phase: Phase, begun: Rescoring | None) -> Truth:
     """Return the version of the ground truth that a rescoring uses by default.
 
-    This is the newest version if it has never been active, otherwise the version of the open rescoring, otherwise the
-    active version. Therefore a version that was replaced becomes active again only if it is given explicitly.
+    It is the newest version if that has never been active, otherwise the version of the open rescoring, otherwise the
+    active version. Therefore a version that was replaced becomes active again only if a caller requests it.
     """
     newest = phase.truths.order_by("-version").first()
     if newest is None:
@@ -120,7 +120,7 @@ def remove(begun: Rescoring, *, by: User | None) -> None:
     """Remove a rescoring, its reruns, and the scores that it created. The caller must have locked the phase.
 
     Scores that leaderboards show and scores from earlier rescorings against the same ground truth are kept. If the
-    truth is active, submissions that are waiting for their intervals or for their first score keep their reruns.
+    ground truth is active, submissions that are waiting for their intervals or for their first score keep their reruns.
     """
     if begun.signature != begun.phase.signature:
         teams = {*evaluations_of(begun).values_list("submission__team", flat=True)}
@@ -186,7 +186,7 @@ def without_score(rescoring: Rescoring) -> QuerySet[Submission]:
 
 
 def evaluations_of(rescoring: Rescoring) -> QuerySet[Evaluation]:
-    """Return all evaluations with the signature of a rescoring, even if they are older than the rescoring."""
+    """Return all evaluations with the signature of a rescoring, including those made before it started."""
     return Evaluation.objects.filter(
         submission__phase=rescoring.phase_id, truth=rescoring.truth_id, signature=rescoring.signature
     )
@@ -202,7 +202,7 @@ def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
 
 
 def unscorable(rescoring: Rescoring) -> RerunQuerySet:
-    """Return reruns that were given up or have unreadable files. Their submissions would leave the leaderboards."""
+    """Return reruns that were given up or have unreadable files. Their submissions will leave the leaderboards."""
     blocked = Rerun.objects.scoring().blocked()
     blocked = blocked.filter(truth=rescoring.truth_id, submission__in=without_score(rescoring))
     return blocked.select_related("submission__team").order_by("submission__received_at")
@@ -277,8 +277,8 @@ def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> int:
 def switch(phase: Phase, rescoring: Rescoring) -> None:
     """Set the phase's ground truth and signature to those of the rescoring. The caller must have locked the phase.
 
-    A worker that is recording a score waits for this lock, and then finds that its score is based on the old truth.
-    Reruns with unreadable files are tried again. If one succeeds, its submission returns to the leaderboards.
+    A worker that is recording a score waits for this lock, and then finds that its score is based on the old ground
+    truth. Reruns with unreadable files are tried again. If one succeeds, its submission returns to the leaderboards.
     """
     scored = phase.submissions.filter(status=Status.SCORED)
     # A worker that records a rerun locks the submission before the rerun. Any other order could cause a deadlock.

@@ -34,7 +34,7 @@ PRELIMINARY = "To download them as they are now, use the link to preliminary res
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The results of a phase as one person may see them.
+    """The results of a phase as a given viewer may see them.
 
     `unfinished` lists the reasons why the results are not final. It is empty if they are final.
     """
@@ -51,7 +51,7 @@ class Export:
         return not self.unfinished
 
     def tag(self, *parts: object) -> str:
-        """Return the entity tag of a download. It does not change if only the time of the export is different."""
+        """Return the entity tag of a download. It does not depend on the time of the export."""
         first, *others = self.boards
         described = self.document() | {"exported_at": "", "leaderboards": []}
         return entity_tag(first, [content_key(one) for one in others], described, signing_keys.public_key(), *parts)
@@ -96,8 +96,9 @@ class Export:
 def export(phase: Phase, *, access: ScoreAccess, now: datetime, preliminary: bool) -> Export:
     """Return the results of a phase as the viewer may see them.
 
-    Organizers can always read them. Others can read them when the private leaderboard is open to them. Raises Refused
-    before that, if the phase has no truth, and if the results are not final and not requested as preliminary.
+    Organizers can always read them. Other viewers can read them once the private leaderboard is open to them. Raises
+    Refused if the viewer may not read them yet, if the phase has no ground truth, or if the results are not final and
+    `preliminary` is false.
     """
     if "private" not in access.splits:
         raise Refused("forbidden", NOT_YET)

@@ -1,4 +1,4 @@
-"""Reveals the private scores of a closed phase, and takes that back while nobody could read them yet."""
+"""Reveals the private scores of a closed phase. A reveal can be cancelled until the scores are shown."""
 
 from django.db import transaction
 
@@ -33,7 +33,7 @@ def reveal(*, phase: Phase, by: User | None, name: str) -> Phase:
 
 @transaction.atomic
 def take_back(*, phase: Phase, by: User | None) -> Phase:
-    """Withdraw the decision to show private scores that nobody can read yet. An owner can reveal them later."""
+    """Cancel the reveal of private scores that nobody can read yet. An owner can reveal them later."""
     locked = lock_organized_phase(phase, by=by, right=Right.OWN)
     now = database_now()
     if locked.shows_private(now):
@@ -44,12 +44,12 @@ def take_back(*, phase: Phase, by: User | None) -> Phase:
     locked.reveal, locked.reveals_at = Phase.MANUAL, None
     locked.save(update_fields=["reveal", "reveals_at"])
     audit.record(actor=by, action="phase.reveal_taken_back", subject=f"phase {locked}")
-    if changed:  # a later import finds this change by its audit entry
+    if changed:  # a later import detects this change from its audit entry
         detail = {"fields": changed, "values": {"reveal": [Phase.AT_CLOSE, Phase.MANUAL]}}
         audit.record(actor=by, action="phase.changed", subject=f"phase {locked.pk}", detail=detail)
     return locked
 
 
 def is_pending(phase: Phase) -> bool:
-    """Return whether an owner has done something that shows the private scores, now or after the delay."""
+    """Return whether an owner has revealed the private scores, even if the delay has not passed yet."""
     return phase.reveals_at is not None and phase.shown_from == phase.reveals_at

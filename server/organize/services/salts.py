@@ -43,7 +43,7 @@ def other_salts(phases: list[tuple[str, str, str]]) -> list[Problem]:
 
 
 def difference(own: str, kept: str) -> str:
-    """Return the reason why the `salt.txt` of a truth folder is refused, or an empty string if it is accepted."""
+    """Return why the `salt.txt` of a truth folder is not accepted, or an empty string if it is accepted."""
     if own in ("", kept):
         return ""
     if not kept:

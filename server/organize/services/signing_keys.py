@@ -33,7 +33,7 @@ def earlier_keys() -> list[str]:
 
 
 def is_replaced() -> bool:
-    """Return whether the results were last signed with a key other than the current one."""
+    """Return whether the most recent results were signed with a key other than the current one."""
     last = SigningKey.objects.last()
     return last is not None and last.public_key != public_key()
 

@@ -36,7 +36,7 @@ class SubmissionFilter:
     An empty field selects all submissions.
 
     `team` and `user` match parts of names. `q` matches a part of a file name, a submission id, or the beginning of a
-    SHA-256. `since` and `until` are days (UTC), both included. `sort` is a key of SORTS, with "-" for descending order.
+    SHA-256. `since` and `until` are days (UTC), inclusive. `sort` is a key of SORTS, with "-" for descending order.
     """
 
     status: str = ""

@@ -104,7 +104,7 @@ def improvements(phase: Phase) -> Iterator[Improvement]:
 
 
 def scores_of(phase: Phase) -> Any:
-    """Return the public scores in a phase with their submissions, in the order in which the files arrived."""
+    """Return the public scores in a phase with their submissions, in order of arrival."""
     shown = {"evaluation__signature": phase.signature, "split": "public", "metric": phase.declared_track.headline}
     of_teams = {"evaluation__submission__phase": phase, "evaluation__submission__team__is_baseline": False}
     one = "evaluation__submission"

@@ -69,7 +69,7 @@ def member_button(current: ChallengeContext) -> MainButton:
 def join_button(current: ChallengeContext, user: Any) -> MainButton:
     """Return the main button for a viewer who may join the challenge.
 
-    While a phase is open, a viewer can also join by submitting a file, unless organizers approve members.
+    While a phase is open, a viewer can also join by submitting a file, unless organizers have to approve new members.
     """
     phase = current.phase
     takes_files = phase is not None and phase.is_open(current.now) and may_open(phase) and not phase.is_paused

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from server.challenges.feedback_leakage import bits_a_day, bits_of_a_class, feedback_text
 from server.challenges.models import Phase
 
-# The table of feedback kinds assumes that rounded scores have 3 decimals if the phase does not define another number.
+# Organizers see how much rounded scores would reveal with 3 decimals, unless the phase has its own number of decimals.
 DECIMALS = 3
 
 
@@ -14,7 +14,7 @@ DECIMALS = 3
 class FeedbackChoice:
     """A kind of feedback that organizers can choose for a phase.
 
-    `sees` describes the scores that teams see. `bits` is an upper bound for the information about the ground truth that
+    `sees` describes the scores that teams see. `bits` is an upper bound on the information about the ground truth that
     a team gets per day.
     """
 

@@ -40,7 +40,7 @@ class DaySlider:
 
     @property
     def values(self) -> str:
-        """The days on which the leaderboard changed, separated by spaces, as the page's script reads them."""
+        """The days on which the leaderboard changed, separated by spaces, for use by the page's script."""
         return " ".join(map(str, self.days))
 
 

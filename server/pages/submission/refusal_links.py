@@ -1,4 +1,4 @@
-"""Links shown when a file was refused. They lead to an explanation, such as the quota history or the file limits."""
+"""Links on the submit page that help if a file was not accepted, for example to the quota history or file limits."""
 
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ Link = tuple[str, str]
 
 
 def refusal_link(refusal: Refused | None, current: ChallengeContext, *, user: Any) -> Link | None:
-    """Return the link that explains why a file was refused, or None if no link is needed."""
+    """Return a link to a page that explains why a file was not accepted, or None if there is no such page."""
     if refusal is None:
         return None
     if refusal.code == "duplicate_file":

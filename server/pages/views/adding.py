@@ -53,8 +53,8 @@ def new_challenge(request: PersonRequest) -> HttpResponse:
 
 
 @require_http_methods(FORM_METHODS)
-# The CSRF check parses the form with the uploaded file. It runs later, in `accept_phase`, so that an upload that is not
-# allowed is refused without being read.
+# The CSRF check reads the whole request body. It is deferred to `accept_phase`, so that the server can reject the
+# request before reading the uploaded file.
 @csrf_exempt
 @login_required
 def new_phase(request: PersonRequest, slug: str) -> HttpResponse:
@@ -109,7 +109,7 @@ def clone_phase(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 
 def added(request: PersonRequest, current: ChallengeContext, phase: Phase) -> HttpResponse:
-    """Redirect to the page of a new phase's ground truth, which shows the results of the gate."""
+    """Redirect to the page of a new phase's ground truth, which shows the results of its gate (a series of checks)."""
     gate = "Its gate is green." if may_open(phase) else "Its gate is not green, so it does not accept submissions yet."
     messages.success(request, f"Phase {phase.slug} was added. {gate}")
     return redirect("organize_truth_version", current.challenge.slug, phase.slug, 1)

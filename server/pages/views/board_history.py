@@ -87,7 +87,7 @@ def board_history(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def improvement(board: ShownBoard, row: BoardRow) -> tuple[BoardRow, float, Interval | None] | None:
-    """Return a leaderboard row, the change of its score since a week ago, and the interval for this change.
+    """Return a leaderboard row, the change in its score over the last week, and the interval for this change.
 
     Return None if the entry has not changed or cannot be compared with the earlier one. The interval is None until a
     worker has compared the two entries.

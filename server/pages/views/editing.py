@@ -83,7 +83,7 @@ def preview(request: PersonRequest) -> HttpResponse:
 
 
 def unsaved(request: PersonRequest, current: ChallengeContext) -> EditChallengeForm:
-    """Return the form for editing a challenge, filled with the submitted values without checking them."""
+    """Return the form for editing a challenge, filled with the submitted values, which are not validated."""
     form = EditChallengeForm(instance=copy(current.challenge), initial=request.POST.dict())
     form.initial["shown"] = request.POST.get("shown", "")
     return form

@@ -60,6 +60,6 @@ def text_of(name: str) -> str:
 @require_safe
 @cache_control(public=True, max_age=CACHE_SECONDS)
 def schema(request: HttpRequest) -> HttpResponse:
-    """Return the JSON Schema of challenge.yaml, with which text editors can complete and check the file."""
+    """Return the JSON Schema of challenge.yaml, which text editors can use to autocomplete and validate the file."""
     content = json.dumps(challenge_schema(), indent=2, ensure_ascii=False)
     return HttpResponse(content, content_type="application/schema+json; charset=utf-8")

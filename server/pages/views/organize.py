@@ -26,8 +26,8 @@ from server.submissions.services import admission
 
 
 @require_http_methods(FORM_METHODS)
-# The CSRF check parses the form with the uploaded file. It runs later, in `accept_bundle`, so that an upload that is
-# not allowed is refused without being read.
+# The CSRF check reads the whole request body. It is deferred to `accept_bundle`, so that the server can reject the
+# request before reading the uploaded file.
 @csrf_exempt
 @login_required
 def import_challenge(request: PersonRequest) -> HttpResponse:
@@ -79,7 +79,7 @@ def show_overview(request: PersonRequest, current: ChallengeContext, refusal: Re
         "refusal": refusal,
         "may_edit": current.may_edit,
         "may_own": current.may_own,
-        # An archived challenge can also be exported, so `may_edit`, which is false for it, is not used here.
+        # Organizers can also export an archived challenge, for which `may_edit` is false.
         "may_export": current.challenge.is_organized_by(request.user, Right.EDIT),
         "may_archive": current.challenge.is_organized_by(request.user, Right.OWN),
         "schedule_form": ScheduleForm(),

@@ -90,7 +90,7 @@ def withdraw_offer(request: PersonRequest, slug: str, offer: int) -> HttpRespons
 @require_http_methods(FORM_METHODS)
 @login_required
 def role_offer(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show a participant an offered role as an organizer. A POST request accepts or declines the role."""
+    """Show a participant an offer to become an organizer. A POST request accepts or declines the offer."""
     current = find_context(request, slug)
     found = get_object_or_404(RoleOffer, challenge=current.challenge, user=request.user)
     if request.method != "POST":
@@ -111,7 +111,7 @@ def role_offer(request: PersonRequest, slug: str) -> HttpResponse:
 def changed(request: PersonRequest, slug: str, change: Callable[[ChallengeContext], str]) -> HttpResponse:
     """Make a change that only owners may make, and redirect to a page with the message that `change` returns.
 
-    If the change is refused, show the page of organizers with the refusal.
+    If the change is not allowed, show the page of organizers with an error message.
     """
     current = organized_context(request, slug, Right.OWN)
     try:

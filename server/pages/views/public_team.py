@@ -41,6 +41,6 @@ def public_team(request: HttpRequest, slug: str, team: int) -> HttpResponse:
 
 
 def may_ask(team: Team, current: ChallengeContext) -> bool:
-    """Return whether the public page of a team offers the viewer a button to request to join the team."""
+    """Return whether the public page of a team shows the viewer a button for requesting to join the team."""
     is_outsider = current.user.is_authenticated and current.join_state in (JoinState.OPEN, JoinState.MEMBER)
     return is_outsider and current.team != team and not current.challenge.has_closed(current.now)

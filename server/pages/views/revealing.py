@@ -1,4 +1,4 @@
-"""The page on which owners reveal the private scores of a phase, and can take this back before it takes effect."""
+"""The page on which owners reveal the private scores of a phase, or cancel the reveal before it takes effect."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -20,7 +20,7 @@ from server.pages.views.phase_live import organized_phase
 @require_http_methods(FORM_METHODS)
 @login_required
 def reveal(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show whether participants can read the private scores of a phase. A POST request reveals or hides them."""
+    """Show whether the private scores of a phase are public. A POST request reveals them or cancels the reveal."""
     right = Right.OWN if request.method == "POST" else None
     current = organized_phase(request, slug, phase, right)
     if request.method != "POST":
@@ -33,7 +33,7 @@ def reveal(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 
 def done(request: PersonRequest, phase: Phase) -> str:
-    """Reveal the private scores of a phase or take this back, as the form requests. Return a message about it."""
+    """Reveal the private scores of a phase or cancel the reveal, as the form requests. Return a success message."""
     if "take_back" in request.POST:
         revealing.take_back(phase=phase, by=request.user)
         return "The private scores stay hidden until an owner reveals them."

@@ -29,8 +29,8 @@ from server.submissions.services import admission, intake, quota, retention
 
 
 @require_http_methods(FORM_METHODS)
-# The CSRF check parses the form with the uploaded file. It runs later, in `accept`, so that an upload that is not
-# allowed is refused without being read.
+# The CSRF check reads the whole request body. It is deferred to `accept`, so that the server can reject the request
+# before reading the uploaded file.
 @csrf_exempt
 @login_required
 def submit(request: PersonRequest, slug: str) -> HttpResponse:
@@ -75,7 +75,7 @@ def take_upload_slots(current: ChallengeContext) -> None:
 def accept(request: PersonRequest, current: ChallengeContext) -> HttpResponse:
     """Read the uploaded form and save the submission. A user without a team joins the challenge first.
 
-    The user has already accepted the rules. Otherwise, the request would have been refused before its body was read.
+    The user has already accepted the rules. Otherwise, the request would have been rejected before its body was read.
     """
     form = SubmitForm(request.POST, request.FILES) if current.team else FirstSubmitForm(request.POST, request.FILES)
     if not form.is_valid():
@@ -121,7 +121,7 @@ def show(
 ) -> HttpResponse:
     """Show the submit page.
 
-    `refusal` is the reason why an uploaded file was refused. `not_now` is the reason why any file would be refused now.
+    `refusal` explains why the uploaded file was not accepted. `not_now` explains why no file is accepted at the moment.
     """
     phase = current.required_phase()
     context = {

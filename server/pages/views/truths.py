@@ -46,8 +46,8 @@ def versions(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 
 
 @require_POST
-# The CSRF check parses the form with the uploaded file. It runs later, in `accept_truth`, so that an upload that is not
-# allowed is refused without being read.
+# The CSRF check reads the whole request body. It is deferred to `accept_truth`, so that the server can reject the
+# request before reading the uploaded file.
 @csrf_exempt
 @login_required
 def add(request: PersonRequest, slug: str, phase: str) -> HttpResponse:

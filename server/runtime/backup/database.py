@@ -42,7 +42,10 @@ def _of_sqlite(copy: Path) -> Iterator[Query]:
 
 @contextmanager
 def _of_postgres(copy: Path) -> Iterator[Query]:
-    """Export the snapshot of an open transaction to pg_dump, so that the queries and the dump show the same state."""
+    """Dump the PostgreSQL database with pg_dump.
+
+    The dump uses the snapshot of an open transaction, in which the yielded function runs its queries.
+    """
     with closing(connection.get_new_connection(connection.get_connection_params())) as own:
         own.autocommit = False
         own.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -81,7 +84,7 @@ def run(program: str, *options: str) -> None:
 def refuse_unless_replaceable() -> None:
     """Raise Unusable if the PostgreSQL database has tables or other clients.
 
-    An SQLite file is never refused, because it is moved away before it is replaced.
+    An SQLite file can always be replaced, because it is moved away first.
     """
     if connection.vendor == "sqlite":
         return

@@ -1,4 +1,4 @@
-"""The files in a backup: all files that are named in file fields of the database, and the records of the audit log."""
+"""The files in a backup: all files to which the database refers, and the records of the audit log."""
 
 import hashlib
 import os
@@ -25,10 +25,10 @@ RECORDS = "records"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A file that the database names.
+    """A stored file to which a row of the database refers.
 
-    folder : "uploads" or "truths", the name of its storage
-    sha256 : the checksum that the database has for it; empty if unknown
+    folder : "uploads" or "truths", the name of the file's storage
+    sha256 : the checksum in the database; empty if unknown
     field : the file field that contains the name
     """
 
@@ -70,7 +70,7 @@ def existing_file_fields() -> Iterator[tuple[type[Model], FileField]]:
 
 
 def is_still_named(one: Wanted) -> bool:
-    """Return whether the database still names a file. Some files are removed after the snapshot was made."""
+    """Return whether the database still refers to a file. Some files are removed after the snapshot was made."""
     return bool(one.field.model._default_manager.filter(**{one.field.name: one.name}).exists())
 
 
@@ -93,8 +93,8 @@ def copy_audit_records(folder: Path) -> Iterator[str]:
 
     Yield the paths of the copies in the backup.
 
-    They must be copied before the database. Then the database contains every entry that they name, and a restored log
-    is complete. A line that is still being written is left out.
+    Call this function before copying the database, so that the database contains every entry that the records mention,
+    and a restored log is complete. A line that is still being written is left out.
     """
     home = Path(settings.PODIUM_HOME)
     for source in [*(home / name for name in AUDIT_RECORDS), *sorted((home / "logs").glob("audit.log*"))]:

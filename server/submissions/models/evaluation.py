@@ -37,7 +37,7 @@ class Evaluation(models.Model):
 
     @property
     def is_published(self) -> bool:
-        """Whether ladder feedback shows this evaluation's scores rather than those of another one; see `is_visible`."""
+        """Whether ladder feedback shows the scores of this evaluation instead of those of another; see `is_visible`."""
         return self.published_id == self.pk
 
 
@@ -45,8 +45,8 @@ def is_visible(ladders: list[int]) -> Q:
     """Return a query condition for the scores that participants may see.
 
     `ladders` are the ids of the phases in which the viewer gets ladder feedback. In these phases, a score is visible
-    only if the ladder has decided to show it. It is hidden until then, and if the team's best scores are shown instead.
-    In all other phases, every score is visible.
+    only if the ladder has decided to show it. It is hidden before the decision, and if the team's best scores are shown
+    instead. In all other phases, every score is visible.
     """
     published = Q(evaluation__published=F("evaluation"))
     return published | ~Q(evaluation__submission__phase__in=ladders)

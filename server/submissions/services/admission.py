@@ -1,4 +1,4 @@
-"""Rules for accepting a submission. Each refusal has a code and a message that explains what to do."""
+"""Rules for accepting a submission. A broken rule raises Refused with a code and a message that says what to do."""
 
 from datetime import datetime, timedelta
 from math import ceil
@@ -146,7 +146,7 @@ def too_many_uploads(reason: str) -> Refused:
 def refuse_early(*, team: Team, phase: Phase, now: datetime, more_bytes: int = 1) -> None:
     """Raise Refused if a rule that does not depend on the file's content forbids the submission.
 
-    This is called before the upload. `more_bytes` is the size of the file if it is already known.
+    Call this function before the upload. `more_bytes` is the size of the file if it is already known.
     """
     refuse_privileged(team=team, phase=phase)
     refuse_by_date(phase, now, team)

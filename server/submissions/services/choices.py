@@ -37,7 +37,10 @@ def refuse_non_member(submission: Submission, by: User) -> None:
 
 @transaction.atomic
 def set_note(*, submission: Submission, by: User, note: str) -> Submission:
-    """Change the note. This is allowed until the challenge is archived, because it changes no leaderboard."""
+    """Change the note of a submission.
+
+    The note can be changed until the challenge is archived, because it affects no leaderboard.
+    """
     lock_team(submission)
     refuse_non_member(submission, by)
     refuse_archived(submission.phase.challenge)

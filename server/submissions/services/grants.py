@@ -19,9 +19,9 @@ AMOUNT_MAX = 100
 
 @transaction.atomic
 def grant(*, phase: Phase, team: Team, by: User | None, amount: int, day: date | None, reason: str) -> QuotaGrant:
-    """Raise the quota of a team for a day (UTC) or, without a day, in total. A grant cannot be taken back.
+    """Raise the quota of a team for a day (UTC) or, without a day, in total. A grant cannot be revoked.
 
-    The team is locked, just as when its files are accepted.
+    The team is locked, so that none of its files is accepted at the same time.
     """
     refuse_without(Right.EDIT, by=by, challenge=phase.challenge)
     lock_teams([team.pk])

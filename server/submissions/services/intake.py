@@ -110,7 +110,7 @@ def digest_of(file: "File[bytes]") -> str:
 
 
 def visible_name(name: str) -> str:
-    """Return the participant's file name without folders, hidden characters, and characters that change direction."""
+    """Return the participant's file name without folders, hidden characters and text direction controls."""
     plain = without_hidden(unicodedata.normalize("NFKC", name))
     return PurePath(plain).name.lstrip(".")[-NAME_CHARACTERS:] or "unnamed"
 

@@ -45,7 +45,8 @@ def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None
         return None
     with transaction.atomic():
         now = database_now()
-        # Locks the team's row. Otherwise two processes could both start the last evaluation that the team may run.
+        # This update also locks the team's row. Otherwise two processes could both start the last evaluation that the
+        # team may run.
         Team.objects.filter(pk=job.team_id).update(served_at=now)
         values = claimed_values(job, now)
         unclaimed = kind.objects.queued().filter(pk=job.pk, attempts=job.attempts)

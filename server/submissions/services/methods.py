@@ -27,7 +27,7 @@ def set_method(
 ) -> Submission:
     """Change the method of a submission. For each field, None keeps the value and an empty string removes it.
 
-    This is allowed until the challenge is archived, because it changes no leaderboard.
+    The method can be changed until the challenge is archived, because it affects no leaderboard.
     """
     lock_team(submission)
     refuse_non_member(submission, by)

@@ -100,7 +100,7 @@ class QuarantinedFile:
 
     @property
     def until(self) -> date:
-        """The last day on which the file is in quarantine, where it is kept for at least QUARANTINE_DAYS."""
+        """The last day on which the file is kept in quarantine, QUARANTINE_DAYS after it was moved there."""
         return self.since + timedelta(days=settings.QUARANTINE_DAYS)
 
 
@@ -134,7 +134,7 @@ def sweep() -> tuple[int, int, int]:
 
 
 def unknown_names(folder: StoredFolder) -> Iterator[str]:
-    """Yield the names of files that have no row and are so old that no row will be written for them anymore."""
+    """Yield the names of files that have no database row, and are too old to still be waiting for one."""
     before = time.time() - folder.age_seconds
     for names in chunks(folder.path):
         known = folder.known(names)

@@ -28,7 +28,8 @@ from server.submissions.upload_handler import upload_folder
 
 ROOM_IN_UPLOADS = 4  # disk space for all partial uploads on a machine, in multiples of the maximum upload size
 CHUNK_BYTES = 2**16
-# Refusals with these statuses are temporary. After any other refusal, the partial upload is useless.
+# After an error with one of these statuses, the client can try again. After any other error, the partial upload is
+# useless.
 MAY_BE_REPEATED = (429, 503, 507)
 BUSY = "Another request is writing to this upload. Repeat your request in a second."
 
@@ -102,7 +103,7 @@ def make_room(user: User, length: int) -> None:
 def refusal_without_room(
     user: User, length: int, unfinished: Sequence[PartialUpload], *, freed: int = 0
 ) -> Refused | None:
-    """Return a refusal if all partial uploads, or those of this account, would need too much space when complete.
+    """Return an error if all partial uploads, or those of this account, would need too much space when complete.
 
     An account may not use more space than it leaves for all others. The same rule limits request bodies. `freed` is the
     disk space, in bytes, that removing other uploads would free.
@@ -163,7 +164,7 @@ def receive(
 
 @contextmanager
 def useless_if_refused(upload: PartialUpload) -> Iterator[None]:
-    """Remove the upload if a rule permanently refuses the file within this block, so that it no longer uses space."""
+    """Remove a partial upload if submitting it in this block fails permanently, so that it no longer uses space."""
     try:
         yield
     except Refused as refusal:
@@ -206,9 +207,9 @@ def append(upload: PartialUpload, body: Readable) -> None:
 
 
 def finish(upload: PartialUpload, *, user: User, team: Team, phase: Phase) -> Submission:
-    """Submit the complete file.
+    """Submit the complete file of a partial upload.
 
-    The received bytes are kept until the file is accepted, so that a refusal loses nothing.
+    The received bytes are kept until the file is accepted, so that nothing is lost if submitting the file fails.
     """
     link = upload.folder / "complete"
     link.unlink(missing_ok=True)

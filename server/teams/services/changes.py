@@ -25,7 +25,7 @@ def present_terms(challenge: Challenge) -> Terms:
 
 
 def refuse(change: Change, terms: Terms) -> None:
-    """Raise Refused if a rule forbids the change. Its message is the first reason against the change."""
+    """Raise Refused with the first reason against the change, unless all rules allow it."""
     for reason in reasons_against(change, terms):
         raise Refused("change_refused", reason)
 

@@ -1,6 +1,6 @@
 """Limits how often a person can contact others with invitations, requests to join and proposed merges.
 
-This protects people from too many messages.
+The limits protect people from unwanted messages.
 """
 
 from datetime import datetime, timedelta
@@ -20,8 +20,8 @@ AGAIN_AFTER = timedelta(days=14)
 def note_contact(*, sender: User, recipient: User, challenge: Challenge, now: datetime, is_merge: bool = False) -> None:
     """Record that one person contacted another. Raises Refused if the sender or the recipient has reached a limit.
 
-    Proposed merges are counted separately, because a person who cannot accept an invitation may be able to accept a
-    merge.
+    After contacting a person, the sender has to wait for `AGAIN_AFTER` before contacting the same person again.
+    Proposed merges have their own waiting time, because a captain whose team has submitted can accept only a merge.
     """
     SentInvitation.objects.filter(sent_at__lte=now - AGAIN_AFTER).delete()
     contact = {"sender": sender, "recipient": recipient, "challenge": challenge, "is_merge": is_merge}

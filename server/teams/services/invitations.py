@@ -152,9 +152,9 @@ def use(invitation: Invitation, *, user: User, accept_rules: bool) -> Membership
 
 @transaction.atomic
 def close(*, invitation: Invitation, by: User) -> None:
-    """Close an invitation or a request to join, without a change to the team.
+    """Delete an invitation or a request to join without changing the team.
 
-    The captain, and the person who is invited or requests to join, may do this.
+    Only the captain and the person who was invited, or who asked to join, may do this.
     """
     (team,) = lock(invitation.team)
     if invitation.user != by:

@@ -24,7 +24,7 @@ from server.teams.services.changes import lock, member_of, present_terms, record
 
 @transaction.atomic
 def enter(*, user: User, team: Team, accept_rules: bool) -> Membership:
-    """Make a user a member of a team that has agreed to this. Raises Refused if a rule forbids it.
+    """Make a user a member of a team. Raises Refused if a rule forbids it. The caller checks that the team has agreed.
 
     If the user is the only member of another team, that team is deleted.
     """
@@ -50,7 +50,7 @@ def enter(*, user: User, team: Team, accept_rules: bool) -> Membership:
 
 
 def reasons_against_entering(user: User, team: Team) -> list[str]:
-    """Return a sentence for each rule that forbids a user to join a team now."""
+    """Return a sentence for each rule that prevents a user from joining a team now."""
     own, former = membership_of(user, team.challenge), former_team(user, team)
     facts = facts_of_teams([team, *([own.team] if own else []), *([former] if former else [])])
     change = Enter(facts[team.pk], facts[own.team_id] if own else None, facts[former.pk] if former else None)

@@ -186,8 +186,8 @@ def move_people(team: Team, other: Team) -> None:
 def move_submissions(team: Team, other: Team) -> None:
     """Move the submissions of the team `other` to `team`, with the quota that they used and the team's extensions.
 
-    The submissions are updated before the quota. This update waits for transactions that finish a submission, which may
-    return its quota to the team.
+    The submissions must be updated before the quota: their update waits for transactions that are just finishing a
+    submission, and such a transaction may still return quota to the team.
     """
     keys = Submission.objects.filter(team=team).exclude(idempotency_key="").values("idempotency_key")
     Submission.objects.filter(team=other, idempotency_key__in=keys).update(idempotency_key="")

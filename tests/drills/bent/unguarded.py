@@ -1,6 +1,6 @@
 """A naive worker without claims and leases: it takes any unfinished submission and records every result.
 
-A drill must detect lost or repeated scorings if the service runs this worker. This shows that the drill can fail.
+With this worker, a drill must report lost or repeated scorings, which proves that the drill can fail.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -37,7 +37,7 @@ def claim_next(kind: type[Any], *, large: bool) -> Submission | Rerun | None:
 
 
 def record(submission: Submission, **result: Any) -> bool:
-    # The signature is unique, because the database refuses a second evaluation of a submission with the same signature.
+    # The database allows only one evaluation per submission and signature, so each evaluation gets a unique signature.
     return record_once(submission, **{**result, "report": {**result["report"], "signature": uuid4().hex}})
 
 

@@ -1,4 +1,4 @@
-"""`podium check-bundle` lists all errors in `challenge.yaml`, the truths and the submissions, without a server."""
+"""Without a server, `podium check-bundle` lists all errors in `challenge.yaml`, ground truths and submissions."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Files that a spreadsheet or archive program has changed are refused with a message that explains what to do."""
+"""Files that a spreadsheet or archive program has changed are rejected with a message that explains what to do."""
 
 import io
 import zipfile

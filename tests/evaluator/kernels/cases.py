@@ -32,9 +32,9 @@ BLANKS = [" ", " ", " ", "  ", "\t", " \t "]
 
 
 def truth(chance: random.Random, folder: Path) -> Path:
-    """Write a random truth folder for detection and return its path.
+    """Write a random ground truth folder for detection and return its path.
 
-    The truth may contain group boxes, ignored images and optional files, or no boxes at all.
+    The ground truth may contain group boxes, ignored images and optional files, or no boxes at all.
     """
     folder.mkdir()
     images = chance.sample(IMAGES, chance.randint(1, 4))
@@ -134,7 +134,7 @@ def box(chance: random.Random) -> list[str]:
 
 
 def pair_truth(chance: random.Random, folder: Path) -> Path:
-    """Write a random truth folder for relationships, with equal triplets, verified labels and optional files."""
+    """Write a random ground truth folder for relationships, with equal triplets, verified labels and optional files."""
     folder.mkdir()
     images, few = chance.sample(IMAGES, chance.randint(1, 4)), LABELS[: chance.randint(1, 2)]
     rows = [",".join([*PAIR[:4], *(f"{edge}{n}" for n in (1, 2) for edge in ("XMin", "XMax", "YMin", "YMax"))])]

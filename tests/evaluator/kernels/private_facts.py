@@ -1,4 +1,4 @@
-"""Generates truths that differ in one fact, and adversarial submissions whose results must not reveal that fact."""
+"""Generates ground truths that differ in one fact, and adversarial submissions that must not reveal that fact."""
 
 import gzip
 import random
@@ -11,7 +11,7 @@ from tests.evaluator.kernels import cases, overfull
 IMAGES, LABELS = ["one", "two", "three"], ["cat", "dog", "owl"]
 LONG_LABEL, FOREIGN_LABEL = "x" * 300, "Ünïcode!"
 UNUSUAL_LABELS = ["yak", "yak", LONG_LABEL, FOREIGN_LABEL]
-# Maps the name of each truth file to its lines, without the header.
+# Maps the name of each ground truth file to its lines, without the header.
 Truth = dict[str, list[str]]
 Fact = Callable[[Truth], None]
 HEADERS = {
@@ -41,7 +41,7 @@ PAIRS = ["one,cat,dog,on,0,0.5,0,1,0.5,1,0,1", "two,dog,dog,at,0,1,0,1,0,0.5,0,1
 
 
 def row(file: str, old: str | None, new: str | None) -> Fact:
-    """Return a function that removes, adds or replaces one line in a truth file."""
+    """Return a function that removes, adds or replaces one line in a ground truth file."""
 
     def change(truth: Truth) -> None:
         lines = truth[file] = list(truth[file])
@@ -91,7 +91,7 @@ LISTED_BY = {
 
 
 def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) -> Path:
-    """Write a truth folder, in which the function ``fact``, if given, has changed one line."""
+    """Write a ground truth folder. If ``fact`` is given, this function changes one line first."""
     truth: Truth = {
         **SHARED,
         **({"boxes.csv": BOXES} if track == "openimages-detection" else {"relationships.csv": PAIRS}),
@@ -134,7 +134,10 @@ def detections(chance: random.Random) -> list[list[str]]:
 
 
 def pairs(chance: random.Random) -> list[list[str]]:
-    """Return random pairs with the columns of :data:`cases.PAIR`, sometimes more than 10,000 in one image."""
+    """Return random predictions for relationships, with the columns of :data:`cases.PAIR`.
+
+    One image sometimes has more than 10,000 of these predictions.
+    """
     known, relations = (
         labels(chance),
         chance.choice([["on"], ["at"], ["on", "at"], ["on", "at"], ["on", chance.choice(UNUSUAL_LABELS)]]),
@@ -190,7 +193,7 @@ def file(track: str, chance: random.Random) -> bytes:
 
 
 def neighbours(track: str, listed_by: str, folder: Path) -> Iterator[Path]:
-    """Prepare and yield a truth, and then every truth that differs from the first one in a single fact."""
+    """Prepare and yield a ground truth, and then every ground truth that differs from it in a single fact."""
     folder.mkdir()
     for name, fact in [("as it is", None), *facts(track, listed_by).items()]:
         prepare(track, written(track, listed_by, folder / f"folder of {name}", fact), folder / name)

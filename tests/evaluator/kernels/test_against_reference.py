@@ -75,7 +75,7 @@ def test_both_implementations_give_equal_results_for_damaged_files(track: str, s
 def test_many_random_files_are_scored_by_the_fast_path_and_some_have_hits(
     track: str, enough: int, tmp_path: Path
 ) -> None:
-    """Without this test, the others could pass although only one implementation is used or all scores are 0."""
+    """Without this test, the others could pass even if only one implementation were used or all scores were 0."""
     scores = []
     for seed in range(DRAWN_FILES):
         _, truth, submission = draw(track, seed, tmp_path)
@@ -88,7 +88,7 @@ def test_many_random_files_are_scored_by_the_fast_path_and_some_have_hits(
 
 @dataclass(frozen=True)
 class Large:
-    """A truth, and the rows of a submission that is large enough to be read in many blocks.
+    """A ground truth, and the rows of a submission that is large enough to be read in many blocks.
 
     The first column of ``rows`` is the image. ``tokens`` are the positions of the other columns, in the order of a
     prediction string.

@@ -26,7 +26,7 @@ from evaluator.tracks.relationships.explain import errors
 from evaluator.tracks.shared import buckets
 from tests.evaluator.kernels import cases, private_facts
 
-# The truth has verified labels for dogs in all images of OTHERS, but not in the image of NO_DOG.
+# The ground truth has verified labels for dogs in all images of OTHERS, but not in the image of NO_DOG.
 OTHERS = [f"other{number}" for number in range(20)]
 NO_DOG = {"openimages-detection": "one", "openimages-relationships": "three"}
 # Number of submission rows for each image and class (or pair of classes).
@@ -54,7 +54,7 @@ def crowds(track: str, images: Sequence[str] = private_facts.IMAGES) -> Iterator
 
 
 def blocks(track: str, last: str) -> list[str]:
-    """Return the rows of a submission in which one image is crowded, and the others have one row too few to be crowded.
+    """Return the rows of a submission with one crowded image. The other images are one row short of being crowded.
 
     An image is crowded if it has more than ``CROWD`` predictions. The crowded image has no verified label for the first
     class (or pair of classes). The last row of this image has a different class and the coordinates ``last``.
@@ -143,7 +143,7 @@ def test_one_fact_hardly_changes_the_number_of_summed_entries(
     submission = submission_of(track, crowds(track, images), by, tmp_path, monkeypatch)
     done: dict[str, Work] = {}
     for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
-        # This truth has no private images and therefore fewer splits. Participants may know which splits exist.
+        # This ground truth has no private images and therefore fewer splits. Participants may know which splits exist.
         if truth.name == "a public image":
             continue
         done[truth.name] = work_of(work, track, truth, submission, by, threads)
@@ -185,10 +185,10 @@ def test_dropped_predictions_of_a_crowded_image_do_not_change_the_sums_of_other_
 def test_one_of_many_groups_that_absorb_a_crowd_changes_a_few_entries(
     fact: str, by: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first truth has 600 groups, each of which is matched by a prediction with the same box.
+    """The first ground truth has 600 groups, each of which is matched by a prediction with the same box.
 
-    The smallest group also absorbs a crowd of predictions. The second truth differs in one fact: the largest group is
-    missing or is an ordinary object, or dogs are verified as absent from the image.
+    The smallest group also absorbs a crowd of predictions. The second ground truth differs in one fact: the largest
+    group is missing or is an ordinary object, or dogs are verified as absent from the image.
     """
     track, edges = "openimages-detection", [f"0,{size / 1000},0,1" for size in range(2, 602)]
     groups = [f"one,cat,{edge},1" for edge in edges]

@@ -1,4 +1,4 @@
-"""The pixel counts of mask intersections equal those of pycocotools, whatever the number of masks per call."""
+"""The pixel counts of mask intersections equal those of pycocotools, no matter how many masks are processed at once."""
 
 import numpy as np
 import pytest

@@ -113,7 +113,7 @@ def test_two_accounts_that_confirm_one_address_at_once_cause_no_error(
     path = link()
     Client().post("/accounts/signup", {**SIGN_UP, "username": "other"})
     EmailAddress.objects.filter(user__username="other").update(verified=True)
-    # This simulates that both accounts pass the check for duplicates before either of them is confirmed.
+    # Simulate both accounts passing the check for duplicates before either of them is confirmed.
     monkeypatch.setattr(EmailAddress, "can_set_verified", lambda self: True)
     assert client.post(path).status_code == 302
     assert EmailAddress.objects.get(verified=True).user.username == "other"

@@ -1,4 +1,4 @@
-"""Names with hidden characters are refused, and names that look alike are recognized."""
+"""Names with hidden characters are rejected, and names that look alike are recognized."""
 
 import unicodedata
 
@@ -16,7 +16,7 @@ from server.accounts.names import looks, prototypes, unmarked
         "att\U000e0100",
         "att\u180b",
         "att\U0001d159",  # The name ends with MUSICAL SYMBOL NULL NOTEHEAD, which is invisible.
-        "att\u2065",  # The name ends with an unassigned code point, for which nothing is displayed.
+        "att\u2065",  # The name ends with an unassigned code point that is not displayed.
         "att\U00016fe4",  # The name ends with KHITAN SMALL SCRIPT FILLER, which is invisible.
         "O\u0338wls",  # In this name and the next, a combining stroke crosses a letter.
         "Ow\u0335ls",
@@ -65,10 +65,10 @@ def test_prototypes_have_no_prototypes_of_their_own() -> None:
 
 
 def test_every_confusable_pair_of_unicode_looks_alike() -> None:
-    """The test covers every pair of characters that Unicode lists as confusable, if names can contain both.
+    """Test every pair of characters that Unicode lists as confusable, if both are allowed in names.
 
-    Letters with marks are left out, because Unicode lists letters and marks separately. The test expects that two pairs
-    are not recognized.
+    Letters with marks are left out, because Unicode lists letters and marks separately. The only pair that is not
+    recognized, in either order, is the letter i and the Cyrillic letter palochka (U+04CF).
     """
     unlike = [
         (one, other)

@@ -1,4 +1,4 @@
-"""Compiled queries read the user of a session, and reject the same sessions as Django's own queries."""
+"""A session and its user are loaded with compiled queries, which reject the same sessions as Django's own queries."""
 
 from datetime import timedelta
 

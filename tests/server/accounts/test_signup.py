@@ -121,7 +121,8 @@ def everything_seen(name: str, address: str) -> list[Any]:
         Client().post("/accounts/password/forgotten", {"email": address}),
     ]
     texts = [Page(answer).words.replace(name, "NAME").replace(address.lower(), "ADDRESS") for answer in answers]
-    shown = [re.sub(r"joined .*? UTC", "joined", text) for text in texts]  # The minute may change between two calls.
+    # Pages show when an account joined, to the minute, which may differ between two calls.
+    shown = [re.sub(r"joined .*? UTC", "joined", text) for text in texts]
     return [(answer.status_code, answer.headers.get("Location")) for answer in answers] + shown
 
 

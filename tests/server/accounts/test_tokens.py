@@ -1,4 +1,4 @@
-"""API tokens are shown only once, stored as hashes, limited to a scope, expire, and can be revoked."""
+"""API tokens are shown only once and stored as hashes. They have a scope, expire, and can be revoked."""
 
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256

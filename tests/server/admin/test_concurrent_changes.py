@@ -32,7 +32,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, form: type, write: Any) -> None:
 
 
 def refusal(staff: Client, url: str, page: Any, **changes: Any) -> set[str]:
-    """Submit a page that was loaded earlier, with the given changes. Return the names of the refused fields."""
+    """Submit a form that was loaded earlier, with the given changes. Return the names of the fields with errors."""
     answer = staff.post(url, {**sent(page), **changes})
     if answer.status_code == 302:
         return set()

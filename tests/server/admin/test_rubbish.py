@@ -85,10 +85,9 @@ def form_of(staff: Client, url: str) -> Any:
 
 
 def check(staff: Client, url: str, values: dict[str, Any]) -> None:
-    """Submit a form and check that its values are either refused or saved.
+    """Submit a form, check that no server error occurs, and roll back all changes.
 
-    If values are refused, the form must have an error message. If they are saved, the unchanged form must be accepted
-    again. All changes are rolled back.
+    If an edited row was saved, its reloaded form must also be accepted without changes.
     """
     with transaction.atomic():
         answer = staff.post(url, values)
@@ -107,7 +106,7 @@ def pages(model: Any) -> Iterator[str]:
 
 
 def filled(form: Any) -> dict[str, Any]:
-    """Return the values of a form. Fields that a new user needs are filled in with valid values."""
+    """Return the initial values of a form, with valid values for the fields that a new user requires."""
     new = {"username": "somebody", "email": "some@example.org"}
     new |= {"password1": "another long 7", "password2": "another long 7"}
     return {**{name: value for name, value in new.items() if name in form.fields}, **sent(form)}

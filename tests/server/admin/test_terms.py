@@ -1,4 +1,4 @@
-"""The admin refuses the same values as an import. Staff must type a phase's name to end it or reveal its scores."""
+"""The admin rejects the same values as an import. Staff must type a phase's name to end it or reveal its scores."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -2,7 +2,7 @@
 
 Each operation is tested with hundreds of edge cases from schemathesis and PODIUM_API_EXAMPLES random requests,
 which are the same in every run. A test fails on a server error or an undocumented status, media type or body. It
-also fails if the API accepts input that the schema forbids, or refuses input that the schema allows.
+also fails if the API accepts input that the schema forbids, or rejects input that the schema allows.
 """
 
 import os
@@ -51,17 +51,17 @@ CONFIG = {
     "phases": {"stateful": OFF},
     "operations": [
         # Form fields have no types, so invalid values may be accepted. Django ignores empty files that werkzeug's test
-        # client uploads, so valid requests may be refused.
+        # client uploads, so valid requests may be rejected.
         {
             "include-operation-id": ["submit", "add_truth", "import_challenge"],
             "checks": {"positive_data_acceptance": OFF, "negative_data_rejection": OFF},
         },
-        # The schema does not describe which characters team names and notes may contain, so valid ones may be refused.
+        # The schema does not describe which characters team names and notes may contain, so valid ones may be rejected.
         {
             "include-operation-id": ["join_challenge", "change_submission", "start_device_login"],
             "checks": {"positive_data_acceptance": OFF},
         },
-        # The rules for teams refuse generated names and repeated decisions, although the schema allows them.
+        # Generated names and repeated decisions violate the rules for teams, although the schema allows them.
         {
             "include-operation-id": [
                 *("change_team", "remove_member", "invite", "propose_merge", "decide_merge"),
@@ -111,7 +111,7 @@ def real(name: str, drawn: str) -> str:
 
 
 def zipped() -> bytes:
-    """Return a ground truth as it is stored, so that the challenge can be exported."""
+    """Return a zip file with a ground truth, which is the stored format, so that the challenge can be exported."""
     with ZipFile(content := BytesIO(), "w") as archive:
         archive.writestr("truth.csv", "ImageID\n")
     return content.getvalue()

@@ -1,4 +1,4 @@
-"""Until all checks of a phase's gate have passed, every way of uploading a file is refused. Only organizers see why."""
+"""Until a phase has passed all checks of its gate, uploads of every kind are rejected. Only organizers see why."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tests which leaderboard entries the API lists: search by team name, and with or without baselines."""
+"""Tests leaderboard listings in the API: search by team name, filtering of baselines, and sorting by a metric."""
 
 import json
 from datetime import UTC, datetime, timedelta

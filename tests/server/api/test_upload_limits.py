@@ -31,7 +31,7 @@ pytestmark = [
 
 
 def age(tus: Tus, minutes: int) -> None:
-    """Change the file times of the latest upload, as if nothing had arrived for the given number of minutes."""
+    """Set the modification times of the latest upload, as if no data had arrived for the given number of minutes."""
     folder = upload_folder() / f"upload-{tus.path.rpartition('/')[2].replace('-', '')}"
     for path in (folder / "content", folder):
         os.utime(path, (0, time.time() - 60 * minutes))
@@ -92,7 +92,7 @@ class TestLimits:
 
 
 class TestIdleUploads:
-    """An upload that has received nothing for 15 minutes is removed if another upload needs its space."""
+    """An upload that has received no data for 15 minutes is removed if another upload needs its space."""
 
     def test_the_oldest_idle_upload_of_an_account_is_replaced(self, tus: Tus, settings: Settings) -> None:
         settings.ACCOUNT_MAX_UPLOADS = 2

@@ -1,4 +1,4 @@
-"""A file can be uploaded in several requests with the tus 1.0.0 protocol. Its last byte creates the submission."""
+"""A file can be uploaded in several requests with the tus 1.0.0 protocol. The last byte creates the submission."""
 
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta

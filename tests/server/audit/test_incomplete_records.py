@@ -1,6 +1,6 @@
-"""Tests the audit log after a restored backup that an earlier version recorded without hashes.
+"""Tests the verification of the audit log if an earlier version has recorded a restored backup without hashes.
 
-Such a record contains only the first and the last number of the missing entries.
+Such a record contains only the numbers of the first and the last missing entry.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ __all__ = ["own_home", "write"]  # pytest uses these imported fixtures.
 
 
 def record_without_hashes(first: int, last: int) -> None:
-    """Record that a backup was restored, as an earlier version did, without the hashes of the missing entries."""
+    """Record a restored backup like an earlier version: without the hashes of the missing entries."""
     record(actor=None, action="audit.restored", subject="audit", detail={"first": first, "last": last})
 
 
@@ -28,7 +28,7 @@ def log_all(at: str) -> None:
 
 
 def test_entries_that_no_log_file_contains_are_reported_despite_a_restore_without_hashes(write: Any) -> None:
-    """Recording the restored backup again adds the hashes of the missing entries."""
+    """With `--restored`, the restored backup is recorded again, with the hashes of the missing entries."""
     write(5)
     cut_after(3)
     record_without_hashes(4, 5)

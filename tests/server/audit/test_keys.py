@@ -237,7 +237,7 @@ class TestEnd:
     def test_intact_lines_are_read_even_if_another_line_is_damaged(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
-        # The record that entry 5 was lost remains, although the log has more entries than before.
+        # After these writes, the log is longer than before, but it remains on record that entry 5 was lost.
         write(3)
         with external_records.path_of_lost_ends().open("a") as file:
             file.write("junk\n")

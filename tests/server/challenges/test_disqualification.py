@@ -1,4 +1,4 @@
-"""A disqualified team is on no leaderboard, but its submissions are kept and it can be reinstated."""
+"""A disqualified team does not appear on leaderboards, but its submissions are kept and it can be reinstated."""
 
 from datetime import UTC, datetime
 from typing import Any

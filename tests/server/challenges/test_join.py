@@ -155,7 +155,8 @@ def test_a_private_challenge_is_known_to_its_organizers_and_staff_who_cannot_joi
     user, challenge = make.user(is_staff=staff), make.challenge(visibility="private")
     if not staff:
         challenge.organizers.add(user)
-    assert refusal(user=user, challenge=challenge) == "forbidden"  # For other people, the code is `not_found`.
+    # For other users, the error code is `not_found`, which does not reveal that the challenge exists.
+    assert refusal(user=user, challenge=challenge) == "forbidden"
 
 
 def test_anybody_who_knows_its_address_can_join_an_unlisted_challenge(make: Make) -> None:

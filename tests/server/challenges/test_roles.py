@@ -23,7 +23,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "detection"})
 
 @pytest.fixture
 def given(make: Make, phase: Phase) -> Given:
-    """Return a function that creates a person with a role: `given("viewer")`."""
+    """Return a function that creates a user with a role in the challenge: `given("viewer")`."""
 
     def give(role: str) -> User:
         user = make.user()

@@ -14,7 +14,7 @@ BEFORE = [("challenges", "0027_gate")]
 
 @pytest.fixture
 def without_roles(make: Make) -> Iterator[None]:
-    """Apply all migrations after a test that has migrated the database back to before roles existed."""
+    """Reapply all migrations after a test that has rolled back the migration for roles."""
     yield
     forward()
 

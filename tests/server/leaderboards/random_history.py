@@ -78,7 +78,7 @@ class History:
         return compose(track, track.resolve(self.phase.parameters), truth.sha256)
 
     def happen(self) -> str:
-        """Carry out a random event. Return its name or, if it was refused, the code of the refusal."""
+        """Carry out a random event. Return its name or, if the service rejected it, the error code."""
         deeds: dict[Callable[[], None], int] = {
             self.record: 30,
             self.reject: 6,
@@ -267,7 +267,10 @@ class History:
         return [row.team for one in boards for row in one.rows if row.team != names[row.team_id]]
 
     def moments(self) -> Iterator[datetime]:
-        """Yield times that differ from those of all events. SQLite's clock has a resolution of one millisecond."""
+        """Yield times that differ from those of all events.
+
+        The waits are necessary, because SQLite's clock has a resolution of one millisecond.
+        """
         while True:
             self.wait()
             yield database_now()

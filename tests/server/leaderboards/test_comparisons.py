@@ -106,7 +106,7 @@ def test_a_late_comparison_gets_one_urgent_message(
     sent = []
     monkeypatch.setattr(queue, "enqueue", lambda kind, key, urgent=False: sent.append((key, urgent)))
     comparisons.wake()
-    monkeypatch.setattr(queue, "waiting", lambda kind: 1)  # This simulates a message that is still in the queue.
+    monkeypatch.setattr(queue, "waiting", lambda kind: 1)  # Simulate a message that is still in the queue.
     Comparison.objects.update(enqueued_at=F("enqueued_at") - comparisons.LATE - timedelta(seconds=1))
     comparisons.wake()
     comparisons.wake()
@@ -184,7 +184,7 @@ def test_a_comparison_raises_the_version_only_if_it_finds_something_new(changed:
     before = Board.objects.get(pk=changed.pk).version
     compare_boards()
     assert Board.objects.get(pk=changed.pk).version == before + 1
-    # This simulates a change that does not affect the comparison, such as a new team name.
+    # Simulate a change that does not affect the comparison, such as a new team name.
     Board.objects.filter(pk=changed.pk).update(version=F("version") + 1)
     compare_boards()
     assert Board.objects.get(pk=changed.pk).version == before + 2

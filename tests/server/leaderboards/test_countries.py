@@ -47,7 +47,7 @@ def in_api(api: Api, query: str) -> list[tuple[int | None, str]]:
     ("country", "expected"),
     [
         ("FR", [(1, "Owls")]),  # Crows and Hens do not show their members from France.
-        ("DE", [(2, "Crows")]),  # The rank is that on the whole leaderboard.
+        ("DE", [(2, "Crows")]),  # A filtered entry keeps its rank on the whole leaderboard.
         ("IT", []),
     ],
 )

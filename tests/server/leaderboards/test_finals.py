@@ -1,4 +1,4 @@
-"""A changed number of final submissions does not affect leaderboards until the next sweep."""
+"""Changing the number of final submissions does not affect leaderboards until the next sweep."""
 
 from datetime import timedelta
 from typing import Any

@@ -50,7 +50,7 @@ def teams(phase: Phase, team: Team, make: Make, scored: Scored) -> list[Team]:
     scored(phase, 0.25, team=others[1], private=0.3, at=now - 5 * HOUR)
     phase.freeze_at = now - 2 * HOUR
     phase.save()
-    # This simulates a freeze that was announced in time.
+    # Simulate a freeze that was configured before it took effect.
     BoardTerms.objects.exclude(freeze_at=None).update(since=now - 3 * HOUR)
     scored(phase, 0.875, team=others[1], private=0.9, at=now - HOUR)
     scored(phase, 0.625, team=others[2], private=0.8, at=now - HOUR)
@@ -103,7 +103,7 @@ def test_no_page_contains_a_later_score_or_the_name_of_a_new_team(address: str, 
         answer = browser.get(address)
         text = re.sub(r"</?(b|span|i|strong)\b[^>]*>", "", content_of(answer).decode())
         assert answer.status_code == 200
-        # If the URL contains the name of a new team, the form of the history page repeats this name.
+        # The form of the history page repeats a team name from the URL, even the name of a new team.
         assert not [word for word in ("0.875", "0.625") if word in text]
         assert "team=Newcomers" in address or "Newcomers" not in text
         assert "0.75" in text

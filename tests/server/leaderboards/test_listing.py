@@ -1,4 +1,4 @@
-"""Tests listings of a leaderboard: search by team name, and with or without baselines. Ranks never change."""
+"""Tests leaderboard listings: search by team name and filtering of baselines, which never change the ranks."""
 
 from datetime import UTC, datetime, timedelta
 from random import Random

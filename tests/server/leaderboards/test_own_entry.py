@@ -8,7 +8,7 @@ import pytest
 from server.challenges.models import Phase, Team
 from server.clock import database_now
 from server.leaderboards.models import ComparedEntry
-from server.leaderboards.own_entry import NextRank, OwnEntry, own_entry
+from server.leaderboards.own_entry import NEAREST, NextRank, OwnEntry, own_entry
 from server.leaderboards.queries import board
 from server.submissions.models import Submission
 from tests.conftest import Make, compare_boards
@@ -35,6 +35,20 @@ def test_the_next_rank_is_that_of_the_nearest_higher_score(phase: Phase, make: M
     ]
     assert [own(phase, team).percentile for team in teams] == [100, 80, 80, 40, 40]
     assert [own(phase, team).top_percent for team in teams] == [20, 40, 40, 80, 80]
+
+
+@pytest.mark.parametrize("count", [NEAREST - 1, NEAREST, NEAREST + 1])
+def test_the_next_rank_is_right_however_many_teams_share_it(
+    phase: Phase, make: Make, scored: Scored, count: int
+) -> None:
+    team, now = make.team(phase.challenge), database_now()
+    for score in (0.875, *[0.75] * count):
+        scored(phase, score, at=now - timedelta(hours=4))
+    scored(phase, 0.5, team=team, at=now - timedelta(hours=4))
+    past = board(phase, split="public", at=now - timedelta(hours=2), viewer=ANYBODY)
+    row = past.row_of(team.pk)
+    assert row is not None
+    assert (own_entry(past, row).next_rank, own(phase, team).next_rank) == (NextRank(2, 0.25, None),) * 2
 
 
 def test_a_baseline_has_no_next_rank_and_is_not_the_next_rank_of_a_team(

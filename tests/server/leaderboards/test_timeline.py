@@ -79,7 +79,7 @@ def test_without_the_other_teams_there_are_no_ranks() -> None:
 
 
 def test_ranks_of_all_teams_are_read_once_a_minute_at_most(phase: Phase, scored: Scored) -> None:
-    """Reading all ranks of a large leaderboard takes too long to do so after every change."""
+    """Reading all ranks of a large leaderboard takes too long to be repeated after every change."""
     team = scored(phase, 0.5).team
     now = board(phase, split="public", viewer=ANYBODY)
 

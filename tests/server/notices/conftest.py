@@ -17,7 +17,7 @@ Ended = Callable[..., Submission]
 
 
 def kinds_of(user: User) -> list[str]:
-    """Return the kinds of a person's notices, oldest first."""
+    """Return the kinds of a user's notices, oldest first."""
     return [*Notice.objects.filter(user=user).order_by("pk").values_list("event__kind", flat=True)]
 
 

@@ -1,4 +1,4 @@
-"""Organizers publish announcements with a preview, and decide whether emails are sent."""
+"""Organizers can preview an announcement before they publish it, and decide whether emails are sent."""
 
 import pytest
 from django.test import Client

@@ -259,5 +259,6 @@ def test_a_sweep_without_events_writes_nothing(begun: datetime, phase: Phase) ->
 def test_a_sweep_without_events_needs_few_queries(
     begun: datetime, phase: Phase, django_assert_max_num_queries: Callable[[int], Any]
 ) -> None:
-    with django_assert_max_num_queries(14):  # One for each table with events, and some for the state.
+    # One query for each table with events, and a few for the clock, the progress and changed leaderboards.
+    with django_assert_max_num_queries(14):
         deriving.derive()

@@ -34,7 +34,7 @@ def due(phase: Phase, team: Team, member: User, ended: Ended) -> Notice:
 
 
 def later(notice: Notice) -> None:
-    """Simulate that the time until the next attempt has passed."""
+    """Backdate the next attempt to send an email, as if the waiting time had passed."""
     Notice.objects.filter(pk=notice.pk, mail_at__isnull=False).update(mail_at=timezone.now() - timedelta(seconds=1))
 
 
@@ -97,7 +97,7 @@ def test_a_mail_is_given_up_after_six_attempts(due: Notice, monkeypatch: pytest.
 def test_a_mail_that_is_being_sent_is_not_sent_by_another_process(due: Notice) -> None:
     assert mails.claim_next() == due
     assert mails.deliver_due() == 0
-    later(due)  # This simulates that the lease of a killed process has expired.
+    later(due)  # Simulate an expired lease of a killed process.
     assert mails.deliver_due() == 1
 
 

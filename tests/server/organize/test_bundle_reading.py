@@ -106,8 +106,8 @@ def test_a_numeric_title_is_read_as_text(bundle: BundleFolder) -> None:
         ("opens_at: 2026-13-01", "bad_value", 3),
         ("opens_at: soon", "bad_value", 3),
         ("opens_at: 0001-01-01T00:00:00+14:00", "bad_value", 3),
-        ("opens_at: 1899-12-31T23:59:59Z", "bad_value", 3),  # Dates before 1900 are refused.
-        ('summary: "\\u3164"', "bad_value", 3),  # An invisible letter is not a summary.
+        ("opens_at: 1899-12-31T23:59:59Z", "bad_value", 3),  # Dates before 1900 are rejected.
+        ('summary: "\\u3164"', "bad_value", 3),  # The only letter of this summary is invisible.
         ("opens_at: 2026-06-01\ncloses_at: 2026-06-01", "bad_dates", 4),
         ("join_until: [2026-06-01]", "bad_value", 3),
         ("registration: closed", "bad_value", 3),

@@ -31,8 +31,8 @@ DOWNLOADS = ("/data/kit", "/data/sample", "/data/candidates")
 OF_A_PHASE = ("kit", "template", "candidates", "quota", "leaderboard", "submissions")
 STREAM = "application/offset+octet-stream"
 SCORES = ("scores", "intervals", "rank", "rank_low", "rank_high")
-# This pattern matches everything that differs between equal requests: IDs of rows and of copied elements, form tokens,
-# and times.
+# This pattern matches everything that differs between the responses to identical requests: row IDs, element IDs, form
+# tokens and times.
 VARYING = re.compile(
     r"[0-9a-f]{8}-[0-9a-f-]{27}|csrfmiddlewaretoken\" value=\"\w+|\d{4}-\d\d-\d\dT[\d:.+]+Z?|\d\d:\d\d(:\d\d)?|"
     r"just now|\b(\d+ hours?( \d+ minutes?)?|\d+ (second|minute)s?)( ago)?|\"e[0-9a-f]{8}\"|/teams/\d+"

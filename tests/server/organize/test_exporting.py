@@ -1,4 +1,4 @@
-"""Exporting a challenge, importing the bundle into an empty server, and exporting it again gives identical files."""
+"""Exporting a challenge, importing the bundle into an empty server, and exporting it again produces identical files."""
 
 import stat
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Organizers are shown how much the feedback reveals, in the admin and when they import results per class."""
+"""The admin, and imports that enable results per class, show how much feedback reveals about the ground truth."""
 
 from collections.abc import Callable
 from math import floor, log2, log10
@@ -60,7 +60,7 @@ def test_interval_ends_ranks_ties_and_comparisons_are_counted() -> None:
 
 
 def test_a_published_interval_has_no_more_values_than_are_counted() -> None:
-    """Each end of a published interval differs from the score by at most 200 units of the last decimal."""
+    """Each end of a published interval differs from the score by at most 200 units of its last decimal place."""
     random = Random(1)
     for _ in range(2_000):
         score, half = random.random(), 10 ** random.uniform(-8, -0.31)

@@ -120,7 +120,7 @@ def test_a_failed_truth_for_a_rescoring_leaves_no_files(
 def test_a_full_disk_is_not_reported_as_a_damaged_truth(
     bundle: Any, run: Any, quick_podium: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message about a damaged ground truth advises to add it again, which does not help if the disk is full."""
+    """The message about a damaged ground truth suggests adding it again, which does not help if the disk is full."""
     run()
     Truth.objects.update(prepared_with=None)
     monkeypatch.setattr(truths, "prepare", full)

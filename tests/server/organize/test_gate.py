@@ -48,7 +48,7 @@ def submit(make: Make) -> Submission:
 
 
 def refuse(make: Make) -> str:
-    """Submit a file, which must be refused, and return the message of the refusal."""
+    """Submit a file, which must be rejected, and return the error message."""
     with pytest.raises(Refused) as caught:
         submit(make)
     assert caught.value.code == "phase_not_open"

@@ -57,7 +57,7 @@ def stub(quick_podium: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -
 
 def test_an_import_of_an_unchanged_bundle_keeps_a_green_gate(run: Import, stub: Gates) -> None:
     run()
-    stub.is_green = False  # This simulates an upgrade that makes a check stricter.
+    stub.is_green = False  # Simulate an upgrade that makes a check stricter.
     run()
     assert (stub.runs, state()) == (1, "green")
 

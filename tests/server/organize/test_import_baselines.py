@@ -138,9 +138,9 @@ def test_a_baseline_named_like_a_team_is_a_mistake(make: Make, bundle: BundleFol
 
 @pytest.fixture
 def without_room(bundle: BundleFolder, monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Write two baselines to the bundle, and refuse the submission of the second one as if the disk were full.
+    """Add two baselines to the bundle, and reject the submission of the second one as if the disk were full.
 
-    Return the set of baseline names that are refused. A test can clear this set.
+    Return the set of names of baselines that are rejected. A test can clear this set.
     """
     names = {"Corner"}
     submit = intake.submit

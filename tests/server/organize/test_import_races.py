@@ -1,4 +1,4 @@
-"""A worker records a score while an import changes the same rows."""
+"""An import can change or remove a phase while a worker records a score for one of its baselines."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ LOCK = "/* locked */"
 
 
 class Recorder:
-    """A worker that records a score during an import, as late as the row locks of the import allow."""
+    """A worker that records a score during an import, at the latest time that the row locks of the import permit."""
 
     def __init__(self, phase: Phase) -> None:
         self.submission = phase.submissions.get()

@@ -114,7 +114,8 @@ def test_a_new_ladder_has_two_standard_errors_and_an_existing_one_keeps_its_marg
     bundle.sheet(phase="    feedback: {scores: ladder}\n")
     run()
     assert Phase.objects.get().ladder_standard_errors == 2
-    Phase.objects.update(ladder_standard_errors=1)  # A migration has set this value for existing phases.
+    # Simulate an existing phase, for which a migration has set this value.
+    Phase.objects.update(ladder_standard_errors=1)
     assert run() == ["nothing changed"]
     assert Phase.objects.get().ladder_standard_errors == 1
     bundle.sheet(phase="    feedback: {scores: ladder}\n    ladder: {standard_errors: 2.5}\n")

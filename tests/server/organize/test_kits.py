@@ -47,7 +47,7 @@ def test_an_import_makes_the_kit_with_the_parameters_and_limits_of_the_phase(
     kit = kit_of(Phase.objects.get())
     assert kit["texts"]["images"] == ["a", "b"]
     assert (kit["limits"]["boxes"], kit["parameters"]["iou_threshold"]) == (1234, 0.25)
-    assert kit["texts"]["labels"] == []  # The labels are not in any public list.
+    assert kit["texts"]["labels"] == []  # The bundle contains no public list of labels.
     kits.wake()
     assert sent == []
 

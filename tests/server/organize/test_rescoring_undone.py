@@ -24,7 +24,7 @@ def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
 
     `scores` contains the scores of all teams whose submissions have not been scored against this ground truth.
     """
-    # Deleting these reruns simulates that all explanations have been computed.
+    # Delete these reruns, as if all explanations had been computed.
     Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()
     begun = rescoring.start(phase=phase, by=None, truth=truth)
     assert {rerun.submission.team.name for rerun in Rerun.objects.filter(truth=truth)} == set(scores)
@@ -35,7 +35,7 @@ def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
 
 @pytest.fixture
 def real(phase: Phase, make: Make, two: tuple[Submission, Submission]) -> Truth:
-    """Store the signatures that a worker would record with scores. Return the first version of the ground truth."""
+    """Set the score signatures of evaluations and the phase, as a worker does. Return the active ground truth."""
     Evaluation.objects.update(signature=kind(phase, phase.truth))
     refresh_boards()
     Phase.objects.filter(pk=phase.pk).update(signature=kind(phase, phase.truth))

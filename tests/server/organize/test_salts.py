@@ -35,7 +35,7 @@ SPLIT = "    split: {public: 0.5}\n"
 
 
 def sentences(bundle: BundleFolder) -> list[str]:
-    """Import the bundle. Return all messages of the import, and those warnings that are about salts and seeds."""
+    """Import the bundle. Return all messages of the import, followed by the warnings about salts and seeds."""
     said: list[str] = []
     warned: list[Problem] = []
     import_bundle(path=bundle.path, by=None, report=said.append, warn=warned.append)
@@ -51,7 +51,7 @@ def refusal(act: Callable[[], object]) -> tuple[str, str | None, str]:
 
 @pytest.fixture
 def unsalted(bundle: BundleFolder) -> Phase:
-    """Create a phase as an earlier version without salts did, whose images are split by a seed."""
+    """Create a phase without a salt, as in an earlier version. Its images are split by a seed."""
     import_bundle(path=bundle.path, by=None)
     Truth.objects.all().delete()
     Phase.objects.update(salt="")

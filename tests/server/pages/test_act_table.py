@@ -17,7 +17,8 @@ from tests.conftest import Make
 NOW = datetime.now(UTC).replace(microsecond=0)
 PAST, SOON, LAST_WEEK = NOW - timedelta(hours=1), NOW + timedelta(hours=3), NOW - timedelta(days=7)
 
-# An action requires no confirmation, the short name, or a checked box that names the consequence, or it is refused.
+# An action requires no confirmation, or the short name, or a checked box that names the consequence. Some actions are
+# rejected.
 NOTHING, NAME, BOX, REFUSED = "nothing", "name", "box", "refused"
 OPEN: dict[str, Any] = {}
 HELD = {"closes_at": PAST, "reveal": "manual"}

@@ -63,7 +63,7 @@ def publish(client: Client, visibility: str = "public") -> int:
 
 
 def named(response: Any) -> set[str]:
-    """Return the names of the form fields, or of the columns and files, that have errors. The form must be refused."""
+    """Check that a form was rejected. Return the names of the form fields, or of the columns and files, with errors."""
     assert response.status_code == 422
     return {*response.context["form"].errors} or {one.column or one.file for one in response.context["mistakes"]}
 

@@ -1,4 +1,4 @@
-"""Request bodies that are too large are refused before they are read."""
+"""Request bodies that are too large are rejected before they are read."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """No edit ends a phase or reveals scores by accident.
 
-A table lists which edits are saved at once, which must be confirmed, and which are refused.
+A table lists which edits are saved at once, which must be confirmed, and which are rejected.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -18,8 +18,8 @@ NOW = datetime.now(UTC).replace(microsecond=0)
 PAST, SOON, TOMORROW, LATER = (NOW + timedelta(hours=hours) for hours in (-1, 1, 25, 24 * 30))
 LAST_WEEK = NOW - timedelta(days=7)
 
-# An edit is saved at once, or is saved only with the short name, because it ends a phase or reveals scores, or is
-# refused.
+# An edit is saved at once, or requires the short name because it ends a phase or reveals scores. Some edits are
+# rejected.
 NOTHING, NAME, REFUSED = "nothing", "name", "refused"
 RUNNING: dict[str, Any] = {}
 UPCOMING = {"opens_at": TOMORROW, "closes_at": LATER}
@@ -107,7 +107,7 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 def asked(client: Client, row: Any, edit: dict[str, Any]) -> str:
     """Save an edit, and return which confirmation was required.
 
-    An edit that is refused must also be refused with the correct short name.
+    An edit that is rejected must also be rejected if the correct short name is given.
     """
     first = save(client, row, **edit)
     if first.status_code == 302:

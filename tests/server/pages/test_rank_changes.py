@@ -104,9 +104,7 @@ def test_when_the_phase_is_over_private_ranks_are_compared_with_public_ones(
 def test_a_page_cached_yesterday_is_not_used_today(
     teams: dict[str, Any], client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Marks compare ranks with those a week ago, so the page can change from one day to the next even if no entry
-    changes.
-    """
+    """Marks compare ranks with those of a week ago, so a page can change overnight even if no entry changes."""
     tag, read = client.get(ADDRESS)["ETag"], challenge_context.read_with_boards
     assert client.get(ADDRESS, headers={"If-None-Match": tag}).status_code == 304
 

@@ -1,4 +1,4 @@
-"""The submit page accepts a file, or refuses it and keeps what was entered in the other fields."""
+"""The submit page accepts a file, or rejects it and keeps the values of the other fields."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,7 @@ HOUR = timedelta(hours=1)
 NOW = datetime.now(UTC)
 ADDRESS = "/challenges/c/submit"
 ACCEPTED = f"{ADDRESS}?accept_rules=on"
-# Each test case has changed fields of the phase, and the code and the HTTP status with which an upload is refused.
+# Each test case has changed fields of the phase, and the error code and HTTP status with which uploads are rejected.
 REFUSED = [
     ({"opens_at": NOW + HOUR}, "phase_not_open", 409),
     ({"closes_at": NOW - HOUR}, "phase_closed", 409),

@@ -1,4 +1,4 @@
-"""The secret keys of an installation are created once, are never replaced, and are refused if they are too weak."""
+"""The secret keys of an installation are created once, are never replaced, and are rejected if they are too weak."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`manage.py jobs` lists what waits, runs and has failed, since when, on which host, and why."""
+"""`manage.py jobs` lists waiting, running and failed jobs, with their times, hosts and reasons for failure."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Tests separate parts of the service: they need servers that all parts can reach, and each runs once per folder."""
+"""Tests parts of the service that run alone: they need a shared database and broker, and run only once per folder."""
 
 from pathlib import Path
 

@@ -57,7 +57,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., No
     ("groups", "membership", "available"),
     [
         ({}, "0::/", 16 * GIB),
-        ({"memory.max": str(4 * GIB)}, "0::/", 4 * GIB),  # This is the limit of a container.
+        ({"memory.max": str(4 * GIB)}, "0::/", 4 * GIB),  # The container has a memory limit.
         # The control group has no memory limit, but its parent has a limit.
         ({"a/b/memory.max": "max", "a/memory.max": str(3 * GIB)}, "0::/a/b", 3 * GIB),
         # Version 1 of control groups uses different files. The first of the following cases has a memory limit, the

@@ -1,4 +1,4 @@
-"""Invalid values of settings are refused with a one-line message that names the setting."""
+"""Invalid values of settings are rejected with a one-line message that names the setting."""
 
 import json
 import os

@@ -22,7 +22,7 @@ def up(*words: str, **environment: str) -> str:
 
 
 def refused(*words: str, **environment: str) -> str:
-    """Run a command that is refused, and return the only line that it prints."""
+    """Run a command that must fail, and return its one-line error message."""
     told = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     command = [sys.executable, "manage.py", *words]
     done = subprocess.run(

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.enable_socket
 
 CONNECTIONS, OF_ONE = 20, 12
 OTHER = "127.0.0.2"
-STEADY_PIECES = 80  # A steady upload sends this many pieces of 1000 bytes, 20 per second.
+STEADY_PIECES = 80  # A steady upload sends this many chunks of 1000 bytes, 20 per second.
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ class TestBehindAProxy:
     def test_connections_count_for_the_sender_and_not_for_the_proxy(
         self, port: int, open_many: Callable[..., list[socket.socket]]
     ) -> None:
-        """Addresses that a client adds to the header `X-Forwarded-For` are ignored."""
+        """Addresses that a client adds to the `X-Forwarded-For` header are ignored."""
         clients = open_many(OF_ONE, self.of("192.0.2.1", 5))
         with connect(port) as one_more, connect(port) as other:
             one_more.sendall(self.of("192.0.2.1", 5))

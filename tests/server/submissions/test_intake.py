@@ -1,4 +1,4 @@
-"""If a file is refused, the refusal has a code, and neither a row nor a file remains."""
+"""Tests the intake of uploads. A rejected upload has an error code, and leaves neither a row nor a file."""
 
 import errno
 import os

@@ -205,7 +205,7 @@ def test_the_data_page_says_what_is_shown_and_that_the_quota_is_the_limit(phase:
     assert "the quota is the real limit" in words
 
 
-IMAGES, PROBES = 400, 200  # IMAGES is the number of public images and of private images.
+IMAGES, PROBES = 400, 200  # There are IMAGES public images and as many private ones.
 
 
 class ShownScores:

@@ -17,7 +17,7 @@ from tests.conftest import Make
 from tests.server.documented import Api, content_of
 
 NOW = datetime.now(UTC)
-# This pattern matches what differs between equal requests: tokens, request ids, element ids and times.
+# This pattern matches what differs between the responses to identical requests: tokens, request and element ids, times.
 VARYING = re.compile(
     rb'csrfmiddlewaretoken" value="\w+"|X-CSRFToken[^}]*|\b[0-9a-f]{12}\b|\be[0-9a-f]{8}\b'
     rb'|"at":"[^"]*"|<time.*?</time>|<span class="countdown">.*?</span>|\d+ s(econds)? ago|just now'
@@ -91,7 +91,7 @@ def test_responses_do_not_depend_on_a_hidden_score(
 
 
 def test_organizers_see_the_difference(entries: list[Submission], make: Make, client: Client, api: Api) -> None:
-    """Without this test, the previous test could pass although the changed score is shown nowhere."""
+    """Without this test, the previous test could pass even if the changed score were shown nowhere."""
     organizer = make.user(is_staff=True)
     before = served(client, api, organizer, entries)
     rescored(entries[2], [0.1, 0.2, 0.3])

@@ -65,7 +65,7 @@ def test_a_rescoring_is_applied_with_the_submissions_locked_before_their_reruns(
 
 
 class Sweeper:
-    """A sweeper that requeues a running submission while the submission is being cancelled, as late as locks allow."""
+    """A sweeper that requeues a running submission during its cancellation, as late as row locks permit."""
 
     is_done = False
 

@@ -1,4 +1,4 @@
-"""Tests commands that requeue failed submissions, request missing intervals and refund quota, and log the actor."""
+"""Tests commands that requeue failed submissions, request missing intervals or refund quota. All log the actor."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime

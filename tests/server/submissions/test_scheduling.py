@@ -38,7 +38,7 @@ def queued(make: Make, phase: Phase) -> Callable[..., list[Submission]]:
 
 
 def served(count: int, *, large: bool = True) -> list[str]:
-    """Claim and score the given number of submissions. Return the team names in the order of the claims."""
+    """Claim and score the given number of submissions. Return the names of their teams, in order."""
     names = []
     for _ in range(count):
         claimed = scheduling.claim_next(Submission, large=large)
@@ -235,7 +235,7 @@ def test_intervals_of_one_team_do_not_wait_for_explanations_of_others(
 
 
 def rerun_in_turn(count: int) -> list[str]:
-    """Claim and finish the given number of reruns. Return the team names in the order of the claims."""
+    """Claim and finish the given number of reruns. Return the names of their teams, in order."""
     names = []
     for _ in range(count):
         claimed = scheduling.claim_next(Rerun, large=True)

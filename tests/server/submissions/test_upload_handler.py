@@ -1,4 +1,4 @@
-"""Uploads are refused before they are read, if possible. Other uploads are hashed while they arrive.
+"""Uploads are rejected before they are read, if possible. Other uploads are hashed as they arrive.
 
 An upload is never held in memory as a whole.
 """
@@ -115,7 +115,7 @@ def form(size: int) -> tuple[Pieces, int, str]:
 def test_a_large_file_is_hashed_while_it_arrives_and_never_held_in_memory(
     path: str, member: User, send: Send, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The function is deleted because it would read the file again. The hash must come from the upload handler.
+    # Delete `file_digest`, which would read the file again. The hash must come from the upload handler.
     monkeypatch.delattr(intake, "file_digest")
     body, length, digest = form(LARGE)
     tracemalloc.start()

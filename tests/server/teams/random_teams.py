@@ -30,7 +30,7 @@ class RandomTeams:
 
     def __init__(self, seed: int) -> None:
         self.random, self.done, self.numbers = Random(seed), Counter[str](), count()
-        # This union-find structure links people who were in the same team when the team had submitted.
+        # This union-find structure links people who were in the same team when it submitted or was merged.
         self.linked: dict[int, int] = {}
         self.tokens: list[str] = []
         now = datetime.now(UTC)
@@ -50,7 +50,7 @@ class RandomTeams:
         return phase
 
     def happen(self) -> str:
-        """Carry out a random event. Return its name, followed by the code of the refusal if it was refused."""
+        """Carry out a random event. Return its name, followed by the error code if the service rejected it."""
         events: dict[Callable[[], None], int] = {
             self.join: 8,
             self.invite: 8,

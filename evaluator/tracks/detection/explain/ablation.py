@@ -46,7 +46,7 @@ def ablation(
 
 
 def _with_all_groups(truth: DetectionTruth, matches: Matches) -> Matches:
-    """Return the matches for a group-of weight above 0. With a weight of 0, no group would be matched."""
+    """Return the matches with the groups that would be matched if the group-of weight were above 0."""
     absorbed = matches.absorbed
     groups, confidences = matches.groups[absorbed], matches.detections.confidences[absorbed]
     return replace(matches, group_confidences=confidences_of_groups(groups, confidences, len(truth.group_keys), 1.0))

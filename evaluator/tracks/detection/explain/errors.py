@@ -168,7 +168,7 @@ def errors_of(
     object_labels = np.append(truth.images_and_labels(truth.object_keys)[1], -1)
 
     def for_all(values: NDArray[Any], fill: int) -> NDArray[Any]:
-        """Return an array for all detections, given the values for false positives and one value for all others."""
+        """Return an array for all detections: ``values`` for the false positives, ``fill`` for the others."""
         spread = np.full(len(matches.detections), fill, values.dtype)
         spread[false] = values
         return spread

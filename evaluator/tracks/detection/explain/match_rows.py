@@ -53,7 +53,7 @@ def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, error
 
     The true positives of the score are the ``true_positive`` rows and, multiplied by the group weight, the
     ``group_found`` rows. The most confident detection in a group matches it. The other detections in that group are
-    ``absorbed``. ``TruthLine`` is the line in boxes.csv that contains the box which a detection hits, fails to hit or
+    ``absorbed``. ``TruthLine`` is the line number, in boxes.csv, of the box that a detection hits, fails to hit or
     lies in. ``Overlap`` is the IoU with that box; for a group-of box, it is the fraction of the detection inside it.
 
     Parameters
@@ -94,7 +94,7 @@ def _outcomes(truth: DetectionTruth, known: Detections, matches: Matches, errors
 
 
 def _compared(truth: DetectionTruth, matches: Matches, errors: Errors) -> tuple[Codes, NDArray[np.float64]]:
-    """Return the row in boxes.csv with which each detection was compared (-1 if none), and the overlap with it."""
+    """Return, for each detection, the boxes.csv row of the box it was compared with (-1 if none), and the overlap."""
     with_group = matches.absorbed | (errors.kinds == GROUP_OF)
     objects = np.where(matches.hits, matches.objects, errors.objects)
     rows = np.where(

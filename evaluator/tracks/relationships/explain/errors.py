@@ -50,7 +50,7 @@ class Errors:
     missed: Codes
 
     def curve_errors(self, truth: RelationshipsTruth, matches: PairMatches, split: str) -> CurveErrors:
-        """Return the errors of a split, by the curves that they affect. The last curve is for unknown relations."""
+        """Return the errors in a split. There is a curve for each relation, and a last one for unknown relations."""
         in_split = truth.splits[split]
         chosen = in_split[matches.pairs.images]
         lost = in_split[truth.triplet_images] & (self.missed == MISSED)

@@ -45,7 +45,7 @@ def match_rows(truth: RelationshipsTruth, matches: PairMatches, errors: Errors) 
     """Yield a row of :data:`COLUMNS` for each pair with known labels, then a row for each triplet that was not matched.
 
     ``TruthLine`` is the line number, in relationships.csv, of the triplet that the pair hits or that its kind of error
-    refers to. ``Overlap`` is the smaller IoU of the two boxes with that triplet.
+    refers to. ``Overlap`` is the overlap with that triplet: the smaller IoU of the two boxes.
 
     Parameters
     ----------

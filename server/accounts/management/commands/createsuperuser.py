@@ -14,7 +14,7 @@ from server.audit.services import record
 
 class Command(AuditedCommand, createsuperuser.Command):
     def _validate_username(self, username: str, *more: Any) -> str | None:
-        """Return the reason why the sign-up rules do not allow a username, or None if they allow it."""
+        """Return an error message if the username violates the sign-up rules, and None otherwise."""
         fault: str | None = super()._validate_username(username, *more)  # type: ignore[misc]
         if fault is None:
             try:
@@ -26,7 +26,7 @@ class Command(AuditedCommand, createsuperuser.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         """Create the account, and then write an entry to the audit log.
 
-        The two steps are not in one transaction, because on SQLite it would block all other writers during the prompts.
+        On SQLite, a transaction around both steps would block all other writers while the command prompts for input.
         """
         newest = User.objects.order_by("pk").last()
         super().handle(*args, **options)

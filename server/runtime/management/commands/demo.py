@@ -45,7 +45,8 @@ class Command(BaseCommand):
         parser.add_argument("--once", action="store_true", help="stop when everything is scored")
 
     def handle(self, *, once: bool, **options: Any) -> None:
-        # The processes of the service inherit this setting, so that anyone can sign up in the demo.
+        # The processes of the service inherit this setting, so that anyone can sign up in the demo without confirming
+        # an email address.
         os.environ.setdefault("CONFIRM_EMAIL", "false")
         # Audit entries are not printed, because they are also written to logs/audit.log.
         logging.getLogger("server.audit.services").propagate = False

@@ -44,7 +44,7 @@ class Command(AuditedCommand):
         self.stdout.write(f"{len(found) - len(refused)} of {len(found)} queued again")
         if refused and options["ids"]:
             raise CommandError("\n".join(refused))
-        for line in refused:  # A refusal is an error only if the submissions were given by id.
+        for line in refused:  # A submission that cannot be queued is an error only if it was given by id.
             self.stderr.write(line)
 
 

@@ -54,7 +54,7 @@ def made(folder: Path, boxes: list[str]) -> Path:
 def test_among_equal_confidences_the_cap_keeps_higher_overlaps(
     better: list[str], found: float, shape: str, tmp_path: Path
 ) -> None:
-    """The file has 10,000 boxes with an IoU of 0.3, which are no hits, and one more box with the same confidence."""
+    """The file has 10,000 boxes with an IoU of 0.3, which are not hits, and another box with the same confidence."""
     truth = made(tmp_path / "truth", ["a,cat,0,1,0,1,0", "b,cat,0,1,0,1,0"])
     rows = [["a", "cat", "0.5", "0", "0", "0.3", "1"] for _ in range(10_000)] + [["a", "cat", *better]]
     submission = tmp_path / "submission.csv"

@@ -15,7 +15,7 @@ from tests.evaluator.kernels import cases
 TRACK = "openimages-detection"
 HEADS = {"kaggle": "ImageId,PredictionString", "long": "ImageID,LabelName,Score,XMin,YMin,XMax,YMax"}
 
-# The group boxes of the truth, as XMin, XMax, YMin and YMax.
+# The group boxes of the ground truth, as XMin, XMax, YMin and YMax.
 GROUPS = [(*x, *y) for x, y in product(combinations(range(10), 2), repeat=2)]
 GROUPS.sort(key=lambda group: (group[1] - group[0]) * (group[3] - group[2]))
 
