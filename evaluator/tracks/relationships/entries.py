@@ -66,7 +66,8 @@ class PairEntries:
     ) -> list[CurveSteps]:
         """Return the points at which recall or precision changes, for ``count`` curves of each kind of match.
 
-        The result has one element for each of :data:`KINDS`. ``curves``, ``count`` and ``crowded`` are the arguments of :meth:`CurveSteps.of`.
+        The result has one element for each of :data:`KINDS`. ``curves``, ``count`` and ``crowded`` are the arguments of
+        :meth:`CurveSteps.of`.
         """
         rows = image_rows[self.images]
         kinds = [np.where(missing, MISS, HIT).astype(np.uint8) for missing in self.misses]
