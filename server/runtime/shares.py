@@ -72,7 +72,7 @@ class Shares(Generic[C]):
     def update_pace(self, connection: C, address: str, *, is_steady: bool) -> None:
         """Record whether a connection has a steady speed.
 
-        A connection that changes between steady and slow becomes the newest one of its new kind.
+        If this changes, the connection moves to the end of the other list, as if it had just been opened.
         """
         share = self.of[address]
         if is_steady and connection in share.slow:

@@ -61,9 +61,9 @@ class BoardRows:
 
     @cached_property
     def known(self) -> Flags:
-        """Whether each team is known: it has an interval, and replicates from the same draws as most teams.
+        """Whether each team is known: it has an interval, and bootstrap replicates of the usual draws.
 
-        Only known teams can be compared with each other.
+        The usual draws are those of most teams. Only known teams can be compared with each other.
         """
         usual = Counter(self.draws.values()).most_common(1)
         draws = [self.draws.get(line.evaluation or 0) for line in self.teams]

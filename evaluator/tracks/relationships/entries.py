@@ -50,7 +50,10 @@ class PairEntries:
         return PairEntries(*arrays, [missing[chosen] for missing in self.misses])
 
     def scored(self, relations: int) -> "PairEntries":
-        """Return only the entries of scored pairs. ``relations`` is the number of relations in the ground truth."""
+        """Return the entries of scored pairs, without those that only keep the running time independent of labels.
+
+        ``relations`` is the number of relations in the ground truth.
+        """
         are_scored = self.relations <= relations
         return self if are_scored.all() else self[are_scored]
 
@@ -61,9 +64,10 @@ class PairEntries:
     def steps(
         self, curves: Integers, image_rows: ImageRows, count: int, crowded: NDArray[np.bool_] | None
     ) -> list[CurveSteps]:
-        """Return the steps of ``count`` precision/recall curves, separately for each of :data:`KINDS`.
+        """Return the points at which recall or precision changes, for ``count`` curves of each kind of match.
 
-        ``curves``, ``count`` and ``crowded`` are the arguments of :meth:`CurveSteps.of`.
+        The result has one element for each of :data:`KINDS`. ``curves``, ``count`` and ``crowded`` are the arguments of
+        :meth:`CurveSteps.of`.
         """
         rows = image_rows[self.images]
         kinds = [np.where(missing, MISS, HIT).astype(np.uint8) for missing in self.misses]

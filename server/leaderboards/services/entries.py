@@ -100,7 +100,10 @@ def in_batches(teams: Collection[int]) -> Iterator[list[int]]:
 
 
 def signatures_of(phase: Phase, teams: Collection[int]) -> list[str]:
-    """Return every signature under which these teams have a score or an entry."""
+    """Return the signatures of all scores and entries of these teams.
+
+    A signature names the track, its parameters, the ground truth and the evaluator version that produced a score.
+    """
     scored = Evaluation.objects.filter(submission__phase=phase, submission__team__in=teams)
     listed = Entry.objects.present().filter(board__phase=phase, team__in=teams)
     found = {*scored.values_list("signature", flat=True), *listed.values_list("board__signature", flat=True)}
