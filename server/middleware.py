@@ -32,7 +32,10 @@ POLICY = (
 )
 FORM_BYTES = 64 * 2**10  # maximum size of an upload form without its file: boundaries, headers and the note
 UPLOAD_ROUTES = frozenset(
-    {"submit", "api_submissions", "api_upload", "api_truths", "api_challenges", "organize_import", "organize_truth"}
+    {
+        *("submit", "api_submissions", "api_upload", "api_truths", "api_challenges"),
+        *("organize_import", "organize_truth", "organize_new_phase", "organize_baselines"),
+    }
 )
 API = "/api/v1/"
 

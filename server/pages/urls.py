@@ -5,6 +5,7 @@ from django.urls import URLPattern, path
 from server.pages.views import (
     account_data,
     adding,
+    baselines,
     blocks,
     board_history,
     challenge,
@@ -80,6 +81,8 @@ urlpatterns: list[URLPattern] = [
     path(f"{ORGANIZED_PHASE}/submissions/requeue", phase_submissions.requeue_failed, name="organize_requeue_failed"),
     path(f"{ORGANIZED_PHASE}/submissions/<uuid:pk>/requeue", phase_submissions.requeue, name="organize_requeue"),
     path(f"{ORGANIZED_PHASE}/intake", phase_intake.intake, name="organize_intake"),
+    path(f"{ORGANIZED_PHASE}/baselines", baselines.baselines, name="organize_baselines"),
+    path(f"{ORGANIZED_PHASE}/baselines/<int:team>", baselines.change, name="organize_baseline"),
     path(f"{ORGANIZED_PHASE}/unusual", phase_unusual.show, name="organize_unusual"),
     path(f"{ORGANIZED_PHASE}/teams/<int:team>", phase_team.team, name="organize_team"),
     path(f"{ORGANIZED_PHASE}/truths/<int:version>", truth_version.show, name="organize_truth_version"),

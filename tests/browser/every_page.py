@@ -132,11 +132,13 @@ def organizer(make: Make) -> Reader:
     failed = {"status": "failed", "fault": "platform", "failure_code": "accident", "failure": LONG * 5}
     make.submission(phase, team, file_name=f"{LONG}{LONG}.csv", finished_at=datetime.now(UTC), **failed)
     make.submission(phase, team)
+    baseline = make.team(phase.challenge, name=RIGHT_TO_LEFT, is_baseline=True)
+    make.submission(phase, baseline, file_name=f"{LONG}{LONG}.csv")
     organized = "/organize/challenges/own"
     of_phase = [
         f"{organized}/phases/main{page}"
         for page in (
-            *("", "/live", "/submissions", "/unusual", "/intake", "/edit", "/clone", f"/teams/{team.pk}"),
+            *("", "/live", "/submissions", "/unusual", "/intake", "/baselines", "/edit", "/clone", f"/teams/{team.pk}"),
             *("/truths/1", "/truths/2", "/preview?show=all", "/reveal"),
         )
     ]

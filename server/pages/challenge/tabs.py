@@ -40,7 +40,7 @@ PARENT_TABS = {
     "team_invitation": "team",
     **dict.fromkeys(("organize_truths", "organize_truth", "organize_rescore", "organize_apply"), "organize"),
     **dict.fromkeys(("organize_live", "organize_submissions", "organize_requeue", "organize_team"), "organize"),
-    "organize_blocks": "organize",
+    **dict.fromkeys(("organize_blocks", "organize_baselines", "organize_baseline"), "organize"),
     "changes": "leaderboard",
     "public_team": "leaderboard",
     "submission": "submissions",

@@ -117,6 +117,9 @@ def show_phase(
 def form_context(
     current: ChallengeContext, form: ConfirmedForm, sections: dict[str, tuple[str, ...]]
 ) -> dict[str, Any]:
+    """Return the template context for an edit form. Viewers, and readers of an archive, cannot change its fields."""
+    for field in form.fields.values():
+        field.disabled = not current.may_edit
     return {
         "current": current,
         "now": current.now,
