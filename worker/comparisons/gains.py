@@ -9,12 +9,12 @@ from server.leaderboards.earlier_ranks import evaluations_week_ago
 from server.leaderboards.models import Board
 from worker.comparisons.board_rows import BoardRows
 
-AT_ONCE = 500  # Maximum number of differences that are computed in one comparison of a leaderboard.
+AT_ONCE = 500  # Maximum number of gains that are computed in one comparison of a leaderboard.
 READ_AT_ONCE = 100
 
 
 class Gain(NamedTuple):
-    """The evaluation that a team's entry was based on one week ago, and the 95% interval of the gain since then."""
+    """The evaluation that a team's entry was based on a week ago, and the 95% interval of the score gain since then."""
 
     earlier: int | None = None
     low: float | None = None

@@ -1,4 +1,8 @@
-"""Finds the tie groups of a leaderboard, using a paired test on the bootstrap replicates of two teams."""
+"""Finds the tie groups of a leaderboard, using paired tests on the bootstrap replicates of two teams.
+
+A tie group consists of teams with consecutive ranks whose scores do not differ significantly from the score of the
+first team.
+"""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -61,7 +65,7 @@ def tie_groups(rows: BoardRows, kept: Mapping[int, Tie]) -> dict[int, Tie]:
 
 
 def are_tied(rows: BoardRows, first: int, team: int, firsts: Vectors, others: Vectors) -> bool | None:
-    """Return whether two teams are tied, or None if replicates are missing.
+    """Return whether two teams are tied, or None if bootstrap replicates are missing.
 
     Teams are tied if their scores are equal, or if the published 95% interval of the difference contains zero.
     """
