@@ -116,8 +116,8 @@ class Report:
     splits : mapping of str to SplitReport
     notices : list of Notice
     reference : ReferenceNeeded or None
-        The reason why the reference implementation scored the submission, or None if a fast path did. The scores are
-        the same.
+        The reason why the reference implementation scored the submission, or None if compiled kernels did.
+        The scores are the same.
     curves : mapping of str to list of rows
         Precision/recall curves by split, if requested. They are not in :meth:`as_dict`.
     matches : MatchTable

@@ -25,10 +25,11 @@ def score(
 ) -> Report:
     """Score the file of a submission against a ground truth, within the limits on CPU time and memory.
 
-    `first` is true unless the submission has been scored before. In this case, a file in which no prediction can score
-    is rejected, unless the participant used `--force`. If the prepared ground truth cannot be used, it is restored
-    first. The limits do not apply to the restoration. Raises Unreadable if this worker cannot read a file, or if the
-    stored file differs from the upload.
+    `first` is false if the submission is only scored again for intervals or an explanation. If `first` is true, a file
+    in which no prediction can score is rejected, unless the participant has chosen to submit it nevertheless.
+
+    If the prepared ground truth cannot be used, it is restored first. The limits do not apply to the restoration.
+    Raises Unreadable if this worker cannot read a file, or if the stored file differs from the upload.
     """
     return with_usable_truth(truth, partial(score_once, submission, truth, options, progress, first=first))
 

@@ -90,7 +90,7 @@ class _PhaseReader:
     def _read_feedback(self, track: str) -> dict[str, Any]:
         section = self.section.section("feedback")
         scores, decimals, classes = (section.take(name) for name in ("scores", "decimals", "classes"))
-        # If `decimals` is invalid, 0 is checked instead, so that no second error is reported for it.
+        # An invalid number of decimals has been reported before. It is replaced by 0, so that it counts as given.
         given = (decimals or 0) if section.has("decimals") else None
         for violation in check_feedback(
             track=track, feedback=scores, decimals=given, classes=classes, intervals=self.limits.intervals

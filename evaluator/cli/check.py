@@ -99,9 +99,9 @@ def _check_with_fetched_kit(arguments: Namespace) -> int:
 
 
 def _take_file(arguments: Namespace) -> None:
-    """Use the first positional argument as the submission file.
+    """Use the positional argument as the submission file, unless --submission is given.
 
-    Without a check kit, this argument is the track. A check kit already contains the track.
+    Without a check kit, the positional argument is the track. A check kit already contains the track.
     """
     try:
         arguments.submission, arguments.track = arguments.submission or existing_file(arguments.what), None

@@ -39,9 +39,9 @@ TOOLS: Mapping[str, Callable[[SplitReport, str], Lines]] = {
 
 
 def check_reference_lines(track: str, parameters: Mapping[str, Any]) -> None:
-    """Raise an exception unless an official tool of the Open Images challenge can compute the same metrics.
+    """Raise an exception unless an official tool of the Open Images challenge computes the metrics of the track.
 
-    Such tools exist only for some tracks and some values of the track parameters.
+    There are such tools for some tracks only, and they support only the default evaluation protocol.
 
     Raises
     ------

@@ -154,7 +154,7 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
             # If the maximum number of objects with a repeated key is stored, replace one of them with this object. The
             # stored objects may all be nested in a value of this object that is lost because its key is repeated. They
-            # are then not reported, so without this object no defect would be.
+            # are then not reported, so this object must be stored for a defect to be reported at all.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice

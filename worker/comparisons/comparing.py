@@ -19,8 +19,8 @@ Kept = Mapping[int, ComparedEntry]
 def compared(comparison: Comparison) -> Found:
     """Compare the current entries of a leaderboard, and return the entries whose stored comparison has to be updated.
 
-    If the entries have not changed since the last comparison, only two things are computed: gains, which are changes of
-    scores within a week, and missing individual rank intervals, which are confidence intervals of single ranks.
+    If the entries have not changed since the last comparison, only two things are computed: gains, which are score
+    changes within a week, and missing individual rank intervals, each a confidence interval of one team's rank.
     """
     rows, now = read_rows(comparison.board), database_now()
     kept: Kept = ComparedEntry.objects.in_bulk([line.key for line in rows.lines])

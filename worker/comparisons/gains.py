@@ -29,7 +29,7 @@ class Gains(NamedTuple):
 
 
 def gains(board: Board, rows: BoardRows, *, now: datetime, kept: Mapping[int, Gain]) -> Gains:
-    """Return the gains of teams whose entries have changed within a week. Only public leaderboards show gains.
+    """Return the score gains of teams whose entries have changed within a week. Only public leaderboards show gains.
 
     `kept` contains the gains from the last comparison. They are not computed again, because the scores of an entry
     never change.

@@ -43,7 +43,7 @@ class Vectors:
 
 
 def tie_groups(rows: BoardRows, kept: Mapping[int, Tie]) -> dict[int, Tie]:
-    """Return the tie of each entry, keyed by entry.
+    """Return a Tie for each leaderboard entry, keyed by entry. It tells whether the entry belongs to a tie group.
 
     A tie group ends before the first team that is not tied with the first team of the group. `kept` contains the ties
     from the last comparison. They are reused for the same pairs of entries, because the scores of an entry never
