@@ -58,7 +58,7 @@ def path_of_lost_ends() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """The current record of the audit log's last entry, and the earlier records kept when a restored backup lost entries.
+    """The current record of the audit log's last entry, and the records kept when a restored backup lost entries.
 
     `faults` has one sentence for each fault in the files that contain these records.
     """
