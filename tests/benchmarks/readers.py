@@ -22,7 +22,7 @@ from time import monotonic, perf_counter
 import django
 
 READERS, TIMEOUT = 50, 120
-# The two kinds of requests alternate, so that both are measured under the same machine load.
+# Requests to the leaderboard alternate with requests to a minimal view, so that both face the same machine load.
 ROUNDS, SECONDS, BARE_SECONDS = 4, 15, 5
 WARM_UP_SECONDS = 30
 BOARD, API = "/challenges/crowd/leaderboard", "/api/v1/challenges/crowd/phases/main/leaderboard"

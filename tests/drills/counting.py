@@ -33,7 +33,7 @@ def upload_all(service: Running, content: bytes, *, count: int) -> list[str]:
 
 
 def unfinished(service: Running) -> int:
-    """Return how many submissions are queued or running, plus how many reruns are pending."""
+    """Return how many submissions are queued or running, plus how many reruns (jobs for intervals) are pending."""
     statuses, (later,) = service.statuses(), service.rows(PENDING)[0]
     return sum(statuses[status] for status in UNFINISHED) + int(later)
 
@@ -72,7 +72,7 @@ class Counted:
 
 
 def once(count: int, *, attempts: int) -> Counted:
-    """Return the expected counts if all submissions have been accepted and scored once, and have intervals."""
+    """Return the counts of a service in which all `count` submissions were scored exactly once and have intervals."""
     return Counted(count, count, 0, count, 0, 0, attempts)
 
 

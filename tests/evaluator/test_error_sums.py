@@ -1,8 +1,8 @@
-"""The gain from fixing all errors of one kind is computed by the rules of TIDE, and every class remains in the mean.
+"""The gain from fixing all errors of one kind follows the rules of TIDE, but every class remains in the mean.
 
-The numbers named TIDE are from tidecv 1.0.1 (`TIDE().evaluate`, mode `bbox`), which approximates areas with 101 points.
-Its gains differ from exact gains by up to 0.01. In 300 random cases with predictions of every class, all counts were
-equal, and no gain differed by more than 0.0081.
+TIDE is a toolbox for analysing detection errors. The numbers named TIDE are from tidecv 1.0.1 (`TIDE().evaluate`, mode
+`bbox`), which approximates areas with 101 points. Its gains differ from exact gains by up to 0.01. In 300 random cases
+with predictions of every class, all counts were equal, and no gain differed by more than 0.0081.
 """
 
 from pathlib import Path

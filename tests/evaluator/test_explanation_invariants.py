@@ -1,4 +1,4 @@
-"""Tests invariants of explanations on random challenges with many ties, groups, duplicates and unusual files."""
+"""Tests invariants of score explanations (error kinds, slices) on random challenges with many ties and duplicates."""
 
 import math
 import random
@@ -137,7 +137,10 @@ def check_slices(split: SplitReport, rows: list[dict[str, Any]]) -> None:
 
 
 def check_ablation(split: SplitReport, weight: float, *, hierarchy: bool) -> None:
-    """Check that the ablation row for the parameters used in scoring has the same score as the report."""
+    """Check the ablation table, which lists scores with varied parameters.
+
+    The row for the actual parameters must have the same score as the report.
+    """
     for row in split.tables.get("ablation", []):
         if row["non_exhaustive_labels"] and row["hierarchy"] == hierarchy and row["group_of_weight"] == weight:
             assert row["mAP"] == split.metrics["mAP"]

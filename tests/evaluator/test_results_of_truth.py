@@ -1,4 +1,4 @@
-"""With the ground truth and the submitted files, `podium verify` checks the ground truth, the usage and all scores."""
+"""`podium verify` can check signed results against the ground truth, the public/private split and submitted files."""
 
 import json
 from collections.abc import Callable

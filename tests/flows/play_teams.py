@@ -18,7 +18,7 @@ from server.leaderboards.services.verification import verify
 from server.submissions import queue
 from tests.server.teams.random_teams import RandomTeams
 
-EVENTS_OF_A_CHALLENGE = 250  # A new challenge is then created, because few users can still change teams.
+EVENTS_OF_A_CHALLENGE = 250  # Few users can change teams after so many events.
 
 
 def main() -> None:

@@ -63,7 +63,7 @@ def write_bundle(folder: Path) -> None:
 
 
 def imported(folder: Path, number: int, *, truth: str = "") -> str:
-    """Import a bundle like the command, but with fake prepared ground truths, so that no child process is started."""
+    """Import a challenge bundle, using fake prepared ground truths so that no child process is started."""
     (folder / "challenge.yaml").write_text(SHEET.format(number=f"{number}{truth}"))
     bundle, prepared = bundles.read(folder), {}
     for phase in bundle.phases:

@@ -95,7 +95,7 @@ class Run:
         self.outputs.append(Output(f"manage.py {words[0]}", True, (ended.stdout + ended.stderr).encode()))
 
     def wait(self) -> None:
-        """Wait until all submissions and reruns are finished, except for those that wait for damaged files."""
+        """Wait until all jobs are finished, except for those that wait because a ground truth file is damaged."""
         rows = self.service.rows
         busy = "status IN ('queued', 'running') AND not_before IS NULL"
         reruns = "failure = '' AND not_before IS NULL"

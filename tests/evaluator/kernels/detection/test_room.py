@@ -1,4 +1,4 @@
-"""Although kernels do not check array bounds, they never write more entries than fit into the given arrays."""
+"""Although kernels do not check array bounds, they never write beyond the end of the arrays for curve entries."""
 
 from itertools import combinations, product
 from pathlib import Path
