@@ -107,8 +107,7 @@ def of_pairs(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
     """Prepare ground truths for the relationships track and write a submission.
 
     The result has the same form as that of :func:`written`. The submission contains many predictions for the same two
-    classes in one image. The second ground truth has one more verified label or annotated
-    relationship than the first.
+    classes in one image. The second ground truth has one more verified label or annotated relationship than the first.
     """
     folder.mkdir(exist_ok=True)
     box = "0.1,0.9,0.1,0.9"

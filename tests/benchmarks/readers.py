@@ -70,7 +70,7 @@ def measured(teams: int) -> dict[str, float]:
 
 
 def addresses(teams: int) -> list[str]:
-    """Return the URLs to request: mostly the first page, but also other pages, searches and earlier leaderboards."""
+    """Return the URLs to request: mostly the first page, but also other pages, searches and views of past dates."""
     pages = [f"{BOARD}?page={number + 2}" for number in range(min(teams // 100, 30))]
     others = [f"{BOARD}?q=Team+{number:03}" for number in range(5)]
     others += [f"{BOARD}?at=2026-0{month}-01T00:00" for month in range(2, 6)]

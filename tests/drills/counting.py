@@ -39,14 +39,14 @@ def unfinished(service: Running) -> int:
 
 
 def all_ended(service: Running, *, seconds: float) -> float:
-    """Wait until all submissions and reruns are finished. Return how many seconds that took."""
+    """Wait until all submissions and reruns (jobs for intervals) are finished. Return how many seconds that took."""
     began = time.monotonic()
     wait_for(lambda: not unfinished(service), seconds=seconds, every=0.1)
     return time.monotonic() - began
 
 
 def standstill(service: Running, *, seconds: float, at_most: float) -> None:
-    """Wait until all submissions and reruns are finished, or until no job has finished for `seconds`."""
+    """Wait until all jobs are finished, or until no job has finished for `seconds`."""
     left, since, until = unfinished(service), time.monotonic(), time.monotonic() + at_most
     while left and time.monotonic() < min(until, since + seconds):
         time.sleep(0.2)

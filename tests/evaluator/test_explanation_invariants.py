@@ -124,7 +124,7 @@ def test_explanations_of_detection_account_for_every_outcome(
 
 
 def check_slices(split: SplitReport, rows: list[dict[str, Any]]) -> None:
-    """Check that every object except groups is counted in exactly one size class."""
+    """Check that every object except group boxes is counted in exactly one size class."""
     sizes = [row for row in split.tables["slices"] if row["slice"] == "size"]
     assert sum(row["found"] for row in sizes) == sum(row["Outcome"] == "true_positive" for row in rows)
     missed = sum(row["Outcome"] == "missed" and row["Reason"] != "group_of" for row in rows)

@@ -135,7 +135,7 @@ CLASSES = [
     [f"a,cat,{LEFT},0", f"a,dog,{RIGHT},0", f"b,dog,{WHOLE},0", f"c,cat,{WHOLE},1"],
     [f"{image},{label},1" for image in "abc" for label in ("cat", "dog")],
     [
-        f"a,dog,0.9,{LEFT}",  # The object at this position is a cat.
+        f"a,dog,0.9,{LEFT}",  # This prediction of a dog is at the position of a cat.
         f"a,dog,0.8,{RIGHT}",
         # Image b has no cat, and the IoU of this box with the dog is too low.
         "b,cat,0.7,0,0.1,0,0.1",

@@ -49,7 +49,7 @@ TOLD = [
 GAINS = {
     "duplicate": 0.0,
     "localization": (1 / 3) / 2,  # The more confident prediction of "on" would hit one of three triplets.
-    "relation": (1 / 3) / 2,  # With the correct relation, the prediction "rides" would hit a triplet of "on".
+    "relation": (1 / 3) / 2,  # With the correct relation, the prediction with "rides" would hit a triplet with "on".
     "subject": 0.0,  # A more confident prediction already matches the annotated triplet.
     "object": 0.0,
     "several": 0.0,

@@ -18,7 +18,8 @@ from server.leaderboards.services.verification import verify
 from server.submissions import queue
 from tests.server.teams.random_teams import RandomTeams
 
-EVENTS_OF_A_CHALLENGE = 250  # Few users can change teams after so many events.
+# Number of events after which a new challenge is created, because few users can still change teams.
+EVENTS_OF_A_CHALLENGE = 250
 
 
 def main() -> None:

@@ -58,7 +58,7 @@ def wait_for_lock() -> None:
     until = time.monotonic() + 60
     while time.monotonic() < until:
         with connection.cursor() as cursor:
-            # PostgreSQL caches statistics during a transaction, so waiting connections would never appear without this.
+            # PostgreSQL caches statistics during a transaction, so the new lock would never appear without this call.
             cursor.execute("SELECT pg_stat_clear_snapshot()")
             cursor.execute(WAITING)
             if cursor.fetchone()[0]:

@@ -112,7 +112,7 @@ class Run:
         submissions = [str(row[0]) for row in self.service.rows("SELECT id FROM submissions_submission")][::every]
         for route in (route for route, methods in TABLE.items() if "GET" in methods and "(?P" not in route):
             if route.startswith("admin/") and "<" in route:
-                continue  # The crawl finds these pages by following links in lists.
+                continue  # The crawl finds admin pages of objects by following links.
             if route == "accounts/data/export":
                 # `exported` downloads this export without the uploads, because they were made from a ground truth.
                 continue

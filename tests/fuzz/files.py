@@ -1,4 +1,4 @@
-"""Generates a damaged file from a seed, and scores it with the fast path and with the reference implementation."""
+"""Generates a damaged file from a seed, and scores it with compiled kernels and the reference implementation."""
 
 import gzip
 import random

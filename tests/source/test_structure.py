@@ -67,7 +67,7 @@ def test_a_truth_is_read_by_its_members_outside_its_class() -> None:
 
 
 def test_what_ladder_feedback_shows_is_decided_by_one_condition() -> None:
-    """In phases with ladder feedback, only `is_visible` in `models/evaluation.py` decides which scores participants see."""
+    """In phases with ladder feedback, only the function `is_visible` decides which scores participants may see."""
     condition = re.compile(r"published\s*=\s*(models\.)?F\(")
     found = Counter(str(path) for path in server_files() for _ in condition.findall((ROOT / path).read_text()))
     assert found == {"server/submissions/models/evaluation.py": 1}

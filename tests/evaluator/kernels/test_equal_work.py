@@ -185,10 +185,10 @@ def test_dropped_predictions_of_a_crowded_image_do_not_change_the_sums_of_other_
 def test_one_of_many_groups_that_absorb_a_crowd_changes_a_few_entries(
     fact: str, by: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first ground truth has 600 groups, each of which is matched by a prediction with the same box.
+    """The first ground truth has 600 group boxes (around several objects), each matched by an equal prediction.
 
-    The smallest group also absorbs a crowd of predictions. In the second ground truth, the largest group is missing or
-    is an ordinary object, or dogs are verified as absent from the image.
+    The smallest group box also absorbs a crowd of predictions. In the second ground truth, the largest group box is
+    missing or is an ordinary object, or dogs are verified as absent from the image.
     """
     track, edges = "openimages-detection", [f"0,{size / 1000},0,1" for size in range(2, 602)]
     groups = [f"one,cat,{edge},1" for edge in edges]
@@ -249,8 +249,8 @@ def steps_of(curves: list[int], crowded: list[bool], kinds: list[int], rows: lis
 def test_a_curve_or_its_complement_is_summed_so_that_the_work_is_equal() -> None:
     """Two predictions in a crowded image are entries of the precision-recall curve in the first case only.
 
-    In the second case, they are in the complement of the curve instead. The complement does not affect any
-    score. Its only purpose is to keep the amount of work equal.
+    In the second case, they are in the complement of the curve instead. The complement does not affect any score. Its
+    only purpose is to keep the amount of work equal.
     """
     crowded, kinds, rows = [True, True, False, False], [MISS, MISS, HIT, MISS], [0, 0, 1, 1]
     counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)
