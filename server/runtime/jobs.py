@@ -66,7 +66,7 @@ def submissions(state: str) -> tuple[QuerySet[Submission], Any]:
 
 
 def postponed(job: Submission | Rerun) -> str:
-    """Return the reason why a job is postponed, or an empty string if it is not."""
+    """Return the reason why a job is postponed, or an empty string if the job is not postponed."""
     if not job.not_before:
         return ""
     until = f"not before {time_text(job.not_before)}, after {job.postponed} attempts"

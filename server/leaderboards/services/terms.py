@@ -1,4 +1,4 @@
-"""Records changes in the terms of leaderboards: the signature of the scores that count, and the feedback settings."""
+"""Records changes in leaderboard terms: the evaluation signature of the scores that count, and feedback settings."""
 
 from datetime import datetime
 

@@ -53,7 +53,7 @@ class Command(AuditedCommand):
         self.stdout.write(f"The leaderboards of {len(phases)} phases match the submissions.")
 
     def report(self, phase: Phase) -> int:
-        """Print the first few differences in a phase and return the total number of differences."""
+        """Print the first few wrong leaderboard entries and comparisons in a phase, and return their total number."""
         count = 0
         for sentence in chain(verify(phase), wrong_comparisons(phase)):
             count += 1
@@ -65,7 +65,7 @@ class Command(AuditedCommand):
 
 
 def wrong_comparisons(phase: Phase) -> Iterator[str]:
-    """Yield a sentence for each wrong stored comparison.
+    """Yield a sentence for each wrong stored comparison of leaderboard entries.
 
     Leaderboards that have changed since their comparison are left out.
     """
