@@ -55,7 +55,7 @@ GATE_WALL_SECONDS = env.number(
 # A file counts as small up to this decompressed size, unless scoring it has taken more than this CPU time
 SMALL_FILE_MAX_BYTES = env.number("SMALL_FILE_MAX_BYTES", default=2**20, low=0, high=MAX_BYTES)
 SMALL_FILE_CPU_SECONDS = env.number("SMALL_FILE_CPU_SECONDS", default=5, low=0, high=MAX_SECONDS)
-# Number of bootstrap replicates for each interval; with 0, no intervals are computed
+# Number of bootstrap replicates for each confidence interval; with 0, no intervals are computed
 INTERVAL_REPLICATES = env.number("INTERVAL_REPLICATES", default=1000, low=0, high=100_000)
 # Maximum decompressed size of a file whose score gets an explanation (such as error kinds); with 0, no explanations are
 # computed

@@ -18,7 +18,7 @@ STATES = (WAITING, RUNNING, FAILED)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job of a worker, with its state, the reason for this state, and the time since which it is in this state.
+    """A job of a worker, with its state, the reason for this state, and the time at which this state began.
 
     `host` is the host on which the job runs or last ran.
     """

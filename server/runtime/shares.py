@@ -73,7 +73,8 @@ class Shares(Generic[C]):
     def update_pace(self, connection: C, address: str, *, is_steady: bool) -> None:
         """Record whether a connection has a steady speed.
 
-        If this changes, the connection moves to the end of the other list, as if it had just been opened.
+        If this changes, the connection moves to the end of the other list (slow or steady), as if it had just been
+        opened.
         """
         share = self.of[address]
         if is_steady and connection in share.slow:

@@ -24,7 +24,7 @@ WITHHELD = (
 
 
 class ExplanationState(StrEnum):
-    """The progress of the explanation of a score."""
+    """Whether the explanation of a score has been computed."""
 
     READY = "ready"
     PENDING = "pending"

@@ -67,7 +67,7 @@ def wake() -> None:
 
 
 def add_missing() -> None:
-    """Create a comparison for each shown leaderboard that has entries but no comparison yet."""
+    """Create a comparison job for each shown leaderboard that has entries but no such job yet."""
     shown = Board.objects.filter(signature=F("phase__signature"), kind__in=KINDS, listed__gt=0, comparison=None)
     Comparison.objects.bulk_create([Comparison(board=board) for board in shown], ignore_conflicts=True)
 

@@ -109,7 +109,10 @@ def scoring_parameters(phase: Phase | BundlePhase) -> dict[str, Any]:
 
 
 def has_entries(phase: Phase) -> bool:
-    """Return whether a team has submitted. Baselines do not count, because organizers can submit them again."""
+    """Return whether a team has submitted to a phase.
+
+    Baselines do not count, because organizers can submit them again.
+    """
     return phase.pk is not None and phase.submissions.filter(team__is_baseline=False).exists()
 
 

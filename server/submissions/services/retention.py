@@ -63,7 +63,7 @@ def expired() -> QuerySet[Submission]:
 
 
 def remove_expired() -> int:
-    """Remove the files that have been kept for long enough, and return their number.
+    """Remove the files of unscored submissions whose retention period is over, and return their number.
 
     Rows are updated first, so that no row ever refers to a missing file.
     """

@@ -17,8 +17,8 @@ from server.leaderboards.services.entries import rebuild, recount
 from server.leaderboards.services.verification import verify
 
 SHOWN = 20
-# `wrong_comparisons` is part of the worker, because it loads numpy. Web processes do not load it, because only this
-# command imports it.
+# `wrong_comparisons` is part of the worker, because it loads numpy. It is imported by name and only in this command, so
+# that web processes never load numpy.
 WRONG_COMPARISONS = "worker.comparisons.verification.wrong_comparisons"
 
 
