@@ -102,7 +102,7 @@ def decline(*, request: JoinRequest, by: User | None) -> None:
 def decide_each(
     decision: Decide, requests: Iterable[JoinRequest], *, by: User | None
 ) -> Iterator[tuple[JoinRequest, Refused | None]]:
-    """Approve or decline each of the given requests to join, by calling `decision`.
+    """Approve or decline each of the given requests to join, by calling `decision` (`approve` or `decline`).
 
     Yield each request with the exception that prevented the decision, or with None on success.
     """

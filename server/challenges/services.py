@@ -41,7 +41,7 @@ def refuse_blocked(user: User, challenge: Challenge) -> None:
 
 
 def competing(challenge: Challenge, people: Iterable[User]) -> list[str]:
-    """Return a phrase such as "ada is in team Owls" for each of the given users who is in a team of the challenge.
+    """Return a phrase such as "ada is in team Owls" for each of these users who is in a team of the challenge.
 
     These users cannot be organizers.
     """
@@ -159,7 +159,7 @@ def refuse_former_member(challenge: Challenge, user: User) -> None:
 def taken_names(challenge: Challenge) -> set[str]:
     """Return the normalized forms of all team names in a challenge (see `names.looks`).
 
-    Names that share a form look alike, so the name of a new team must have none of these forms.
+    Two names with the same normalized form look alike, so a new team's name must differ from all others in this form.
     """
     return all_looks(challenge.teams.values_list("name", flat=True))
 

@@ -179,7 +179,7 @@ def rows(found: Any, *names: str) -> list[Row]:
 
 
 def submission_rows(user: User) -> Iterator[Row]:
-    """Yield the exported data about each submission of a user, with scores if the user may still see them."""
+    """Yield the exported data about each of a user's submissions, with its scores if the user may still see them."""
     own = Submission.objects.filter(user=user).select_related("phase__challenge", "team").order_by("received_at")
     keys = [*own.values_list("pk", flat=True)]
     for start in range(0, len(keys), SUBMISSIONS_AT_ONCE):

@@ -118,7 +118,7 @@ def long_number_at(data, at, stop):
 
 @subroutine
 def _digits_at(data, at, whole):
-    """Append the digits at ``at`` to ``whole``. Return (number, end of the digits, whether number < 10**19)."""
+    """Append the digits at ``at`` to the integer ``whole``. Return (integer, end of digits, whether it is < 10**19)."""
     fits = True
     while True:
         word = word_at(data, at) ^ ZEROS

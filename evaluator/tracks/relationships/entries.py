@@ -19,7 +19,10 @@ from evaluator.tracks.shared.curve_rows import curve_row
 
 Integers = NDArray[np.integer[Any]]
 SplitAreas = tuple[Sequence[Areas], Sequence[Areas]]
-"""The types of the arguments ``by_relation`` and ``pooled`` of :meth:`WeightedSplit.of`."""
+"""Functions that compute the areas under the curves of a split, one for each of :data:`KINDS`.
+
+The first sequence is for the curve of each relation, and the second is for the curve of all relations pooled.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class PairEntries:
         discarded; otherwise, the running time would reveal which pairs are scored.
     confidences : float64 array of shape (N,)
     misses : bool arrays of shape (N,), one for each of :data:`KINDS`
-        Whether each pair is a false positive.
+        Whether each pair is a false positive, as a relationship and as a phrase.
     """
 
     images: Integers
@@ -64,7 +67,7 @@ class PairEntries:
     def steps(
         self, curves: Integers, image_rows: ImageRows, count: int, crowded: NDArray[np.bool_] | None
     ) -> list[CurveSteps]:
-        """Return the points at which recall or precision changes, for ``count`` curves of each kind of match.
+        """Return the steps of ``count`` precision/recall curves of relationships and as many curves of phrases.
 
         The result has one element for each of :data:`KINDS`. ``curves``, ``count`` and ``crowded`` are the arguments of
         :meth:`CurveSteps.of`.
@@ -114,7 +117,10 @@ class ScoredPairs:
         return split_report(self.truth, split, weighted, self.weights)
 
     def curves(self, split: str) -> list[CurveRow]:
-        """Return the precision/recall curves of a split. Each kind has a pooled curve and a curve for each relation."""
+        """Return the precision/recall curves of a split.
+
+        For relationships and for phrases, there is a pooled curve and a curve for each relation.
+        """
         truth, positives = self.truth, self.truth.positives(split)
         entries = self.entries.scored(len(positives))
         entries = entries[truth.splits[split][entries.images]]

@@ -18,8 +18,9 @@ ADDED = "baseline.submitted"  # the action in the audit log when an organizer ad
 def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> list[str]:
     """Create or rename the teams of baselines. A name that already belongs to a team of participants is an error.
 
-    A new name with a known file renames the baseline. A known name with a new file keeps the baseline, and the file is
-    submitted for it. A new name with a new file adds a baseline, and the earlier baseline remains on the leaderboard.
+    If a baseline in the bundle has a new name but a file that an existing baseline has submitted, the existing baseline
+    is renamed. If it has an existing name but a new file, the file is submitted for the existing baseline. If both are
+    new, a baseline is added, and earlier baselines remain on the leaderboard.
     """
     teams = {team.name.casefold(): team for team in challenge.teams.all()}
     phases = {phase.slug: phase for phase in challenge.phases.all()}

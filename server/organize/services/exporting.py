@@ -91,7 +91,7 @@ def exported(phase: Phase) -> ExportedPhase:
 
 
 def baselines_of(phase: Phase) -> dict[str, Submission]:
-    """Return the latest usable submission of each baseline, keyed by its file name in the bundle and sorted by name.
+    """Return each baseline's latest submission that did not fail, keyed by file name and sorted by baseline name.
 
     Baselines that organizers have removed are left out.
     """

@@ -59,7 +59,10 @@ def challenge(request: PersonRequest, slug: str) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 @login_required
 def phase(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the form for editing a phase, and what each kind of feedback reveals. A POST request saves the changes."""
+    """Show the form for editing a phase, and how much each kind of feedback reveals about the ground truth.
+
+    A POST request saves the changes.
+    """
     current = organized_phase(request, slug, phase)
     found = current.required_phase()
     if request.method != "POST":
