@@ -29,14 +29,14 @@ DECLARED = "    baselines: [{name: %s, file: baselines/b.csv}]\n"
 
 
 @pytest.fixture
-def phase(run: Import) -> Phase:
+def imported(run: Import) -> Phase:
     run()
     return Phase.objects.get()
 
 
 @pytest.fixture
-def editor(make: Make, phase: Phase, client: Client) -> Client:
-    phase.challenge.organizers.add(user := make.user(), through_defaults={"role": "editor"})
+def editor(make: Make, imported: Phase, client: Client) -> Client:
+    imported.challenge.organizers.add(user := make.user(), through_defaults={"role": "editor"})
     client.force_login(user)
     return client
 
@@ -64,13 +64,13 @@ def exported(tmp_path: Path) -> Path:
 
 
 def test_a_file_becomes_a_baseline_with_a_score_and_without_a_rank(
-    editor: Client, phase: Phase, inline_queue: InlineQueue
+    editor: Client, imported: Phase, inline_queue: InlineQueue
 ) -> None:
     upload(editor, "  Center   boxes ")
     inline_queue.work()
     submission = Submission.objects.get()
     assert (submission.user, submission.team.is_baseline, submission.status) == (None, True, "scored")
-    assert listed(phase) == [("Center boxes", 1.0, None)]
+    assert listed(imported) == [("Center boxes", 1.0, None)]
     assert not QuotaEntry.objects.exists()
     page = editor.get(PAGE).content.decode()
     assert "Center boxes" in page
@@ -81,21 +81,21 @@ def test_a_file_becomes_a_baseline_with_a_score_and_without_a_rank(
 
 
 def test_a_new_file_for_a_known_name_belongs_to_the_same_baseline(
-    editor: Client, phase: Phase, inline_queue: InlineQueue
+    editor: Client, imported: Phase, inline_queue: InlineQueue
 ) -> None:
     upload(editor, "Center", EMPTY)
     upload(editor, "CENTER", GOOD)
     inline_queue.work()
-    assert listed(phase) == [("Center", 1.0, None)]
+    assert listed(imported) == [("Center", 1.0, None)]
     assert "already has this file" in upload(editor, "Center", GOOD, status=422)
 
 
 @pytest.mark.parametrize("name", ["Owls", "OWLS", "0wls", " ", "x" * 81, "Old"])
 def test_a_name_that_a_team_or_a_removed_baseline_has_is_refused(
-    editor: Client, phase: Phase, make: Make, name: str
+    editor: Client, imported: Phase, make: Make, name: str
 ) -> None:
-    make.team(phase.challenge, name="Owls")
-    change(editor, make.team(phase.challenge, name="Old", is_baseline=True))
+    make.team(imported.challenge, name="Owls")
+    change(editor, make.team(imported.challenge, name="Old", is_baseline=True))
     upload(editor, name, status=422)
     assert not Submission.objects.exists()
     assert Team.objects.count() == 2
@@ -107,28 +107,28 @@ def test_an_empty_file_is_refused(editor: Client) -> None:
 
 
 def test_a_removed_baseline_is_off_the_leaderboards_until_it_is_put_back(
-    editor: Client, phase: Phase, inline_queue: InlineQueue
+    editor: Client, imported: Phase, inline_queue: InlineQueue
 ) -> None:
     upload(editor, "Center")
     inline_queue.work()
     team = Team.objects.get()
     change(editor, team)
-    assert listed(phase) == []
+    assert listed(imported) == []
     assert "removed" in editor.get(PAGE).content.decode()
     change(editor, team, status=422)
     change(editor, team, put_back="1")
-    assert listed(phase) == [("Center", 1.0, None)]
+    assert listed(imported) == [("Center", 1.0, None)]
     change(editor, team, status=422, put_back="1")
     found = Entry.objects.filter(action__in=("baseline.removed", "baseline.put_back")).order_by("number")
     assert [one.action for one in found] == ["baseline.removed", "baseline.put_back"]
 
 
-def test_a_team_of_participants_cannot_be_removed_as_a_baseline(editor: Client, phase: Phase, make: Make) -> None:
-    change(editor, make.team(phase.challenge), status=404)
+def test_a_team_of_participants_cannot_be_removed_as_a_baseline(editor: Client, imported: Phase, make: Make) -> None:
+    change(editor, make.team(imported.challenge), status=404)
     change(editor, make.team(make.challenge(), is_baseline=True), status=404)
 
 
-def test_an_export_contains_the_baseline_until_it_is_removed(editor: Client, phase: Phase, tmp_path: Path) -> None:
+def test_an_export_contains_the_baseline_until_it_is_removed(editor: Client, imported: Phase, tmp_path: Path) -> None:
     def names() -> list[str]:
         with ZipFile(exported(tmp_path)) as archive:
             assert ("Center" in archive.read("challenge.yaml").decode()) == any(
@@ -142,14 +142,14 @@ def test_an_export_contains_the_baseline_until_it_is_removed(editor: Client, pha
     assert names() == []
 
 
-def test_an_import_without_the_baseline_keeps_it_and_says_so(editor: Client, phase: Phase, run: Import) -> None:
+def test_an_import_without_the_baseline_keeps_it_and_says_so(editor: Client, imported: Phase, run: Import) -> None:
     upload(editor, "Center")
     assert "phase main: baseline Center remains on the leaderboard, although it is missing from the bundle" in run()
     assert Submission.objects.get().team.name == "Center"
 
 
 def test_an_import_that_would_remove_the_baseline_needs_force(
-    editor: Client, phase: Phase, bundle: BundleFolder, run: Import
+    editor: Client, imported: Phase, bundle: BundleFolder, run: Import
 ) -> None:
     upload(editor, "Center")
     run(by=None)  # An earlier import does not end the protection.
@@ -166,7 +166,7 @@ def test_an_import_that_would_remove_the_baseline_needs_force(
 
 
 def test_an_import_of_its_own_export_with_another_truth_submits_the_baseline_again(
-    editor: Client, phase: Phase, bundle: BundleFolder, run: Import
+    editor: Client, imported: Phase, bundle: BundleFolder, run: Import
 ) -> None:
     upload(editor, "Center")
     first = Submission.objects.get()
@@ -180,7 +180,7 @@ def test_an_import_of_its_own_export_with_another_truth_submits_the_baseline_aga
 
 
 def test_an_import_that_would_rename_the_baseline_needs_force(
-    editor: Client, phase: Phase, bundle: BundleFolder, run: Import
+    editor: Client, imported: Phase, bundle: BundleFolder, run: Import
 ) -> None:
     upload(editor, "Center")
     bundle.write("phases/main/baselines/b.csv", GOOD)
@@ -192,7 +192,7 @@ def test_an_import_that_would_rename_the_baseline_needs_force(
 
 
 def test_an_import_does_not_put_a_removed_baseline_back(
-    editor: Client, phase: Phase, bundle: BundleFolder, run: Import, inline_queue: InlineQueue
+    editor: Client, imported: Phase, bundle: BundleFolder, run: Import, inline_queue: InlineQueue
 ) -> None:
     upload(editor, "Center", EMPTY)
     change(editor, Team.objects.get())
@@ -201,10 +201,10 @@ def test_an_import_does_not_put_a_removed_baseline_back(
     said: Any = run()
     assert "phase main: baseline Center stays removed from the leaderboards" in said
     inline_queue.work()
-    assert listed(phase) == []
+    assert listed(imported) == []
 
 
-def test_a_draft_without_a_ground_truth_accepts_no_baseline(editor: Client, phase: Phase) -> None:
-    phase.truths.update(active=False)
+def test_a_draft_without_a_ground_truth_accepts_no_baseline(editor: Client, imported: Phase) -> None:
+    imported.truths.update(active=False)
     assert "no ground truth" in upload(editor, "Center", status=422)
     assert Challenge.objects.get().teams.count() == 0
