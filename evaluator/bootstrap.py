@@ -67,7 +67,7 @@ def _replicates(
 
 
 def engine() -> Engine:
-    """Import and return the module that contains the bootstrap kernels.
+    """Import and return the module with the compiled functions that compute bootstrap replicates.
 
     The module is imported only when needed, because the import takes a third of a second.
     """

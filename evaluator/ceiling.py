@@ -34,7 +34,7 @@ def score_ceiling(
 
 
 def without_required_images(track: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters that allow a submission to omit images. This change does not affect any score."""
+    """Return a copy of the track parameters that allows a submission to omit images. Scores do not change."""
     is_optional = any(parameter.name == "require_all_images" for parameter in TRACKS[track].parameters)
     return {**parameters, **({"require_all_images": False} if is_optional else {})}
 

@@ -22,8 +22,8 @@ class Difference:
     difference : float or None
         b − a.
     interval : (low, high) or None
-        95% confidence interval of the difference, from replicates in which both submissions have the same image
-        weights.
+        95% confidence interval of the difference, from bootstrap replicates in which both submissions have
+        the same image weights.
     verdict : str or None
         ``b_better`` if the whole interval is above 0, ``a_better`` if it is below 0. Otherwise ``tied``: the difference
         is not significant.
@@ -59,14 +59,14 @@ def compare(a: Report, b: Report, class_metric: str) -> dict[str, SplitCompariso
     Parameters
     ----------
     a, b : Report
-        The reports of the two submissions, with replicates drawn from the same seed.
+        The reports of the two submissions, with bootstrap replicates drawn from the same seed.
     class_metric : str
         The column of the table of classes to compare; ignored if the track has no such table.
 
     Raises
     ------
     InvalidParameters
-        If the signatures of the reports differ, or if a report has no replicates.
+        If the signatures of the reports differ, or if a report has no bootstrap replicates.
     """
     if a.signature != b.signature:
         raise InvalidParameters(f"the signatures differ: {a.signature} and {b.signature}")

@@ -40,8 +40,8 @@ def outward(interval: Interval, decimals: int) -> Interval:
 def supported_decimals(interval: Interval) -> int:
     """Return how many decimals of a score are meaningful, given its interval: floor(−log10(width)).
 
-    If the width is 0, the result is 0. In this case all replicates are equal, so they do not show how much the score
-    varies.
+    If the width is 0, the result is 0. In this case, all bootstrap replicates are equal, so they do not show how much
+    the score varies.
 
     >>> [supported_decimals((0.5 - half, 0.5 + half)) for half in (0.2, 0.05, 0.003, 0.0005, 0.0)]
     [0, 1, 2, 3, 0]

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from evaluator.salt import replicate_entropy
 
 Weights = NDArray[np.uint8]
-# Number of replicates in a block. With 64 weights of one byte each, an image's weights in a block fill a cache line.
+# Number of bootstrap replicates in a block. An image has one weight per replicate, and each weight is one byte, so the
+# 64 weights of an image in a block fill a cache line.
 LANES = 64
-# A weight is stored in one byte. If a weight exceeds 255 (probability about 10**-500), the replicate is drawn again.
+# An image weight is stored in one byte. If it exceeds 255 (probability about 10**-500), the replicate is drawn again.
 MAX_WEIGHT = 255
 MAGIC = b"PODIUM\x00D"
-HEADER_BYTES = 64  # The header of a weights file consists of the magic number, the sha256 of the weights, and padding.
+HEADER_BYTES = 64  # A file of image weights starts with the magic number, the sha256 of the weights, and padding.
 
 
 @dataclass(frozen=True, slots=True)

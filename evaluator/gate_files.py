@@ -1,4 +1,7 @@
-"""Creates files for the gate checks: files with a known defect, and a file with half of the correct predictions."""
+"""Creates submissions with which the gate tests a ground truth before its phase opens.
+
+Some files have a known defect. Another file contains half of the correct predictions.
+"""
 
 import csv
 import json

@@ -1,8 +1,8 @@
 """Reads and writes check kits. With a kit, participants can find all defects that the server would find.
 
 A kit is a JSON file with everything that is needed to read submissions for a ground truth: ids, labels and their names,
-parameters and limits. A kit contains neither annotations nor usage, nor any number computed from them. Therefore, two
-ground truths that differ only in annotations and usage have equal kits.
+parameters and limits. A kit contains neither annotations nor the usage of images (public, private or ignored), nor any
+number computed from them. Therefore, two ground truths that differ only in annotations and usage have equal kits.
 """
 
 import gzip
@@ -27,7 +27,7 @@ KINDS: Mapping[str, type] = {"parameters": dict, "limits": dict, "flags": dict, 
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """The data about a ground truth and the settings of its phase that participants are allowed to see.
+    """A check kit: the data about a ground truth and the settings of its phase that participants are allowed to see.
 
     Attributes
     ----------
@@ -37,8 +37,8 @@ class Kit:
     limits : Limits
         Limits of a submitted file.
     truth : Truth
-        A ground truth without annotations and usage. It is sufficient for reading submissions, but not for scoring
-        them.
+        A ground truth without annotations and usage of images. It is sufficient for reading submissions, but not for
+        scoring them.
     evaluator : str
         The version of the evaluator that wrote the kit. A different version may find different defects.
     """

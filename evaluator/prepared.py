@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evaluator.problems import DamagedTruth
 
 MAGIC = b"PODIUM\x00\x05"
-# A prepared file starts with the magic number, the sha256 of the header, and the length of the header.
+# A prepared ground truth file starts with the magic number, the sha256 of the header, and the length of the header.
 START = struct.Struct("<8s32sQ")
 ALIGNMENT = 64
 DAMAGED = "is damaged: its checksum does not match; prepare it again"
@@ -28,7 +28,7 @@ SETTLED_NS = 2 * 10**9
 Entry = Mapping[str, Any]
 """An array's entry in the header: name, dtype, shape, offset (``at``), size in bytes and sha256."""
 Identity = tuple[int, ...]
-# The last known state of each prepared file, and the names of the arrays that were verified in this state.
+# The last known state of each prepared ground truth file, and the names of the arrays that were verified in this state.
 _VERIFIED: dict[Path, tuple[Identity, set[str]]] = {}
 
 

@@ -12,7 +12,7 @@ NOTHING_TO_SCORE = "nothing_to_score"
 
 
 class Stop(Exception):
-    """Raised to stop reading a file. The reason is in the findings."""
+    """Raised to stop reading a file after a defect that makes the rest unreadable, or after too many defects."""
 
 
 def visible(text: str) -> str:

@@ -28,7 +28,7 @@ def competition_ranks(scores: Sequence[float], *, better: int = 0, before: int =
 
 
 def ranks(lines: Sequence[tuple[float, bool]], *, better: int = 0, before: int = 0) -> list[int | None]:
-    """Return the rank of each entry. Entries are pairs (score, whether the entry is a baseline), best score first.
+    """Return the rank of each leaderboard entry. Entries are pairs (score, whether it is a baseline), best score first.
 
     The rank of a baseline is None. ``better`` and ``before`` count the teams on earlier pages, as in
     :func:`competition_ranks`.
@@ -42,10 +42,10 @@ def ranks(lines: Sequence[tuple[float, bool]], *, better: int = 0, before: int =
 
 
 def fit_rounded(lines: Sequence[tuple[float, bool]], found: Sequence[int | None]) -> bool:
-    """Return whether ranks are possible for entries whose scores were rounded after the ranks were computed.
+    """Return whether the ranks ``found`` fit scores that were rounded after the ranks were computed.
 
-    ``lines`` has the same form as in :func:`ranks`. Entries with equal rounded scores may have the same rank or
-    different ranks, because their exact scores are unknown.
+    ``lines`` contains the leaderboard entries, as in :func:`ranks`. Entries with equal rounded scores may have the same
+    rank or different ranks, because their exact scores are unknown.
 
     >>> lines = [(0.9, False), (0.7, False), (0.7, False)]
     >>> fit_rounded(lines, [1, 2, 2]), fit_rounded(lines, [1, 2, 3]), fit_rounded(lines, [1, 1, 3])

@@ -19,7 +19,7 @@ Tables = Mapping[str, list[ClassRow]]
 
 
 class ReferenceNeeded(Enum):
-    """The reasons for scoring a submission with the reference implementation. The values are shown to users."""
+    """The reasons for scoring with the reference implementation instead of compiled kernels, as shown to users."""
 
     NO_FAST_PATH = ""
     EXPLANATION = "an explanation"
@@ -62,12 +62,12 @@ class SplitReport:
     classes : list of rows
         ``label``, ``name``, and the columns that the track declares.
     intervals : mapping of str to (low, high)
-        95% confidence intervals of the metrics, if replicates were drawn.
+        95% confidence intervals of the metrics, if bootstrap replicates were drawn.
     replicates : mapping of str to float64 array of shape (N,)
         Values of each metric in all bootstrap replicates, NaN if undefined. They are not in :meth:`as_dict`.
     tables : mapping of str to list of rows
-        The tables that the track declares, and those that a protocol or an explanation adds. In :meth:`as_dict`, each
-        table is a key of its own.
+        The tables that the track declares, and those that an evaluation protocol or an explanation of the score adds.
+        In :meth:`as_dict`, each table is a key of its own.
     """
 
     headline: str
@@ -116,8 +116,8 @@ class Report:
     splits : mapping of str to SplitReport
     notices : list of Notice
     reference : ReferenceNeeded or None
-        The reason why the reference implementation scored the submission, or None if a fast path did. The scores are
-        the same.
+        The reason why the reference implementation scored the submission, or None if compiled kernels did.
+        The scores are the same.
     curves : mapping of str to list of rows
         Precision/recall curves by split, if requested. They are not in :meth:`as_dict`.
     matches : MatchTable

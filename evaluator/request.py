@@ -11,8 +11,8 @@ from evaluator.problems import InvalidParameters
 Progress = Callable[[str, float], None]
 """A callback whose arguments are the name of the current stage and the completed fraction of this stage.
 
-The stages are ``checking``, ``matching``, ``scoring`` and ``bootstrapping``. If the kernels have not been compiled on
-this machine yet, there is also the stage ``compiling``.
+The stages are ``checking``, ``matching``, ``scoring`` and ``bootstrapping``. If the kernels (numba functions) have
+not been compiled on this machine yet, there is also the stage ``compiling``.
 """
 
 
@@ -104,7 +104,7 @@ class ReportOptions:
 
     @property
     def needs_images(self) -> bool:
-        """Whether the scorer must keep the image of each prediction."""
+        """Whether the scorer must keep the image of each prediction, as curves and bootstrap replicates require."""
         return self.curves or self.bootstrap is not None
 
 

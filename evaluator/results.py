@@ -74,7 +74,7 @@ class Results:
         Identifies how the scores were computed; see :func:`evaluator.signature.compose`.
     truth_sha256 : str
     usage_hash : str or None
-        Hash of the usage of all images; see :func:`evaluator.salt.usage_hash`.
+        Hash of the usage (public, private or ignored) of all images; see :func:`evaluator.salt.usage_hash`.
     decimals : int or None
         Number of decimals to which scores were rounded after the ranks were computed; None if the scores are exact.
     is_final : bool

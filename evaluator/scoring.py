@@ -109,7 +109,7 @@ def _evaluated(
     parameters: ParametersType,
     findings: Findings,
 ) -> tuple[Outcome, ReferenceNeeded | None]:
-    """Score a submission. Return the outcome and, if the reference implementation was used, the reason.
+    """Score a submission. Return the scores and, if compiled kernels did not compute them, the reason.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def _reject(findings: Findings, request: ScoringRequest) -> None:
 def score_by_fast_path(
     track: Track, truth: Truth, request: ScoringRequest, parameters: object, findings: Findings
 ) -> Outcome | ReferenceNeeded:
-    """Score a submission with the track's fast path. Return the outcome, or the reason for not using the fast path."""
+    """Score a submission with the track's compiled kernels. Return the scores, or the reason for not using them."""
     if not track.modules.fast_path:
         return ReferenceNeeded.NO_FAST_PATH
     if request.report.explanation:
@@ -184,8 +184,8 @@ def check_with_kit(
     scorer, findings = scorer_of(kit.track.name), Findings(most=kit.limits.defects)
     truth, parameters = scorer.truth_of(kit.truth), scorer.parameters_of(kit.parameters)
     resources = Resources(kit.limits, threads, progress)
-    # A file that the fast path can read has no defects. The fast path receives only the public labels here, because a
-    # kit contains no others.
+    # A file that the compiled kernels can read has no defects. They receive only the public labels here, because a
+    # check kit contains no others.
     fast = fast_path_for(scorer.track, submission, progress)
     if fast is None or fast.check(truth, submission, parameters, resources, findings) is not None:
         _read(scorer, submission, truth, parameters, resources, findings)
@@ -288,7 +288,10 @@ def ceiling(track: str, truth: Path, out: Path, *, parameters: Mapping[str, Any]
 
 
 def statistics(track: str, truth: Path, *, opening: TruthOptions | None = None) -> dict[str, Any]:
-    """Return the statistics and the usage hash of a ground truth as a JSON-serializable dict, for organizers."""
+    """Return statistics of a ground truth for organizers as a JSON-serializable dict.
+
+    ``usage_hash`` is a hash of the usage (public, private or ignored) of all images.
+    """
     scorer = scorer_of(track)
     opened = open_truth(scorer, truth, opening=opening)
     found, describer = Statistics(opened), describer_of(scorer.track)

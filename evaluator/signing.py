@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from evaluator.problems import PodiumError
 
 DOCUMENT, PUBLIC_KEY, SIGNATURE = "results", "public_key", "ed25519"
-EARLIER_KEYS = "earlier_keys"  # The key of the earlier public keys in the response of a server.
+EARLIER_KEYS = "earlier_keys"  # The JSON key under which a server lists its earlier public keys.
 KEY = re.compile(r"[0-9a-f]{64}")
 _SIGNATURE = re.compile(r"[0-9a-f]{128}")
 _SHOWN = 16  # Number of digits of a public key that error messages show.

@@ -201,7 +201,7 @@ class Truth:
 
     @property
     def usage_hash(self) -> str | None:
-        """A hash that commits to the usage of each image, or None without a salt. See :func:`salt.usage_hash`."""
+        """A hash of which images are public, private or ignored; None without a salt. See :func:`salt.usage_hash`."""
         names = {code: name.capitalize() for name, code in USAGES.items()}
         return usage_hash(self.salt, zip(self.images, map(names.__getitem__, self.usage.tolist()), strict=True))
 

@@ -78,7 +78,10 @@ class Ranking:
 
 @dataclass
 class Statistics:
-    """Collects the statistics of a ground truth. In all methods, ``images`` contains the image code of each item."""
+    """Collects the statistics of a ground truth: counts, histograms and rankings of items, such as boxes.
+
+    In all methods, ``images`` contains the image code of each item.
+    """
 
     truth: Truth
     counts: list[Count] = field(default_factory=list)
@@ -90,15 +93,15 @@ class Statistics:
         self.counts.append(Count("Images", {name: int(chosen.sum()) for name, chosen in self.truth.splits.items()}))
 
     def count(self, title: str, images: Codes) -> None:
-        """Add the number of items on each split."""
+        """Add a statistic: the number of items, such as boxes, in each split."""
         self.counts.append(Count(title, {name: int(one[images].sum()) for name, one in self.truth.splits.items()}))
 
     def count_images(self, title: str, images: Codes) -> None:
-        """Add the number of images that have at least one item, on each split."""
+        """Add a statistic: the number of images in each split that have at least one item, such as a box."""
         self.count(title, np.unique(images))
 
     def share(self, title: str, images: Codes, chosen: NDArray[np.bool_]) -> None:
-        """Add the fraction of items that `chosen` selects, on each split. It is None for a split without items."""
+        """Add a statistic: the fraction of a split's items that `chosen` selects, or None if the split has no items."""
         values: dict[str, float | None] = {}
         for name, in_split in self.truth.splits.items():
             of_split = chosen[in_split[images]]
@@ -106,7 +109,7 @@ class Statistics:
         self.counts.append(Count(title, values, "share"))
 
     def per_image(self, title: str, images: Codes) -> None:
-        """Add a histogram of the number of items in each image."""
+        """Add a histogram of the number of items, such as boxes, per image."""
         numbers = np.bincount(images, minlength=len(self.truth.images))
         self._histogram(title, "images", numbers, np.arange(len(numbers)), PER_IMAGE, _range_names(PER_IMAGE))
 
@@ -115,13 +118,13 @@ class Statistics:
         self._histogram(title, items, numbers, images, PER_IMAGE, _range_names(PER_IMAGE))
 
     def sizes(self, title: str, items: str, shares: NDArray[np.float64], images: Codes) -> None:
-        """Add a histogram of areas, given as fractions of the image area."""
+        """Add a histogram of the areas of items such as boxes, given as fractions of the image area."""
         edges = [f"{100 * edge:g}" for edge in SHARES[1:]]
         names = [f"< {edges[0]}%", *(f"{low}–{high}%" for low, high in pairwise(edges))]
         self._histogram(title, items, shares, images, SHARES, [*names, f"≥ {edges[-1]}%"])
 
     def pixel_sizes(self, title: str, items: str, areas: NDArray[np.float64], images: Codes) -> None:
-        """Add a histogram of areas, given in pixels."""
+        """Add a histogram of the areas of items such as boxes, given in pixels."""
         sides = [f"{round(edge**0.5)}²" for edge in PIXELS[1:]]
         names = [f"< {sides[0]}", *(f"{low}–{high}" for low, high in pairwise(sides))]
         self._histogram(title, items, areas, images, PIXELS, [*names, f"≥ {sides[-1]}"])

@@ -84,7 +84,7 @@ def truth_problems(results: Results, prepared: Path) -> list[str]:
 def score_problems(results: Results, prepared: Path, files: Path, resources: Resources) -> ScoreCheck:
     """Score the files in a folder again, and compare the scores with the exported results.
 
-    A file belongs to all entries that contain its sha256. Files without an entry are ignored.
+    A file belongs to all leaderboard entries that contain its sha256. Files without an entry are ignored.
 
     Raises
     ------

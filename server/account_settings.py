@@ -57,7 +57,7 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password_from_key": "20/m/ip",
     "change_password": f"{LOGIN_ATTEMPTS_PER_MINUTE}/m/user",
     "confirm_email": "1/3m/key",
-    "second_factor": "100/d/key",  # Codes have only six digits, so guesses are limited per account.
+    "second_factor": "100/d/key",  # Authentication codes have only six digits, so guesses are limited per account.
     "reauthenticate": f"{LOGIN_ATTEMPTS_PER_MINUTE}/m/user",
     "export": "10/h/user",
     "device_start": "10/m/ip,200/d/ip",
@@ -70,5 +70,6 @@ MFA_FORMS = {
     "reauthenticate": "server.accounts.two_factor.CodeAgainForm",
 }
 MFA_TOTP_ISSUER = "Podium"
-# With a tolerance, django-allauth would accept a code even after forgetting that it was already used.
+# With a tolerance, django-allauth would also accept the codes of neighboring time steps. It would accept such a code
+# even after forgetting that the code had been used.
 MFA_TOTP_TOLERANCE = 0

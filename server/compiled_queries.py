@@ -30,7 +30,7 @@ FIELDS: Mapping[type, type["models.Field[Any, Any]"]] = {
     float: models.FloatField,
     str: models.TextField,
     datetime: models.DateTimeField,
-    date: models.DateField,  # `date` must follow `datetime`, which is a subclass of `date`.
+    date: models.DateField,  # `date` must follow `datetime`, its subclass, because the first match is used.
     UUID: models.UUIDField,
 }
 
@@ -60,7 +60,7 @@ def compiled_query(build: Callable[Arguments, QuerySet[Any, Row]]) -> Callable[A
 
 
 def is_constant(value: object) -> bool:
-    """Return whether the SQL of a query depends on the value of this argument."""
+    """Return whether the SQL depends on the value of an argument, so that no placeholder can replace the argument."""
     return value is None or isinstance(value, bool | range)
 
 
@@ -74,7 +74,7 @@ def argument(name: str, value: object) -> Any:
 
 
 def kind_of(value: Any) -> tuple[bool, type]:
-    """Return whether a value is a list, and its type or, for a list, the type of its elements."""
+    """Return a tuple: whether a value is a list, and the type of the value or, for a list, of its elements."""
     return (True, type(value[0]) if value else int) if isinstance(value, list) else (False, type(value))
 
 

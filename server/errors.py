@@ -20,7 +20,7 @@ from django.db import InterfaceError, OperationalError
 from server.clock import time_text
 
 STATUS_OF_CODE = {
-    "authorization_pending": 400,  # RFC 8628 defines this code and the next three.
+    "authorization_pending": 400,  # RFC 8628 defines this error code and the next three.
     "slow_down": 400,
     "access_denied": 400,
     "expired_token": 400,
@@ -64,7 +64,7 @@ RETRY_STATUSES = (429, 503)
 class Refused(Exception):
     """Raised when a rule refuses a request. Nothing has been written in this case.
 
-    `detail` explains what happened and what to do. `extra` holds additional members of the problem document.
+    `detail` explains what happened and what to do. `extra` holds more members of the problem document (RFC 9457).
     """
 
     def __init__(self, code: str, detail: str, **extra: Any) -> None:

@@ -1,4 +1,4 @@
-"""Settings that limit files, scorings and processes. Read them from `django.conf.settings`."""
+"""Settings that limit files, scoring and processes. Read them from `django.conf.settings`."""
 
 import os
 
@@ -48,16 +48,17 @@ EVALUATION_SECONDS = env.number("EVALUATION_SECONDS", default=1800, high=MAX_SEC
 EVALUATION_WALL_SECONDS = env.number(
     "EVALUATION_WALL_SECONDS", default=4 * EVALUATION_SECONDS, low=EVALUATION_SECONDS, high=4 * MAX_SECONDS
 )
-# Maximum elapsed time of a gate, which scores several files
+# Maximum elapsed time for the gate of a ground truth, which checks it by scoring several files
 GATE_WALL_SECONDS = env.number(
     "GATE_WALL_SECONDS", default=4 * EVALUATION_WALL_SECONDS, low=EVALUATION_SECONDS, high=16 * MAX_SECONDS
 )
 # A file counts as small up to this decompressed size, unless scoring it has taken more than this CPU time
 SMALL_FILE_MAX_BYTES = env.number("SMALL_FILE_MAX_BYTES", default=2**20, low=0, high=MAX_BYTES)
 SMALL_FILE_CPU_SECONDS = env.number("SMALL_FILE_CPU_SECONDS", default=5, low=0, high=MAX_SECONDS)
-# Number of bootstrap replicates for each interval; with 0, no intervals are computed
+# Number of bootstrap replicates for each confidence interval; with 0, no intervals are computed
 INTERVAL_REPLICATES = env.number("INTERVAL_REPLICATES", default=1000, low=0, high=100_000)
-# Maximum decompressed size of a file for which an explanation is computed; with 0, no explanations are computed
+# Maximum decompressed size of a file whose score gets an explanation (such as error kinds); with 0, no explanations are
+# computed
 EXPLANATION_MAX_BYTES = env.number("EXPLANATION_MAX_BYTES", default=256 * 2**20, low=0, high=MAX_BYTES)
 # Memory that scoring a submission may add to its process; the smallest submission needs 64 MiB
 WORKER_MEMORY_BYTES = env.number("WORKER_MEMORY_BYTES", default=6 * 2**30, low=64 * 2**20, high=MAX_BYTES)
@@ -75,7 +76,7 @@ STOP_SECONDS = env.number("STOP_SECONDS", default=20, low=0, high=MAX_SECONDS)
 WEB_PROCESSES = env.number("WEB_PROCESSES", default=2, high=1024)
 WEB_THREADS = env.number("WEB_THREADS", default=8, high=1024)
 
-# Maximum number of invitations by username and requests to join that a user can send, and receive, within a day
+# Maximum number of invitations by username and requests to join that a user can send, or receive, per day
 INVITATIONS_PER_DAY = env.number("INVITATIONS_PER_DAY", default=20, high=1_000_000)
 
 # Limits on API requests and tokens

@@ -1,4 +1,4 @@
-"""Middleware for pages and the API: request IDs, the content security policy, and a limit on the size of bodies."""
+"""Middleware for pages and the API: request IDs, the content security policy, and a limit on request size."""
 
 import logging
 import re
@@ -30,9 +30,13 @@ POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-FORM_BYTES = 64 * 2**10  # maximum size of an upload form without its file: boundaries, headers and the note
+# maximum size of an upload form without its file: part boundaries, part headers and the submission's note
+FORM_BYTES = 64 * 2**10
 UPLOAD_ROUTES = frozenset(
-    {"submit", "api_submissions", "api_upload", "api_truths", "api_challenges", "organize_import", "organize_truth"}
+    {
+        *("submit", "api_submissions", "api_upload", "api_truths", "api_challenges"),
+        *("organize_import", "organize_truth", "organize_new_phase", "organize_baselines"),
+    }
 )
 API = "/api/v1/"
 
@@ -133,7 +137,7 @@ class BodySizeMiddleware:
 
 
 def body_refusal(request: HttpRequest) -> Refused | None:
-    """Return an error if the headers show that the body is too large or has no declared length, otherwise None."""
+    """Return an error if a request's headers declare too large a body or no length, otherwise None."""
     if "Transfer-Encoding" in request.headers:
         return Refused(
             "invalid",

@@ -177,7 +177,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Submit predictions, follow their scoring, read leaderboards.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
-    "COMPONENT_SPLIT_REQUEST": True,  # A file is bytes in a request but a URL in a response.
+    "COMPONENT_SPLIT_REQUEST": True,  # In the API schema, a file is bytes in a request but a URL in a response.
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "server.api.schema.add_input_rules",

@@ -61,7 +61,10 @@ class Make:
         return phase
 
     def truth(self, phase: Phase, *, content: bytes = b"", **fields: Any) -> Truth:
-        """Create the next ground truth version of a phase, make it active, and update the signature of the phase."""
+        """Create the next ground truth version of a phase, make it active, and update the phase's signature.
+
+        The signature identifies the track, parameters, ground truth and evaluator version that produce a score.
+        """
         phase.truths.update(active=False)
         version = phase.truths.count() + 1
         digest = sha256(f"{phase.pk} {version}".encode()).hexdigest()
@@ -136,9 +139,9 @@ def compare_boards() -> None:
 
 
 class InlineHeartbeat:
-    """A heartbeat that renews the lease in the caller's thread.
+    """A heartbeat that renews the worker's lease on a job in the calling thread, instead of in a second thread.
 
-    A second thread would wait for the transaction of the test.
+    A second thread would use its own database connection, which the open transaction of the test would block.
     """
 
     def __init__(self, name: str, prolong: Any) -> None:
@@ -173,7 +176,7 @@ class InlineQueue:
             tasks.evaluate(str(submission.pk))
 
     def work_later(self) -> None:
-        """Run all queued reruns."""
+        """Run all queued reruns, which compute intervals and explanations of scores."""
         for rerun in Rerun.objects.queued().order_by("pk"):
             tasks.rerun(rerun.pk)
 

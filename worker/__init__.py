@@ -26,7 +26,7 @@ def die_with_worker(**signal: object) -> None:
 
 
 app.autodiscover_tasks(["worker"])
-# The kernels are loaded before Celery forks the pool, so that the pool processes need not load them.
+# The evaluator's compiled kernels are loaded before Celery forks the pool, so that the pool processes share them.
 scoring.load_kernels()
 app.steps["worker"].update({Liveness, StopDeadline})
 celeryd_init.connect(limits.log_setting_warnings)

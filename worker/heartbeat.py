@@ -1,4 +1,4 @@
-"""Renews the lease of a job and records the progress while the job is running."""
+"""Renews the lease of a job (a worker's temporary claim on it) and records progress while the job is running."""
 
 import logging
 from collections.abc import Callable
@@ -11,22 +11,23 @@ log = logging.getLogger(__name__)
 
 MIN_BEAT_SECONDS = 1.0
 
-# A function with the arguments `stage` and `progress` that returns False if the lease of the job is lost.
+# A function that renews the lease of a job, and records its progress given as the arguments `stage` and `progress`.
+# It returns False if the lease is lost.
 Prolong = Callable[..., bool]
 
 
 class LeaseLost(Exception):
-    """Raised if a job was cancelled, or claimed by another worker.
+    """Raised if the job was cancelled, or claimed by another worker after the lease expired.
 
     The result of the scoring run must then not be recorded.
     """
 
 
 class Heartbeat(Thread):
-    """A thread that calls `prolong` every HEARTBEAT_SECONDS, and also after new progress, at most once per second.
+    """A thread that renews the lease of a job by calling `prolong` every HEARTBEAT_SECONDS and after new progress.
 
-    The thread does not call `prolong` in the first second, so that short scoring runs need no second database
-    connection.
+    It calls `prolong` at most once per second. There is no call in the first second, so that short scoring runs need no
+    second database connection.
 
     If the database cannot be reached, the thread tries again. If the lease is lost in the meantime, the next successful
     call returns False.
@@ -46,7 +47,7 @@ class Heartbeat(Thread):
         self.over.set()
         self.has_progress.set()
         self.join()
-        # The database connection of this thread was idle during the job, so it may be broken, for example after a
+        # The scoring thread's database connection was idle during the job, so it may be broken, for example after a
         # restart of the database.
         close_old_connections()
 

@@ -24,10 +24,10 @@ log = logging.getLogger(__name__)
 
 @shared_task(name=MAKE_KIT)
 def make_kit(truth_id: int) -> None:
-    """Write the check kit of a ground truth unless it is up to date, and wake a worker for the next kit.
+    """Write the check kit of a ground truth unless it is up to date, and wake a worker to write the next one.
 
-    If the storage is missing, nothing is written, and the sweeper queues the ground truth again later. If the ground
-    truth cannot be used, the lack of a kit is recorded.
+    If the file storage is missing, nothing is written, and the periodic sweeper process queues the ground truth again.
+    If the ground truth cannot be used, the database records that it has no check kit.
     """
     truth = Truth.objects.select_related("phase").filter(pk=truth_id).first()
     if truth is None or not storage_check.can_work() or not kits.is_outdated(truth):

@@ -1,4 +1,4 @@
-"""Runs the evaluator for a job, with the options and limits of the job."""
+"""Scores a submission with the evaluator, with the options and limits of the job that a worker has claimed."""
 
 import json
 import zlib
@@ -25,9 +25,11 @@ def score(
 ) -> Report:
     """Score the file of a submission against a ground truth, within the limits on CPU time and memory.
 
-    If `first` is true and the submission is not forced, a file in which no prediction can score is rejected. If the
-    prepared ground truth cannot be used, it is restored first. The limits do not apply to the restoration. Raises
-    Unreadable if this worker cannot read a file, or if the stored file differs from the upload.
+    `first` is false if the submission is only scored again for intervals or an explanation. If `first` is true, a file
+    in which no prediction can score is rejected, unless the participant has chosen to submit it nevertheless.
+
+    If the prepared ground truth cannot be used, it is restored first. The limits do not apply to the restoration.
+    Raises Unreadable if this worker cannot read a file, or if the stored file differs from the upload.
     """
     return with_usable_truth(truth, partial(score_once, submission, truth, options, progress, first=first))
 
@@ -57,7 +59,7 @@ def score_once(
 
 
 def rerun_options(rerun: Rerun) -> ReportOptions:
-    """Return the report options for a rerun, which computes either confidence intervals or an explanation."""
+    """Return the report options for a rerun: scoring a submission again for confidence intervals or an explanation."""
     track = rerun.submission.phase.declared_track
     if rerun.purpose == Rerun.Purpose.EXPLANATION:
         return ReportOptions(curves=True, explanation=bool(track.explained_tables))

@@ -1,8 +1,8 @@
 """Checks whether this worker can read the stored files. If not, this worker takes no jobs, and other workers continue.
 
 If only this worker cannot read a file, the storage is not mounted, or the wrong storage is mounted. If a file differs
-from the upload, the file is damaged. Neither is the participant's fault, so no submission or rerun may fail for this
-reason.
+from the upload, the file is damaged. Neither is the participant's fault, so no submission may fail for this reason, and
+neither may a rerun, which scores a submission again.
 """
 
 import logging
@@ -77,7 +77,7 @@ def newest_uploads() -> list[Path]:
 def newest_truths() -> list[Path]:
     """Return the prepared files of the newest ground truths that jobs need.
 
-    These are the active ground truths, and the ground truths of reruns.
+    These are the active ground truths, and those of reruns, which score a submission again.
     """
     needed = Truth.objects.filter(Q(active=True) | Q(reruns__isnull=False)).distinct().order_by("-pk")[:SAMPLE]
     return [Path(one.prepared.path) for one in needed]

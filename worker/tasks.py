@@ -38,7 +38,7 @@ from worker.truths import UNUSABLE_TRUTH, active_truth, fault_codes
 
 log = logging.getLogger(__name__)
 
-# Errors after which a rerun is not attempted again, because they would occur again.
+# Errors that end a rerun (scoring a submission again) without another attempt, because they would occur again.
 FINAL_ERRORS = (InvalidSubmission, InvalidTruth, InvalidParameters, MemoryError, OutOfTime, NotReproducible)
 # Errors caused by stored files, by a ground truth that cannot be restored, or by the worker's disk. An attempt that
 # ends with one of these errors does not count.
@@ -115,7 +115,7 @@ def log_fields(job: Submission | Rerun) -> dict[str, object]:
 
 
 def evaluate_claimed(submission: Submission) -> None:
-    """Score a claimed submission and record the outcome. If the lease is lost, nothing is recorded."""
+    """Score a claimed submission and record the outcome. Nothing is recorded if the worker has lost its claim."""
     name, phase, started = f"submission {submission.pk}", submission.phase, process_time()
     try:
         truth = active_truth(phase)
@@ -177,7 +177,7 @@ def rerun_claimed(claimed: Rerun) -> None:
 
 
 def compare_claimed(claimed: Comparison) -> None:
-    """Compare the entries of a leaderboard and record the result. If the lease is lost, nothing is recorded."""
+    """Compare the entries of a leaderboard and record the result, unless the worker has lost its claim to this job."""
     started = monotonic()
     try:
         with Heartbeat(str(claimed), lambda **progress: leases.prolong(claimed)), limits.limited_memory():
@@ -217,7 +217,7 @@ def obstacle(error: Exception) -> str:
 
 
 def give_up(claimed: Rerun, error: Exception) -> None:
-    """Give up a rerun after an error that would occur again.
+    """Give up a rerun (scoring a submission again) after an error that would occur again.
 
     If the rerun exceeded only the shorter time limit for small files, queue it as large instead.
     """
@@ -228,7 +228,7 @@ def give_up(claimed: Rerun, error: Exception) -> None:
 
 
 def reason(error: Exception) -> str:
-    """Return the reason why a rerun was given up, as a sentence for organizers."""
+    """Return the reason why scoring a submission again was given up, as a sentence for organizers."""
     if is_too_large(error):
         return f"Files of more than {settings.EXPLANATION_MAX_BYTES} bytes after decompression are not explained."
     if isinstance(error, InvalidSubmission):
@@ -239,5 +239,5 @@ def reason(error: Exception) -> str:
 
 
 def is_too_large(error: Exception) -> bool:
-    """Return whether a rerun failed because the file is too large for an explanation. Such failures raise no alarm."""
+    """Return whether scoring again failed because the file is too large to explain its score. This raises no alarm."""
     return isinstance(error, InvalidSubmission) and "too_large" in error.findings.counts

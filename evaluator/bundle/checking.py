@@ -13,7 +13,7 @@ from evaluator.problems import Problem
 
 
 class Compiled(Protocol):
-    """The interface that `check_files` requires of the prepared ground truths that its ``prepare`` argument returns."""
+    """The interface of a prepared ground truth, as returned by the ``prepare`` argument of `check_files`."""
 
     @property
     def compiled(self) -> Path:
@@ -103,5 +103,5 @@ def _checkable(phases: tuple[BundlePhase, ...]) -> Iterator[BundlePhase]:
 
 
 def _locate(_: str | None, *, phase: BundlePhase, file: Path) -> str:
-    """Return the path of a submission file inside the bundle, because `podium check` prints defects without a path."""
+    """Return the path of a submission file inside the bundle. It is added to defects, which do not contain a path."""
     return f"phases/{phase.slug}/{file.relative_to(phase.folder).as_posix()}"

@@ -27,7 +27,7 @@ class BundlePhase:
     Attributes
     ----------
     split_seeded : bool
-        Whether challenge.yaml has a seed for the split.
+        Whether challenge.yaml has a seed for the random split into public and private images.
     folder : Path
         The folder of the phase in the bundle.
     key : str

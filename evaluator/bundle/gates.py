@@ -17,9 +17,10 @@ CHECKS = {check.name: check for check in GATE_CHECKS}
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """The input of a gate: a prepared ground truth, and the parameters and sample submission of its phase.
+    """The input of the gate: a prepared ground truth, and the parameters and sample submission of its phase.
 
-    If there is no sample submission, a template submission is tested.
+    The gate tests a ground truth before its phase opens. If there is no sample submission, a template submission is
+    tested.
     """
 
     track: str
@@ -40,7 +41,7 @@ def run_gate(tested: Tested, podium: Podium, *options: str) -> dict[str, Any]:
 
 
 def gate_warnings(gate: Mapping[str, Any], phase: TruthSource) -> list[Problem]:
-    """Return a warning for each gate check that failed."""
+    """Return a warning for each failed check of the gate, which tests a ground truth before its phase opens."""
     place = locate(None, phase)
     return [
         Problem(f"gate_{one['name']}", warning_text(one), file=place)

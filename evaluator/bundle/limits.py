@@ -15,7 +15,8 @@ class BundleLimits:
     upload_bytes : int
         Maximum size of a baseline. Baselines are submitted in the same way as the files of teams.
     intervals : bool
-        Whether confidence intervals are computed. Ladder feedback requires them.
+        Whether confidence intervals are computed. They are required for ladder feedback, which shows teams a new score
+        only if it is significantly better than their best score.
     workspace : Path or None
         Folder for temporary files; None for the system default.
     """

@@ -90,7 +90,7 @@ class _PhaseReader:
     def _read_feedback(self, track: str) -> dict[str, Any]:
         section = self.section.section("feedback")
         scores, decimals, classes = (section.take(name) for name in ("scores", "decimals", "classes"))
-        # An invalid number of decimals counts as 0 here, because an error has already been reported.
+        # An invalid number of decimals has been reported before. It is replaced by 0, so that it counts as given.
         given = (decimals or 0) if section.has("decimals") else None
         for violation in check_feedback(
             track=track, feedback=scores, decimals=given, classes=classes, intervals=self.limits.intervals
@@ -129,7 +129,7 @@ class _PhaseReader:
             message = f"there is no phases/{home.name}/{file}{f'; {hint}' if hint else ''}"
             baseline.wrong("file", "missing_file", message)
         elif path.stat().st_size > allowed:
-            # This is an error, because a warning would let the challenge be imported without the baseline.
+            # A baseline that is too large is an error. After a warning, the challenge would be imported without it.
             message = f"has {path.stat().st_size:,} bytes; at most {allowed:,} are allowed. Compress it with gzip"
             baseline.wrong("file", "file_too_large", message)
         else:

@@ -17,8 +17,8 @@ INTEGER_RANGES = {
     "finals": (1, 100),
     "feedback_decimals": (1, 10),
 }
-# The allowed range of the margin for ladder feedback, in standard errors. With a smaller margin, ladder feedback would
-# show every improvement, like exact feedback.
+# Ladder feedback shows teams a new score only if it exceeds their best score by a margin. This is the allowed range of
+# the margin, in standard errors. With a smaller margin, every improvement would be shown, as with exact feedback.
 LADDER_MAX = 10
 LADDER_MARGINS = (0.01, LADDER_MAX)
 
@@ -68,7 +68,7 @@ def check_numbers(values: Mapping[str, Any]) -> Iterator[Violation]:
 def check_feedback(
     *, track: str, feedback: str, decimals: int | None, classes: bool, intervals: bool
 ) -> Iterator[Violation]:
-    """Yield a violation for each setting that is not allowed together with the other feedback settings.
+    """Yield a violation for each feedback setting of a phase that contradicts the other feedback settings.
 
     ``intervals`` is true if confidence intervals are computed.
     """

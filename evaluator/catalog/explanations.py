@@ -30,9 +30,10 @@ SUMS = {
 
 
 def errors(metric: str, title: str, meanings: dict[str, str]) -> tuple[ReportTable, ReportTable]:
-    """Return the declarations of two tables: one by kind of error, and one for all false positives and all misses.
+    """Return the declarations of two report tables, which explain how errors of a submission lower its score.
 
-    Each row contains the amount by which ``metric`` would rise if the errors in this row were fixed.
+    The first table has a row for each kind of error. The second table has a row for all false positives, and a row for
+    all missed objects. Each row contains the amount by which ``metric`` would rise if these errors were fixed.
     """
     columns = (
         ReportColumn("kind", "Kind", "text"),

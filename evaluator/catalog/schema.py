@@ -249,7 +249,7 @@ class Track:
         ]
 
     def shaping(self, resolved: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values in ``resolved``, a dict of all parameters, that affect a prepared ground truth."""
+        """Return the parameters that affect a prepared ground truth. ``resolved`` contains all parameters."""
         return {parameter.name: resolved[parameter.name] for parameter in self.parameters if parameter.shapes_truth}
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:

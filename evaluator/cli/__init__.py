@@ -162,7 +162,7 @@ def _command_parser() -> Parser:
         help="the command to run; see `podium COMMAND --help`",
     )
     rest = parser.add_argument("rest", nargs=REMAINDER, metavar="…", help="arguments of the command")
-    # Otherwise, if no command is given, argparse would report both the command and its arguments as missing.
+    # If `rest` were required and no command were given, argparse would report the arguments of the command as missing.
     rest.required = False
     return parser
 

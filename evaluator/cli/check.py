@@ -87,7 +87,7 @@ def _check_with_fetched_kit(arguments: Namespace) -> int:
     if not (arguments.submission or arguments.what):
         raise WrongUsage("specify the file: podium check --challenge CHALLENGE FILE")
     _take_file(arguments)
-    # The module evaluator.client.files imports httpx, which is only needed to download a kit.
+    # The module evaluator.client.files imports httpx, which is only needed to download a check kit.
     client = import_module("evaluator.client.files")
     with TemporaryDirectory() as folder, progress() as tell:
         arguments.kit = Path(folder) / "kit.json"
@@ -99,7 +99,10 @@ def _check_with_fetched_kit(arguments: Namespace) -> int:
 
 
 def _take_file(arguments: Namespace) -> None:
-    """Use the positional argument as the submission file. No track is needed, because the kit determines the track."""
+    """Use the positional argument as the submission file, unless --submission is given.
+
+    Without a check kit, the positional argument is the track. A check kit already contains the track.
+    """
     try:
         arguments.submission, arguments.track = arguments.submission or existing_file(arguments.what), None
     except ArgumentTypeError as error:

@@ -79,7 +79,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _prepared(arguments: Namespace, workspace: Path) -> Path:
-    """Return the path of the prepared ground truth. If a folder was given, prepare it in the workspace."""
+    """Return the path of the prepared ground truth. If --truth is a folder, prepare it in the workspace."""
     if arguments.truth.is_file():
         return Path(arguments.truth)
     path = workspace / "truth.podium"

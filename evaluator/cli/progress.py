@@ -1,4 +1,4 @@
-"""Shows progress as a bar on a terminal. Without a terminal, only the compilation of the kernels is reported."""
+"""Shows progress as a bar on a terminal. Without a terminal, only the compilation of numba functions is reported."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ ProgressCallback = Callable[[str, float], None]
 
 
 def announce_compilation(stage: str, fraction: float) -> None:
-    """Print a message when the compilation of the kernels begins. Each machine compiles the kernels only once."""
+    """Print a message when the compilation of the numba functions begins. They are compiled once per machine."""
     if stage == COMPILING and fraction == 0:
         print("compiling the kernels; this takes about a minute and is done only once on this machine", file=sys.stderr)
 

@@ -39,7 +39,9 @@ TOOLS: Mapping[str, Callable[[SplitReport, str], Lines]] = {
 
 
 def check_reference_lines(track: str, parameters: Mapping[str, Any]) -> None:
-    """Raise an exception unless an official tool can compute the metrics of this track with these parameters.
+    """Raise an exception unless an official tool of the Open Images challenge computes the metrics of the track.
+
+    There are such tools for some tracks only, and they support only the default evaluation protocol.
 
     Raises
     ------
@@ -62,5 +64,5 @@ def write_reference_lines(report: Report, *, to: Path) -> None:
 
 
 def _label(row: ClassRow) -> str:
-    """Return the label of a class in the Unicode normalization form that the official tools use."""
+    """Return the label of a class in the Unicode normalization form that the official tools of Open Images use."""
     return normalize("NFKD", str(row["label"]))

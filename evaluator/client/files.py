@@ -1,4 +1,4 @@
-"""Implements ``podium download`` and ``podium kit``, and fetches the kit for ``podium check --challenge``."""
+"""Implements ``podium download`` and ``podium kit``, and fetches the check kit for ``podium check --challenge``."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -19,7 +19,7 @@ def declare_download(parser: Parser) -> None:
 
 
 def download(session: Session) -> int:
-    """Download the template submission of a phase and, if the track has candidates, the list of candidates."""
+    """Download the template submission of a phase and, if the phase has one, the list of all possible answers."""
     arguments = session.arguments
     phase, path = session.phase_of(arguments.challenge, arguments.phase)
     written = []

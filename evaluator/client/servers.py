@@ -84,7 +84,7 @@ def remembered_upload(key: str) -> dict[str, Any] | None:
 
 
 def remember_upload(key: str, about: dict[str, Any] | None) -> None:
-    """Store the state of an upload, so that it can be resumed. If ``about`` is None, delete the stored state."""
+    """Store ``about``, the state of an upload, so that the upload can be resumed. None deletes the stored state."""
     if about is None:
         (folder() / "uploads" / key).unlink(missing_ok=True)
     else:

@@ -1,4 +1,4 @@
-"""Reads a submission in blocks of whole lines for the fast path. Several threads can read blocks of the same file."""
+"""Reads a submission in blocks of whole lines, so that several threads can read and score it with compiled kernels."""
 
 import io
 from collections.abc import Generator
@@ -11,13 +11,13 @@ from evaluator.files.lines import CHUNK_BYTES, GZIP_MAGIC, UTF8_BOM, chunks
 from evaluator.problems import Findings, Stop
 from evaluator.report import ReferenceNeeded
 
-SLACK_BYTES = 128  # Buffers need extra space, because kernels read 64 bytes at a time, even beyond the end of a line.
+SLACK_BYTES = 128  # Buffers need extra space, because kernels read 64 bytes at once, even beyond a line's end.
 BLANKS = b" \t\r\n"
 LOOK_BACK_BYTES = 4096
 
 
 class Declined(Exception):
-    """Raised if the fast path cannot score a file, with the reason. All threads then stop reading the file."""
+    """Raised if the compiled kernels cannot score a file, with the reason. All threads then stop reading the file."""
 
     def __init__(self, reason: ReferenceNeeded) -> None:
         super().__init__(reason)

@@ -152,8 +152,9 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            # If the maximum number of objects is stored, replace one of them. They may all be inside this object, in a
-            # value that a repeated key has replaced. Such objects are not reported, so this object must be stored.
+            # If the maximum number of objects with a repeated key is stored, replace one of them with this object. The
+            # stored objects may all be nested in a value of this object that is lost because its key is repeated. They
+            # are then not reported, so this object must be stored for a defect to be reported at all.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice
@@ -198,8 +199,8 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    # Number of stored objects that have not been visited yet. It may never reach 0, because the search does not visit
-    # values that a repeated key has replaced.
+    # Number of objects with a repeated key that have not been found yet. It may never reach 0, because some of these
+    # objects may be in a value that is lost because its own key is repeated.
     left = len(repeated)
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]

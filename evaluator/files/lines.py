@@ -69,7 +69,7 @@ def chunks(path: Path, limits: Limits, findings: Findings, progress: ReadProgres
 
 
 def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Join consecutive parts into chunks of at least :data:`CHUNK_BYTES`. Only the last chunk may be shorter."""
+    """Join parts of decompressed data into chunks of at least :data:`CHUNK_BYTES`. Only the last one may be shorter."""
     held: list[bytes] = []
     size = 0
     try:
@@ -80,7 +80,7 @@ def _joined(parts: Iterator[bytes]) -> Iterator[bytes]:
                 yield b"".join(held)
                 held, size = [], 0
     except Stop:
-        # The bytes before the damaged part of a gzip file are returned, so that their defects are reported too.
+        # The bytes before the damaged part of a gzip file are returned, so that defects in them are reported too.
         if held:
             yield b"".join(held)
         raise

@@ -44,7 +44,7 @@ def notice_nothing_to_score(findings: Findings, predictions: int, useful: int) -
     Parameters
     ----------
     predictions : int
-        Number of predictions in known images.
+        Number of predictions for images that are in the ground truth.
     useful : int
         Number of predictions that could score.
     """
@@ -68,7 +68,7 @@ def notice_names(findings: Findings, name: str, label: str, count: int) -> None:
 
 
 def notice_unknown_labels(findings: Findings, predictions: int, *, listed: bool) -> None:
-    """Add a notice about predictions in known images whose label is unknown.
+    """Add a notice about predictions with an unknown label, for images that are in the ground truth.
 
     If there is a public list of labels (``listed``), labels that are not in this list are unknown. Otherwise, labels
     that are not in the ground truth are unknown.

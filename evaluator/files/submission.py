@@ -95,7 +95,7 @@ class InvalidValues:
 
 @dataclass(slots=True)
 class Batch:
-    """Converts the rows of a portion to columns, and adds the defects of the portion to the findings in file order."""
+    """Converts a portion of a file (consecutive lines) to columns, and adds its defects to the findings, in order."""
 
     reader: RowReader
     vocabularies: Vocabularies
@@ -218,7 +218,7 @@ class Batch:
             findings.count(code, problem)
 
     def _value_defects(self, findings: Findings) -> Iterator[Defect]:
-        """Yield the defects of values in file order, at most one more than the findings can still count."""
+        """Yield the defects of values in file order. Stop after the first one that the findings cannot count."""
         if not any(len(each.values) for each in self.invalid):
             return
         which = np.repeat(np.arange(len(self.invalid)), [len(each.values) for each in self.invalid])

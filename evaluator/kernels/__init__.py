@@ -13,7 +13,7 @@ from pkgutil import walk_packages
 
 COMPILING = "compiling"
 # An image with more than CROWD predictions is called crowded. Among the first CROWD predictions of an image, kernels
-# discard those that are not scored. They keep all later ones, so that running time does not reveal annotations.
+# discard those that are not scored. Later ones are always kept, so that running time does not reveal annotations.
 CROWD = 256
 FOLDER = Path(__file__).parent
 

@@ -1,4 +1,7 @@
-"""Sorts the entries of all precision/recall curves into buckets, and computes average precisions from the buckets."""
+"""Sorts the entries of all precision/recall curves into buckets, and computes average precisions from the buckets.
+
+Each curve has two buckets: one for entries from public images, and one for entries from private images.
+"""
 
 import numpy as np
 from numba import types

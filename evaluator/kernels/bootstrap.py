@@ -77,7 +77,11 @@ def _add_run(state, partial_weight, envelope):
     types.float64[:, ::1],
 )
 def _areas(weights, rows, ends, firsts, partial_weight, envelope, counts, state, found):
-    """Compute the area under each curve: sum its entries, then add its steps in order of ascending confidence."""
+    """Compute the area under each curve in two passes.
+
+    The first pass sums the weights of all entries. The second pass adds up the areas of the steps, in order of
+    ascending confidence.
+    """
     begin = 0
     for curve in range(len(firsts) - 1):
         state[:] = 0.0

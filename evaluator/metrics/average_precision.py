@@ -35,7 +35,7 @@ def precision_recall(confidences: NDArray[np.float64], weights: NDArray[np.float
     Notes
     -----
     All entries with the same confidence form one point, so the curve does not depend on their order. In the official
-    code, the curve depends on an unstable sort.
+    Open Images code, the curve depends on an unstable sort.
 
     Examples
     --------
@@ -44,8 +44,8 @@ def precision_recall(confidences: NDArray[np.float64], weights: NDArray[np.float
     """
     order = np.argsort(-confidences, kind="stable")
     confidences, weights = confidences[order], weights[order]
-    # Entries are counted, because counts are exact. Sums of fractions would depend on the order of the entries and
-    # could exceed the positives.
+    # The entries of each weight are counted, because counts are exact. Cumulative sums of fractional weights would
+    # depend on the order of the entries and could exceed ``positives``.
     by_weight = [weight * np.cumsum(weights == weight) for weight in np.unique(weights[weights > 0])]
     true, false = np.sum(by_weight, axis=0) if by_weight else np.zeros(len(weights)), np.cumsum(weights <= 0)
     last = np.r_[confidences[1:] != confidences[:-1], True][: len(confidences)]
@@ -170,6 +170,7 @@ def reported_average_precisions(
     curves, confidences, weights, positives
         As in :func:`average_precisions`.
     count : int
+        Total number of curves, at least C.
 
     Examples
     --------

@@ -16,7 +16,10 @@ from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, Ima
 Weights = NDArray[np.uint8]
 Numbers = NDArray[np.float64]
 Areas = Callable[[Numbers], Numbers]
-"""A function that maps the positives of each curve to the area under the curve; both have shape (curves, ...)."""
+"""A function that takes the number of positives of each curve, and returns the area under each curve.
+
+Both arrays have the shape (curves, ...).
+"""
 
 Interval = tuple[float, float]
 ROWS_AT_ONCE = 1 << 16

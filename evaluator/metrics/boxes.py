@@ -108,7 +108,7 @@ def _ratios(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np
 
 
 def float32_iou(boxes: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the IoU of each pair of single-precision boxes, as the official code for relationships computes it.
+    """Return the IoU of each pair of single-precision boxes, as in the official Open Images code for relationships.
 
     Differences and areas are float32. The intersection is the float64 product of two float32 differences. The sum of
     the areas is rounded to float32 before the intersection is subtracted. For example, two boxes that differ only in

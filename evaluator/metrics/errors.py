@@ -113,7 +113,9 @@ def relationship_kinds(
 
 @dataclass(frozen=True, slots=True)
 class CurveErrors:
-    """The errors of a submission: N entries of C curves, and M objects that no entry would hit if its error were fixed.
+    """The errors of a submission: N entries of C curves, and M missed objects.
+
+    The missed objects are those that no entry would hit, even if the error of the entry were fixed.
 
     Attributes
     ----------

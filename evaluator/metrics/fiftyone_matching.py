@@ -30,15 +30,16 @@ def matched_in_turn(
     count: int,
     threshold: float,
 ) -> NDArray[np.int64]:
-    """Return the object that each prediction matches.
+    """Return the object that each prediction matches, given P pairs of a prediction and an object that it overlaps.
 
     Parameters
     ----------
     predictions : int64 array of shape (P,)
-        Prediction of each pair. The pairs of one prediction are adjacent. Predictions are matched in this order.
+        Index of the prediction in each pair. The pairs of one prediction are adjacent. Predictions are matched in this
+        order.
     objects : int64 array of shape (P,)
-        Object of each pair. For each prediction, the ordinary objects come first, in file order, followed by the
-        groups.
+        Index of the object in each pair. For each prediction, the ordinary objects come first, in file order, followed
+        by the groups.
     overlaps : float64 array of shape (P,)
         Overlap of each pair, rounded by :func:`rounded`. Pairs below the threshold do not change the result and may be
         left out.

@@ -61,8 +61,8 @@ class KnownRows:
             raise ValueError("the scores must be in descending order")
         defined = ~np.isnan(replicates)
         present = defined.any(axis=1)
-        # A replicate is used if most rows are defined in it. Otherwise, a single row could make it unusable for all
-        # rows.
+        # A replicate is used if it is defined for most rows. If it had to be defined for all rows, a single row could
+        # make it unusable.
         usable = 2 * defined.sum(axis=0) > present.sum()
         enough = usable.sum() >= LEAST_REPLICATES
         rows = np.flatnonzero(present & defined[:, usable].all(axis=1) & enough)

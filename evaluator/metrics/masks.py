@@ -21,8 +21,8 @@ BYTES_AT_ONCE = 2**20
 """Approximate maximum number of bytes of run lengths that are compared at once. A single mask, together with the masks
 that it is compared with, may exceed it."""
 SMALLEST = np.float32(1e-7)
-"""A small number that prevents division by zero, as in the official code. It is the smallest divisor of an IoU, and is
-added to the divisor of an IoA."""
+"""A small number that prevents division by zero, as in the official Open Images code. It is the smallest divisor of an
+IoU, and is added to the divisor of an IoA."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,8 @@ def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
 def _lengths(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
     """Return the lengths of runs, given the numbers that encode them."""
     sums = np.cumsum(differences, axis=0)
-    # In the first column, the sums begin with the second pair, because no length is encoded as a difference from the
-    # first run outside the mask.
+    # The first column contains the runs outside the mask. Its sums begin with the second pair, because no length is
+    # encoded as a difference from the length of the first run.
     base = sums[starts] - differences[starts] * [0, 1]
     sums -= np.repeat(base, pairs, axis=0)
     sums[starts, 0] = differences[starts, 0]
@@ -206,7 +206,7 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
 
     Returns
     -------
-    float32 array of shape (P,): numbers of pixels, in the precision of the official code.
+    float32 array of shape (P,): numbers of pixels, in the precision of the official Open Images code.
     """
     common = np.empty(len(first), np.float32)
     begins = np.flatnonzero(np.r_[True, first[1:] != first[:-1]][: len(first)])
@@ -245,7 +245,8 @@ def _portions(masks: Masks, others: Masks, first: Ints, second: Ints, begins: In
 def mask_iou(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float64]:
     """Return the IoU of each pair of masks: intersection / max(union, 1e-7), in single precision.
 
-    Source: the official code. Parameters are those of :func:`intersections`. Returns float64 of shape (P,), in [0, 1].
+    Source: the official Open Images code. Parameters are those of :func:`intersections`. Returns float64 of shape (P,),
+    in [0, 1].
     """
     common = intersections(masks, others, first, second)
     both = masks.areas[first].astype(np.float32) + others.areas[second].astype(np.float32)
@@ -255,7 +256,8 @@ def mask_iou(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[
 def mask_ioa(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDArray[np.float64]:
     """Return the fraction of each pair's first mask that lies in its second: intersection / (area + 1e-7), in float32.
 
-    Source: the official code. Parameters are those of :func:`intersections`. Returns float64 of shape (P,), in [0, 1].
+    Source: the official Open Images code. Parameters are those of :func:`intersections`. Returns float64 of shape (P,),
+    in [0, 1].
     """
     areas = masks.areas[first].astype(np.float32)
     return np.asarray(intersections(masks, others, first, second) / (areas + SMALLEST), np.float64)

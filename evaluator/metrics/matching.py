@@ -55,7 +55,10 @@ def best_objects(keys: Keys, object_keys: Keys, overlap: PairOverlap) -> tuple[I
 def best_objects_of_each(
     keys: Keys, object_keys: Keys, count: int, overlaps: Callable[[Indices, Indices], Sequence[NDArray[np.float64]]]
 ) -> list[tuple[Indices, NDArray[np.float64]]]:
-    """Return the results of :func:`best_objects` for each of ``count`` measures that ``overlaps`` returns."""
+    """Return the result of :func:`best_objects` for each of several ways to measure overlap.
+
+    ``overlaps`` returns a sequence of ``count`` arrays: the overlaps by each measure.
+    """
     best = [(np.full(len(keys), -1, np.int64), np.zeros(len(keys))) for _ in range(count)]
     for predictions, objects in pairs(keys, object_keys):
         starts = np.flatnonzero(np.r_[True, predictions[1:] != predictions[:-1]])
@@ -157,9 +160,9 @@ def winning_claims(
     Notes
     -----
     The order of precedence is: higher confidence, then higher overlap, then smaller coordinates, then smaller index. A
-    prediction can only win its best object, so the result is the same as that of the official code, which processes the
-    predictions in order of confidence. Predictions that claim no object compete for a dummy object. Otherwise, the
-    scoring time would reveal how many predictions claim an object.
+    prediction can only win its best object, so the result is the same as that of the official Open Images code, which
+    processes the predictions in order of confidence. Predictions that claim no object compete for a dummy object.
+    Otherwise, the scoring time would reveal how many predictions claim an object.
 
     Examples
     --------

@@ -13,7 +13,7 @@ RankInterval = tuple[int, int]
 
 TOP = 100  # Simultaneous intervals are computed for this number of rows from the top of the leaderboard.
 ERROR_RATE = 1 / (LEAST_REPLICATES + 1)  # Probability that the test wrongly distinguishes at least one pair of rows.
-UNLIMITED = 1e300  # Critical value so large that it distinguishes rows only if their standard error is 0.
+UNLIMITED = 1e300  # A critical value so large that two rows differ significantly only if their standard error is 0.
 BLOCK = 64  # Number of rows in a block. Two blocks are compared at a time.
 ENTRIES_AT_ONCE = 1 << 13
 

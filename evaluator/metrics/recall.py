@@ -1,4 +1,4 @@
-"""Finds the hits among the most confident predictions in each image, to compute the recall at a limit."""
+"""Finds the hits among the most confident predictions in each image, for metrics such as recall@50."""
 
 import numpy as np
 from numpy.typing import NDArray

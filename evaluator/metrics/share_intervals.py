@@ -66,7 +66,7 @@ def share_interval(replicates: Numbers, observed: float, trials: Trials, *, plai
 
 
 def wilson_interval(share: float, size: float) -> Interval:
-    """Return the 95% score interval of Wilson (1927) for a proportion of ``size`` trials, which need not be whole.
+    """Return the 95% score interval of Wilson (1927) for a proportion of ``size`` trials. ``size`` may be fractional.
 
     >>> [np.round(wilson_interval(share, 100), 3).tolist() for share in (0.0, 0.5)]
     [[0.0, 0.037], [0.404, 0.596]]

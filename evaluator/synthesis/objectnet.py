@@ -39,7 +39,7 @@ _CONTROLS = {
     "viewpoint": ("bottom", "front", "side", "top"),
 }
 _EASE: Ints = np.array([90, 100, 80, 70])
-"""Percentage of images in which the object is easy to recognize, for each of the four values of a control."""
+"""Percentage of images with an easily recognized object, by value of the background, rotation or viewpoint."""
 GUESSES = 5
 _CELLS = encoded([str(number) for number in _IDS])
 

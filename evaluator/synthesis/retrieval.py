@@ -13,7 +13,7 @@ from evaluator.synthesis.text_columns import TextColumn, csv_lines
 CAPTIONS = 5
 LISTED = 10
 SPREAD = 40
-"""A correct answer that is not first has a random index from 1 to this number. Rankings end after LISTED answers."""
+"""Maximum index of a correct answer in its ranking. Rankings end after LISTED answers, so some answers are missing."""
 
 _WHO = ("A man", "Two women", "A child in red", "A brown dog", "Several people", "A cyclist", "A street musician")
 _DOES = ("waits", "runs", "looks up", "laughs", "carries a bag", "stands still", "jumps")

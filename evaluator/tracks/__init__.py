@@ -39,7 +39,7 @@ def compiler_of(track: Track) -> TruthCompiler[Any]:
 
 
 def fast_path_of(track: Track) -> FastPath[Any, Any]:
-    """Return the fast path of a track that declares one."""
+    """Return the fast path (scoring with compiled kernels) of a track that declares one."""
     return cast(FastPath[Any, Any], import_module(track.modules.fast_path))
 
 

@@ -21,7 +21,10 @@ AnyTruth = TypeVar("AnyTruth", bound=Truth)
 
 
 class Position(NamedTuple):
-    """The first mention of an image in a ground truth folder without tables. ``column`` may be a path in JSON."""
+    """The place in a ground truth folder without tables where an image is first mentioned.
+
+    ``column`` may be a path in a JSON file.
+    """
 
     file: str
     line: int | None = None
@@ -85,7 +88,10 @@ def group_flags(table: "TruthTable") -> NDArray[np.bool_]:
 
 
 def distinct_keys(images: NDArray[np.int64], labels: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """Return the sorted distinct (image, label) pairs, each as the number ``image * count + label``."""
+    """Return the sorted distinct (image, label) pairs, each encoded as ``image * count + label``.
+
+    ``count`` is the number of labels.
+    """
     return np.unique(images * count + labels)
 
 

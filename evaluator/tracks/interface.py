@@ -78,7 +78,7 @@ class Outcome:
         A function that returns the precision/recall curves of a split. None if images were not kept, or if the track
         has no curves.
     matches : MatchTable or None
-        The outcome of each prediction. None without an explanation.
+        The outcome of each prediction. None if no explanation was requested.
     trials : callable or None
         A function that takes the name of a metric declared as a proportion, and returns the image of each trial as an
         int array of shape (trials,). None if the track declares no proportion.
@@ -130,7 +130,7 @@ class Scorer(Protocol[TruthType, ParametersType, SubmissionType]):
 
 @runtime_checkable
 class GivesCandidates(Protocol[TruthType_contra]):
-    """The interface of a scorer whose track declares ``gives_candidates``."""
+    """The interface of a scorer whose track gives participants a list of all possible answers."""
 
     def candidates(self, truth: TruthType_contra) -> str:
         """Return the list of candidates as a string: all possible answers, in shuffled order."""
@@ -171,7 +171,8 @@ class FastPath(Protocol[TruthType_contra, ParametersType_contra]):
         """Read a submission without scoring it, and add notices about it to ``findings``.
 
         Return None if the file has no defect; otherwise, return the reason why the reference implementation must check
-        the file. Only the public parts of the ground truth are used, so the ground truth may come from a check kit.
+        the file. Only the public parts of the ground truth are used, so a check kit, which contains only these parts,
+        suffices.
         """
 
 

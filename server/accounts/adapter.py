@@ -89,7 +89,8 @@ class AccountAdapter(DefaultAccountAdapter):
             user.set_password(password)
             # Only the password is saved, because staff may be changing other fields at the same time.
             user.save(update_fields=["password"])
-            # After a password change, programs cannot fetch tokens for device logins that were approved before it.
+            # A password change invalidates device logins that were approved earlier, so that programs can no longer
+            # fetch their tokens.
             user.device_logins.all().delete()
             record_password(user=user, by=user)
 

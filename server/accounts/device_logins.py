@@ -111,7 +111,7 @@ def fetch_token(device_code: str) -> tuple[ApiToken, str]:
 
 
 def refusal_of(login: DeviceLogin, now: datetime) -> Refused:
-    """Return the exception to raise when a program polls for a token that is not approved.
+    """Return the exception to raise when a program polls for a token whose request is not approved.
 
     A denied request is deleted. For a pending request, the time of the poll is saved.
     """

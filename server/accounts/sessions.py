@@ -43,7 +43,7 @@ def contents(*, key: str, now: datetime) -> QuerySet[Session, tuple[str]]:
 
 @compiled_query
 def accounts(*, pk: int) -> QuerySet[Any]:
-    """Return the account with the given key and the annotation `organizes`.
+    """Return the account with the given primary key, annotated with `organizes`.
 
     `organizes` is true if the user organizes a challenge. The header of every page depends on it.
     """

@@ -71,7 +71,7 @@ def qr_svg(text: str) -> str:
 class LimitedCodes:
     """A form mixin that limits the number of wrong codes per account and day.
 
-    The limit per minute alone would allow 14,400 wrong codes per day.
+    django-allauth's limit per minute alone would allow 14,400 wrong codes per day.
     """
 
     user: User

@@ -14,7 +14,7 @@ from server.errors import RETRY_STATUSES, STATUS_OF_CODE, refusal_behind, second
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-# The status codes for HTTP errors and unexpected errors. `server.errors` contains the status codes for all others.
+# The status codes for HTTP errors and unexpected errors. `server.errors` contains those for all other error codes.
 STATUS_OF_HTTP_CODE = {
     "method_not_allowed": 405,
     "not_acceptable": 406,

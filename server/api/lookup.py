@@ -44,7 +44,10 @@ def phase_at(request: Request, slug: str, phase: str) -> Phase:
 
 
 def read_phase_at(request: Request, slug: str, phase: str) -> tuple[Phase, ReadChallenge]:
-    """Return the phase with the given slugs, and its challenge with the user's role and the current time."""
+    """Return a phase by its challenge's slug and its own slug, and what was read about the challenge.
+
+    The latter includes the user's role and the current time. Raises Http404 if the user may not see the phase.
+    """
     read = read_challenge_at(request, slug)
     found = next((one for one in read.phases if one.slug == phase), None)
     if found is None:
@@ -53,7 +56,7 @@ def read_phase_at(request: Request, slug: str, phase: str) -> tuple[Phase, ReadC
 
 
 def organized_phase_at(request: Request, slug: str, phase: str) -> Phase:
-    """Return the phase with the given slugs. Raises Refused if the user does not organize its challenge."""
+    """Return a phase by its challenge's slug and its own slug. Raises Refused if the user is not an organizer."""
     found = phase_at(request, slug, phase)
     require_organizer(request, found.challenge)
     return found

@@ -58,7 +58,7 @@ def path_of_lost_ends() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """The last entry of the audit log as recorded in a file, and last entries lost when backups were restored.
+    """The current record of the audit log's last entry, and the records kept when a restored backup lost entries.
 
     `faults` has one sentence for each fault in the files that contain these records.
     """
@@ -69,7 +69,7 @@ class Notes:
 
 
 def notes() -> Notes:
-    """Read the record of the last audit entry, and the records of entries lost when backups were restored.
+    """Read the current record of the audit log's last entry, and the records kept when a restored backup lost entries.
 
     The two files are read independently, so that one can be used even if the other is damaged.
     """
@@ -147,7 +147,7 @@ def keep_lost_end(number: int, hashed: str) -> None:
 
 
 def lost_ends() -> tuple[list[End], list[str]]:
-    """Return the last entries that were lost when backups were restored, and the faults in their file."""
+    """Return the records kept when a restored backup lost entries, and the faults in the file that contains them."""
     path, found, faults = path_of_lost_ends(), [], []
     try:
         for number, line in enumerate(text_of(path).splitlines(keepends=True), 1):

@@ -99,7 +99,8 @@ class Comparison:
         self.count = 0
         self.unkeyed: set[int] = set()
         self.unlogged: list[int] = []
-        # `incomplete` contains the "backup restored" entries that earlier versions wrote without the missing hashes.
+        # `incomplete` contains the "backup restored" entries written by earlier versions of this server, which did not
+        # record the hashes of the missing entries.
         self.incomplete: list[Entry] = []
         excused: set[tuple[int, str]] = set()
         for entry in Entry.objects.order_by("number").iterator():

@@ -22,6 +22,7 @@ from server.challenges.services import (
     join,
     lock_challenge,
     lock_organized,
+    refuse_blocked,
     taken_names,
 )
 from server.errors import Refused
@@ -81,6 +82,7 @@ def approve(*, request: JoinRequest, by: User | None) -> Membership:
             f"{waiting.user} is an organizer of this challenge or staff, and can read its private leaderboard, so they "
             "cannot take part. Decline the request.",
         )
+    refuse_blocked(waiting.user, challenge)
     taken, wanted = taken_names(challenge), waiting.team_name
     name = free_name(wanted or waiting.user.get_username(), taken)
     team = Team.objects.create(challenge=challenge, name=name)
@@ -100,7 +102,7 @@ def decline(*, request: JoinRequest, by: User | None) -> None:
 def decide_each(
     decision: Decide, requests: Iterable[JoinRequest], *, by: User | None
 ) -> Iterator[tuple[JoinRequest, Refused | None]]:
-    """Approve or decline each of the given requests to join, by calling `decision`.
+    """Approve or decline each of the given requests to join, by calling `decision` (`approve` or `decline`).
 
     Yield each request with the exception that prevented the decision, or with None on success.
     """

@@ -15,6 +15,7 @@ from server.clock import database_now
 from server.errors import Refused
 
 REASON_CHARACTERS = 500
+REMOVED = "An organizer removed this baseline."
 
 
 @transaction.atomic
@@ -34,7 +35,8 @@ def take_off(*, team: Team, by: User | None, reason: str, show: bool = True) -> 
     locked = lock(team)
     if locked.is_baseline:
         raise Refused(
-            "invalid", f"{locked.name} is a baseline, which cannot be disqualified. Remove it from the bundle instead."
+            "invalid",
+            f"{locked.name} is a baseline, which cannot be disqualified. Remove it on the page of baselines instead.",
         )
     locked.disqualification_reason = reason_line(reason, characters=REASON_CHARACTERS)
     locked.disqualification_is_shown = show
@@ -53,6 +55,35 @@ def reinstate(*, team: Team, by: User | None, reason: str = "") -> Team:
         raise Refused("invalid", f"{locked.name} is not disqualified.")
     locked.disqualified_at, locked.disqualification_reason = None, ""
     return save(locked, by, action="team.reinstated", detail={"reason": reason})
+
+
+@transaction.atomic
+def remove_baseline(*, team: Team, by: User | None) -> Team:
+    """Take a baseline off all leaderboards. Its submissions and scores are kept."""
+    locked = lock_baseline(team, by)
+    if locked.disqualified_at is not None:
+        raise Refused("invalid", f"{locked.name} was already removed.")
+    locked.disqualified_at, locked.disqualification_reason = database_now(), REMOVED
+    return save(locked, by, action="baseline.removed", detail={})
+
+
+@transaction.atomic
+def put_back_baseline(*, team: Team, by: User | None) -> Team:
+    """Put a removed baseline back on the leaderboards."""
+    locked = lock_baseline(team, by)
+    if locked.disqualified_at is None:
+        raise Refused("invalid", f"{locked.name} was not removed.")
+    locked.disqualified_at, locked.disqualification_reason = None, ""
+    return save(locked, by, action="baseline.put_back", detail={})
+
+
+def lock_baseline(team: Team, by: User | None) -> Team:
+    """Lock a baseline. Raises Refused for other teams, and if the user `by` may not edit the challenge."""
+    refuse_without(Right.EDIT, by=by, challenge=Challenge.objects.get(pk=team.challenge_id))
+    locked = lock(team)
+    if not locked.is_baseline:
+        raise Refused("invalid", f"{locked.name} is not a baseline.")
+    return locked
 
 
 def lock(team: Team) -> Team:

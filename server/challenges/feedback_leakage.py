@@ -53,7 +53,8 @@ def bits_of_an_interval(phase: Phase) -> float:
 def bits_of_a_rank(phase: Phase) -> float:
     """Return the number of bits revealed by a rank and its tie group. Under ladder feedback, no ties are shown.
 
-    A team either shares the tie group of the team above it or starts a new group, which can end at any lower team.
+    A tie group consists of adjacent teams that do not differ significantly. A team either shares the tie group of the
+    team above it or starts a new group, which can end at any lower team.
     """
     return log2(TEAMS) + (0.0 if phase.is_ladder else log2(TIES) + log2(TEAMS))
 

@@ -128,7 +128,7 @@ class PhaseForm(ConfirmedForm):
 class TeamForm(AuditedForm):
     """The admin form for a team.
 
-    A changed name must follow the same rules as the name of a new team.
+    Renaming a team follows the same rules as naming a team when it is created.
     """
 
     def clean_name(self) -> str:

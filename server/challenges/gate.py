@@ -15,7 +15,7 @@ STATES = GREEN, RED, NOT_RUN = ("green", "red", "not run")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of one check by the gate, as shown to organizers."""
+    """The result of one of the gate's checks, as shown to organizers."""
 
     name: str
     tried: str
@@ -40,7 +40,7 @@ class Gate:
 
 
 def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str, Any]:
-    """Return the settings on which a gate result depends: some settings of the phase, and the sample's sha256.
+    """Return the settings on which a gate result depends: those of the phase, and the sample submission's sha256.
 
     Default parameters and the version of the evaluator are left out, so that an upgrade does not close running phases.
     """
@@ -53,7 +53,7 @@ def tested_settings(phase: Phase | TruthSource, sample_sha256: str) -> dict[str,
 
 
 def current_settings(phase: Phase) -> dict[str, Any]:
-    """Return the phase's current settings, with which the gate must have passed unless it is exempt."""
+    """Return the phase's current settings. The result of a gate is current if the gate was run with these settings."""
     return tested_settings(phase, phase.sample_sha256)
 
 

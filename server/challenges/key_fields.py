@@ -18,7 +18,7 @@ INPUT_FORMAT = "%Y-%m-%dT%H:%M:%S"
 
 
 def find_key(keys: tuple[Key, ...], path: str) -> Key:
-    """Return the declaration of the key of challenge.yaml with the given path, such as `teams.max_size`.
+    """Return the declaration of a key of challenge.yaml, found by its path, such as `teams.max_size`.
 
     >>> from evaluator.bundle.keys import CHALLENGE
     >>> find_key(CHALLENGE, "teams.max_size").name

@@ -12,7 +12,7 @@ from server.accounts.models import User
 from server.accounts.names import all_looks, looks
 from server.accounts.services import has_confirmed_address_at
 from server.audit import services as audit
-from server.challenges.models import Challenge, FormerMember, JoinRequest, Membership, Phase, Team
+from server.challenges.models import Block, Challenge, FormerMember, JoinRequest, Membership, Phase, Team
 from server.challenges.reading import membership_of
 from server.challenges.roles import Right, refuse_without
 from server.clock import database_now, is_over, utc_text
@@ -31,8 +31,17 @@ def refuse_organizer(user: User, challenge: Challenge) -> None:
         )
 
 
+def refuse_blocked(user: User, challenge: Challenge) -> None:
+    """Raise Refused if the organizers have blocked a user from joining the challenge."""
+    if Block.objects.filter(challenge=challenge, user=user).exists():
+        raise Refused(
+            "forbidden",
+            f"The organizers do not allow {user} to join this challenge. Contact them if this is a mistake.",
+        )
+
+
 def competing(challenge: Challenge, people: Iterable[User]) -> list[str]:
-    """Return a phrase such as "ada is in team Owls" for each of the given users who is in a team of the challenge.
+    """Return a phrase such as "ada is in team Owls" for each of these users who is in a team of the challenge.
 
     These users cannot be organizers.
     """
@@ -123,6 +132,7 @@ def reason_line(text: str, *, characters: int = REASON_CHARACTERS) -> str:
 def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> datetime:
     """Raise Refused if the user may not join the challenge now. Return the current time of the database."""
     refuse_organizer(user, challenge)
+    refuse_blocked(user, challenge)
     if not accept_rules:
         raise Refused("rules_not_accepted", "To join, read and accept the rules of this challenge.")
     refuse_former_member(challenge, user)
@@ -149,7 +159,7 @@ def refuse_former_member(challenge: Challenge, user: User) -> None:
 def taken_names(challenge: Challenge) -> set[str]:
     """Return the normalized forms of all team names in a challenge (see `names.looks`).
 
-    Names that share a form look alike, so the name of a new team must have none of these forms.
+    Two names with the same normalized form look alike, so a new team's name must differ from all others in this form.
     """
     return all_looks(challenge.teams.values_list("name", flat=True))
 

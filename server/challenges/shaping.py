@@ -1,4 +1,7 @@
-"""Determines which settings of a phase affect its prepared ground truth and the signature of its scores."""
+"""Determines which settings of a phase affect its prepared ground truth, and the signature of its evaluations.
+
+An evaluation's signature names the track, its parameters, the ground truth and the evaluator version.
+"""
 
 from typing import Any
 
@@ -23,6 +26,6 @@ def is_outdated(truth: Truth, phase: Phase) -> bool:
 
 
 def signature_of(phase: Phase, sha256: str) -> str:
-    """Return the signature of scores computed with a phase's current settings and the ground truth with this sha256."""
+    """Return the evaluation signature for a phase's current settings and the ground truth with this sha256."""
     track = phase.declared_track
     return compose(track, track.resolve(phase.parameters), sha256)

@@ -121,7 +121,7 @@ def is_earlier(one: datetime, other: datetime | None) -> bool:
 
 
 def loosened(old: Terms, new: Terms, now: datetime) -> Iterator[str]:
-    """Yield a phrase for each kind of score information that only a phase's new terms show to participants.
+    """Yield a phrase for each kind of score information that participants see only under a phase's new terms.
 
     Once the private scores are shown, ladder feedback hides nothing, so removing it reveals nothing more.
     """
@@ -176,7 +176,7 @@ def delay_reveals(before: Mapping[str, Terms], challenge: Challenge, now: dateti
 
 
 def delayed(old: Terms, new: Terms, now: datetime) -> datetime | None:
-    """Return the new value of a phase's field `reveals_at`, given its terms before and after a change."""
+    """Return the new value of a phase's field `reveals_at`, computed from its terms before and after a change."""
     if new.reveals_at is not None and (new.closing is None or new.closing > new.reveals_at):
         # The phase was reopened, so its private scores must stay hidden until its new end.
         return None

@@ -10,7 +10,7 @@ from django.db.models import F
 from evaluator.digits import Interval
 from server.submissions.feedback import ScoreAccess
 
-COLUMNS = {  # annotations that add the stored result of a comparison to each entry
+COLUMNS = {  # annotations that add the stored result of the pairwise comparison to each leaderboard entry
     name: F(f"compared__{name}")
     for name in (
         *("compared_with", "tied", "earlier", "gain_low", "gain_high"),
@@ -64,8 +64,8 @@ def gain(entry: Any, access: ScoreAccess) -> Gain | None:
 def ties(entries: Iterable[Any]) -> list[bool | None]:
     """Return, for consecutive entries, whether each is in the same tie group as the entry above it.
 
-    The value is None (unknown) if the team with which the entry was compared is no longer on the leaderboard or has a
-    different position.
+    The value is None (unknown) if the team with which the entry was compared is no longer on the leaderboard or has
+    moved.
     """
     found: list[bool | None] = []
     group: int | None = None  # primary key of the first entry in the current tie group

@@ -1,4 +1,7 @@
-"""Computes the interval for the difference between two scores from bootstrap replicates with the same draws."""
+"""Computes the interval for the difference between two scores from their bootstrap replicates.
+
+Replicates are scores recomputed on random draws of the images. They can be paired if both scores use the same draws.
+"""
 
 from collections.abc import Iterable, Sequence
 from math import floor, isnan
@@ -12,7 +15,7 @@ from server.submissions.models import Replicates
 
 TAIL = 0.025  # fraction of the distribution beyond each end of a 95% interval
 
-Vector = tuple[int, Sequence[float]]  # seed of the bootstrap draws, and the headline metric for each draw
+Vector = tuple[int, Sequence[float]]  # seed of the bootstrap draws, and the headline score for each draw
 
 
 def vectors_of(evaluations: Iterable[int], *, split: str) -> dict[int, Vector]:
@@ -26,7 +29,7 @@ def replicates_of(*, evaluations: list[int], split: str) -> QuerySet[Replicates]
 
 
 def difference_between(one: Vector | None, other: Vector | None) -> Interval | None:
-    """Return the percentile interval for `one` - `other`, or None without paired differences.
+    """Return the 95% interval for the score difference `one` - `other`, or None if the replicates are not paired.
 
     >>> difference_between((7, [0.5, 0.75, 1.0]), (7, [0.25, 0.5, 0.5]))
     (0.25, 0.4875)
@@ -36,7 +39,7 @@ def difference_between(one: Vector | None, other: Vector | None) -> Interval | N
 
 
 def paired_differences(one: Vector | None, other: Vector | None) -> list[float]:
-    """Return `one` - `other` for each replicate that is defined for both.
+    """Return the score difference `one` - `other` for each bootstrap replicate that is defined for both evaluations.
 
     The list is empty unless both evaluations have replicates from the same draws.
     """

@@ -125,7 +125,7 @@ def evaluations_week_ago(phase: Phase, *, now: datetime) -> dict[int, int]:
     """Return the evaluation that each team had on the public leaderboard a week ago.
 
     The result is empty if those scores cannot be compared with the current ones, because the phase has ladder feedback
-    or because they have a different signature.
+    or because they were computed with another ground truth, evaluator version or parameters.
     """
     access = ScoreAccess(frozenset({"public"}), phase.feedback_decimals, False, phase.has_ladder(now))
     board = board_seen(phase, split="public", access=access, now=now)

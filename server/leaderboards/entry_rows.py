@@ -11,11 +11,11 @@ from server.challenges.models import Phase
 from server.leaderboards.models import Board
 from server.sql import execute, in_utc, marks, row_lock, select
 
-Key = tuple[str, int]  # the kind of a leaderboard, and a team id
+Key = tuple[str, int]  # kind of leaderboard (such as "public") and team id
 
 
 class Line(NamedTuple):
-    """The content of an entry except its number of submissions. If it changes, a new version is written."""
+    """The content of a leaderboard entry, except its number of submissions. A change creates a new entry version."""
 
     evaluation_id: int | None
     score: float
@@ -35,16 +35,16 @@ class Kept(NamedTuple):
 
 
 def board_ids(phase: Phase, *, signature: str, lock: str = "") -> dict[str, int]:
-    """Return the ids of a phase's leaderboards for scores with this signature, keyed by kind.
+    """Return the ids of a phase's leaderboards for scores with this evaluation signature, keyed by kind.
 
-    The dict is empty before the first entry.
+    The kind is "public", "published", "private" or "all". The dict is empty before the first entry.
     """
     statement = "SELECT kind, id FROM leaderboards_board WHERE phase_id = %s AND signature = %s ORDER BY id"
     return dict(select(f"{statement} {lock}", (phase.pk, signature)))
 
 
 def lock_boards(phase: Phase, *, signature: str) -> dict[str, int]:
-    """Lock a phase's leaderboards for scores with this signature, and return their ids by kind.
+    """Lock a phase's leaderboards for scores with this evaluation signature, and return their ids by kind.
 
     Leaderboards that do not exist yet are created.
     """
@@ -71,7 +71,7 @@ def present(boards: Mapping[str, int], teams: Collection[int]) -> dict[Key, Kept
 
 
 def raise_versions(boards: Collection[int], *, listed: int, ranked: int) -> None:
-    """Increment the version of each leaderboard, and add `listed` and `ranked` to its counts of entries."""
+    """Increment the version of each leaderboard, and add `listed` and `ranked` to its two entry counts."""
     statement = """
         UPDATE leaderboards_board SET version = version + 1, listed = listed + %s, ranked = ranked + %s
         WHERE id IN ({})

@@ -153,7 +153,7 @@ class Listing:
 
     @cached_property
     def _found(self) -> list[int]:
-        """The keys of the entries whose team name contains the search string, in rank order."""
+        """The primary keys of the entries whose team name contains the search string, in rank order."""
         text = searchable(self.selection.search)
         teams = Team.objects.filter(challenge=self.board.phase.challenge_id, search_name__contains=text).order_by()
         entries = self._entries
@@ -186,7 +186,7 @@ class Listing:
         return list(self._entries.in_order().values_list("pk", flat=True)[start:stop])
 
     def _named(self, keys: Sequence[int]) -> list[Any]:
-        """Return the entries with these keys, including the columns of related tables that a page displays."""
+        """Return the entries with these primary keys, including the columns of related tables that a page displays."""
         found = {entry.pk: entry for entry in self.board.with_keys([*keys])}
         return [found[key] for key in keys if key in found]
 

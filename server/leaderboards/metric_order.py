@@ -9,7 +9,7 @@ COLUMNS = ("value", "entry__score", "entry__submitted_at", "entry__team", "entry
 
 
 def keys_in_order(values: QuerySet[MetricValue], access: ScoreAccess, start: int, stop: int) -> list[int]:
-    """Return the keys of the entries from `start` up to, but not including, `stop`, with undefined values last.
+    """Return the ids of the entries from `start` up to, but not including, `stop`, with undefined values last.
 
     Entries with the same rounded value are in rank order, so that the order reveals no more than the rounded values.
     Rounding can only move entries whose values are close to the first or the last value of the page. Only these entries

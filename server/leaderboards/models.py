@@ -12,10 +12,9 @@ from server.submissions.models import Evaluation, Leased
 
 
 class Board(models.Model):
-    """The leaderboard of one kind in a phase, for scores with one signature.
+    """The leaderboard of one kind in a phase, for scores with one evaluation signature.
 
-    Transactions lock its row after the rows of teams, submissions and comparisons, and before the head of the audit
-    log.
+    Transactions lock its row after the rows of teams, submissions and comparisons, and before the audit log's `Head`.
     """
 
     class Kind(models.TextChoices):
@@ -179,7 +178,7 @@ class Comparison(Leased):
 
 
 class ComparedEntry(models.Model):
-    """The result of comparing a current entry with others. Entries without replicates have no rank interval."""
+    """The result of comparing a current entry with others. Without bootstrap replicates, there is no interval."""
 
     entry = models.OneToOneField(Entry, primary_key=True, on_delete=models.CASCADE, related_name="compared")
     compared_with = models.BigIntegerField(null=True, help_text="the first entry of the tie group above this entry")
@@ -213,7 +212,7 @@ class ComparedEntry(models.Model):
 
 
 class BoardTerms(models.Model):
-    """The signature and the feedback settings that apply to a phase's leaderboards from a certain time on."""
+    """The evaluation signature and feedback settings that apply to a phase's leaderboards from a certain time on."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="board_terms")
     since = models.DateTimeField()

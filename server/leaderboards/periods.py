@@ -14,10 +14,11 @@ from server.submissions.feedback import ScoreAccess
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A period in which a leaderboard showed the entries of one board, and the viewer's access to these entries.
+    """A period in which a leaderboard showed the same stored board, and the viewer's access to its entries.
 
-    `until` is None for the current period. `board` is None before the board's first entry. If the leaderboard was
-    frozen during the period, `frozen` is the time whose entries it showed.
+    A phase has several stored boards, because new ground truths and feedback settings lead to new ones. `until` is None
+    for the current period. `board` is None before the board's first entry. If the leaderboard was frozen during the
+    period, `frozen` is the time whose entries it showed.
     """
 
     since: datetime
@@ -63,7 +64,7 @@ def periods(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) -> 
 
 
 def terms_in(terms: Sequence[BoardTerms], moment: datetime) -> BoardTerms:
-    """Return the leaderboard terms that were in effect at a time.
+    """Return the leaderboard terms (evaluation signature and feedback settings) that were in effect at a time.
 
     For a time before the first terms, return the first terms.
     """

@@ -139,7 +139,7 @@ class ShownBoard:
         return [row for chunk in self.chunks() for row in chunk]
 
     def with_keys(self, keys: list[int]) -> list[Any]:
-        """Return the entries with these keys in leaderboard order, with all columns that a page displays."""
+        """Return the entries with these primary keys in leaderboard order, with all columns that a page displays."""
         return entry_queries.with_keys(at=self.past, keys=keys)
 
     def _read(self, query: Callable[..., list[Any]], **arguments: Any) -> list[Any]:
@@ -275,7 +275,7 @@ def kind_of(split: str, *, ladder: bool) -> str:
 
 
 def all_ranks(phase: Phase, *, split: str, signature: str) -> dict[int, tuple[str, int | None, float]]:
-    """Return (name, rank, score) for each current entry with this signature, in leaderboard order, keyed by team id."""
+    """Return (name, rank, score) for current entries with this evaluation signature, keyed by team id, best first."""
     entries = Entry.objects.present().filter(board__phase=phase, board__kind=split, board__signature=signature)
     lines = list(entries.in_order().values_list("team", "team__name", "score", "is_baseline"))
     ranks = ranking.ranks([(score, baseline) for _, _, score, baseline in lines])

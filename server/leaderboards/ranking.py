@@ -12,7 +12,7 @@ class Candidate(NamedTuple):
 
     evaluation_id: int
     score: float
-    received: Any  # sort key for the order of a team's submissions in time
+    received: Any  # sort key that puts a team's submissions in chronological order
     public_score: float | None = None
     baseline: bool = False
     visible: bool = True  # whether participants see the score of this submission rather than that of an earlier one
@@ -37,8 +37,8 @@ class Earlier:
 def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate | None:
     """Return the candidate that becomes a team's entry on a leaderboard of this kind, or None if no candidate counts.
 
-    The entry is the candidate with the highest score among those that count. If several have this score, it is the
-    earliest of them.
+    The entry is the candidate with the highest score among those that count. If several share this score, the earliest
+    of them counts.
 
     >>> def one(number, score, **fields):
     ...     return Candidate(number, score, received=number, public_score=1 - score, **fields)

@@ -33,7 +33,7 @@ def read_with_boards(user: Any, slug: str) -> ReadChallenge | None:
 
 @compiled_query
 def phases_with_boards(*, slug: str, user: int | None, is_staff: bool) -> QuerySet[Any]:
-    """Return the phases of a challenge, each with the leaderboards of its current signature.
+    """Return the phases of a challenge, each with the leaderboards for its current evaluation signature.
 
     A private leaderboard with a different signature is also included, because it shows that the phase has private
     images.

@@ -58,7 +58,7 @@ class TeamScores:
 def read_scores(phase: Phase, *, signature: str, teams: Collection[int]) -> dict[tuple[str, int], TeamScores]:
     """Return the scores of teams, keyed by kind of leaderboard and team.
 
-    Teams without scores on a split and disqualified teams are left out. The number of final submissions is read
+    Disqualified teams and teams without scores on the split are left out. The number of final submissions is read
     together with the scores, because the object `phase` may be outdated.
     """
     facts = {team: (bool(baseline), finals) for team, baseline, finals in select(TEAMS, [phase.pk], teams)}

@@ -95,7 +95,7 @@ def field_of(parts: Sequence[Span], *, count: int = MOMENTS) -> Field:
 
 
 def indices(span: Span, moments: Sequence[datetime]) -> tuple[int, int]:
-    """Return the index of the first moment within a span, and the index of the first moment after it."""
+    """Return the index of the first moment at which a score was shown, and the first at which it no longer was."""
     end = len(moments) if span.until is None else bisect_left(moments, span.until)
     return bisect_left(moments, span.since), end
 
@@ -103,10 +103,10 @@ def indices(span: Span, moments: Sequence[datetime]) -> tuple[int, int]:
 def points_of(
     own: Iterable[Span], moments: Sequence[datetime], teams: Collection[int], *, field: Field | None = None
 ) -> dict[int, list[Point | None]]:
-    """Return the points of some teams, computed from their spans. If `field` is given, the points include ranks.
+    """Return the points of some teams, computed from the spans in which their scores were shown.
 
-    Spans are visited in descending order of score. For each moment, `differences` holds the change in the number of
-    higher scores since the previous moment.
+    If `field` is given, the points include ranks. Spans are visited in descending order of score. For each moment,
+    `differences` holds the change in the number of higher scores since the previous moment.
     """
     found: dict[int, list[Point | None]] = {team: [None] * len(moments) for team in teams}
     differences, position = [0] * (len(moments) + 1), 0

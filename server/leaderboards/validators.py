@@ -23,7 +23,7 @@ def content_key(board: ShownBoard) -> tuple[object, ...]:
 
     The key contains the leaderboard's version, which increases with every visible change. The version of a public
     leaderboard does not depend on private scores or, under ladder feedback, on hidden scores. While the leaderboard is
-    frozen, the version would reveal changes, so the key contains the minute instead.
+    frozen, the version would reveal changes, so the key contains the current minute instead.
     """
     minute = board.now.replace(second=0, microsecond=0)
     kept, public = (

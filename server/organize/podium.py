@@ -102,7 +102,7 @@ def run_in(
 
 
 def seconds_for(command: str) -> int:
-    """Return how long a command may run. A gate scores several files, so it has a higher limit."""
+    """Return how long a command may run. The gate of a ground truth scores several files, so it has a higher limit."""
     limit: int = settings.GATE_WALL_SECONDS if command == "gate" else settings.EVALUATION_WALL_SECONDS
     return limit
 

@@ -12,7 +12,7 @@ from allauth.usersessions.models import UserSession
 from django.core.serializers.json import DjangoJSONEncoder
 
 from server.accounts.models import ApiToken, User
-from server.challenges.models import FormerMember, JoinRequest, Membership
+from server.challenges.models import Block, FormerMember, JoinRequest, Membership
 from server.clock import database_now
 from server.notices.models import Announcement, MailChoice, Notice
 from server.submissions.feedback import load_scores, score_access, scores_in
@@ -29,7 +29,7 @@ README = """Your data on Podium, exported at {now}.
 account.json       your account, addresses, profile and email settings
 tokens.json        your API tokens, without their secrets
 devices.json       the browsers in which you are signed in
-memberships.json   your teams, former teams, requests and invitations
+memberships.json   your teams, former teams, requests and invitations, and challenges that you cannot join
 notices.json       your notices
 organizing.json    challenges that you organize, and your announcements
 submissions.jsonl  your submissions, one JSON object per line, with the scores that you may see now
@@ -163,6 +163,7 @@ def memberships_of(user: User) -> Row:
         "requests_to_join": rows(
             JoinRequest.objects.filter(user=user), "challenge__slug", "team_name", "status", "requested_at"
         ),
+        "blocks": rows(Block.objects.filter(user=user), "challenge__slug", "reason", "blocked_at"),
         "invitations": rows(
             Invitation.objects.filter(user=user), "team__challenge__slug", "team__name", "kind", "created_at"
         ),
@@ -178,7 +179,7 @@ def rows(found: Any, *names: str) -> list[Row]:
 
 
 def submission_rows(user: User) -> Iterator[Row]:
-    """Yield the exported data about each submission of a user, with scores if the user may still see them."""
+    """Yield the exported data about each of a user's submissions, with its scores if the user may still see them."""
     own = Submission.objects.filter(user=user).select_related("phase__challenge", "team").order_by("received_at")
     keys = [*own.values_list("pk", flat=True)]
     for start in range(0, len(keys), SUBMISSIONS_AT_ONCE):

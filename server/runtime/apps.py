@@ -11,7 +11,7 @@ class RuntimeConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("server.runtime.checks")
-        # The modules `kits` and `publishing` connect receivers to the signal `swept`.
+        # These modules connect receivers to the signal `swept`, which is sent after each run of the sweeper.
         import_module("server.organize.services.kits")
         import_module("server.organize.services.publishing")
         # The settings module cannot check the email backend, because a backend may read the settings when it is

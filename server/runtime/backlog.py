@@ -49,7 +49,7 @@ def seconds_between(since: datetime | None, now: datetime) -> float:
 
 
 def waiting_since(now: datetime) -> datetime | None:
-    """Return the earliest time since which a team has been waiting although its submissions could be scored.
+    """Return since when the longest-waiting team has been waiting although its submissions could be scored.
 
     A team counts as waiting only while none of its submissions is being scored. A queue that is long only because of
     one team's files is not a delay for other teams.

@@ -1,9 +1,9 @@
 """A gunicorn worker whose threads never wait for clients, because requests are received before a thread handles them.
 
 The event loop stores all arriving bytes in spools (see `spools`), and sends responses from spools. A thread parses the
-head and calls the application. A small body is received before the application is called. For a large body, the
-application is called immediately, because the head may be enough to refuse the request. If the application reads the
-body, the call is aborted and then repeated when the body is complete.
+request head (request line and headers) and calls the application. A small body is received before the application is
+called. For a large body, the application is called immediately, because the head may be enough to refuse the request.
+If the application reads the body, the call is aborted and then repeated when the body is complete.
 """
 
 import selectors
@@ -162,8 +162,8 @@ class BufferingWorker(ThreadWorker):
 
     def answer(self, connection: Connection, request: Any) -> NextStep:
         inbox, expects_continue = connection.inbox, request._expected_100_continue
-        # Without this change, gunicorn would send "100 Continue" before the application has seen the head of the
-        # request.
+        # The flag is cleared, because gunicorn would otherwise send "100 Continue" before the application has seen the
+        # request headers.
         request._expected_100_continue = False
         is_pending = bool(inbox.request_bytes) and not inbox.is_actionable
         try:
@@ -191,7 +191,7 @@ class BufferingWorker(ThreadWorker):
         self.proceed(connection)
 
     def count_for(self, connection: Connection, address: str) -> None:
-        """Count the connection toward a client address. Behind a proxy, each request may have a different address."""
+        """Apply a client address's limit to the connection. Behind a proxy, the address can vary by request."""
         if address != connection.address:
             self.shares.leave(connection.address)
             self.shares.enter(address)

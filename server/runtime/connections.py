@@ -1,4 +1,4 @@
-"""A client's connection to the web process: its request, its response, and the address under which it is counted."""
+"""A client's connection to the web process: its request, its response, and the client address whose limit applies."""
 
 import time
 from enum import Enum
@@ -24,7 +24,7 @@ LOOKS = 10
 
 
 def address_before_head(client: Any) -> str:
-    """Return the address under which a connection is counted until the head of its request has arrived."""
+    """Return the client address whose limit applies to a connection until its request headers have arrived."""
     return UNKNOWN if settings.PROXIES else network_of(client[0])
 
 
@@ -51,8 +51,8 @@ class Connection:
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.inbox, self.sock = Inbox(incoming, (address,)), Outbox(outgoing, client_socket, (address,))
-        # `address` is the client address toward which the connection is counted. `sender` is the client address in the
-        # head of the request.
+        # `address` is the client address whose limit applies to the connection. `sender` is the client address in the
+        # request headers.
         self.address = self.sender = address
         self.upload = PendingUpload()
         self.next = NextStep.KEEP
@@ -88,7 +88,7 @@ class Connection:
         self.inbox.receive(rest)
 
     def assign_to_sender(self) -> None:
-        """Count the stored bytes toward the client address in the request's head and toward the uploading account."""
+        """Charge the stored bytes to the client address in the request headers and to the uploading account."""
         self.inbox.assign(self.sender, *self.upload.slots)
         self.sock.assign(self.sender)
 

@@ -18,7 +18,7 @@ STATES = (WAITING, RUNNING, FAILED)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job of a worker, with its state, the reason for this state, and the time since which it is in this state.
+    """A job of a worker, with its state, the reason for this state, and the time at which this state began.
 
     `host` is the host on which the job runs or last ran.
     """
@@ -66,7 +66,7 @@ def submissions(state: str) -> tuple[QuerySet[Submission], Any]:
 
 
 def postponed(job: Submission | Rerun) -> str:
-    """Return the reason why a job is postponed, or an empty string if it is not."""
+    """Return the reason why a job is postponed, or an empty string if the job is not postponed."""
     if not job.not_before:
         return ""
     until = f"not before {time_text(job.not_before)}, after {job.postponed} attempts"

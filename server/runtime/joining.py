@@ -1,4 +1,4 @@
-"""Checks at start that a part of the service uses a database, storage and broker of the same installation.
+"""Checks at startup that the service's database, storage and broker belong to the same installation.
 
 The id of the installation is stored in a row of the database, in a file in each storage, and under a key in Redis.
 """

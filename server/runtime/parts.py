@@ -1,4 +1,4 @@
-"""The parts of the service. `manage.py up` starts all of them, or only one of them on each host."""
+"""The parts of the service: web, worker and sweeper. `manage.py up` starts all of them, or only one."""
 
 import os
 import sys
@@ -59,10 +59,10 @@ PARTS = {"web": web, "worker": worker, "sweeper": sweeper}
 
 
 def missing_servers() -> str:
-    """Return a sentence about the servers that must be configured before a part can run alone.
+    """Return a sentence about the servers that must be configured before a part (such as the worker) can run alone.
 
-    It is empty if they are configured. Only the whole service can use an SQLite file and the private Redis, because
-    parts on other hosts cannot reach them.
+    The sentence is empty if they are configured. Only the whole service can use an SQLite file and the private Redis,
+    because parts on other hosts cannot reach them.
     """
     names = {"DATABASE_URL": "PostgreSQL", "REDIS_URL": "Redis"}
     missing = [name for name in names if os.environ.get(name, "sqlite:").startswith("sqlite:")]

@@ -1,4 +1,4 @@
-"""The database tables: creates those of this version, and rejects a database that a newer version has migrated."""
+"""Creates or migrates the tables that this version needs, and rejects a database migrated by a newer version."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -40,9 +40,9 @@ def missing(database: BaseDatabaseWrapper) -> int:
 
 
 def migrate(database: BaseDatabaseWrapper) -> None:
-    """Create the tables of this version.
+    """Create or migrate the tables that this version needs.
 
-    If several web hosts start at the same time, only one of them creates the tables.
+    If several web hosts start at the same time, the first one does this, and the others wait.
     """
     with alone(database):
         call_command("migrate", interactive=False, verbosity=0)
@@ -66,7 +66,7 @@ def alone(database: BaseDatabaseWrapper) -> Iterator[None]:
 
 
 def wait_until_migrated(database: BaseDatabaseWrapper) -> None:
-    """Wait until a web part has created the tables of this version. Raises NotStarted if that takes too long."""
+    """Wait until a web part has migrated the database to this version. Raises NotStarted if that takes too long."""
     until = time.monotonic() + WAIT_SECONDS
     while count := missing(database):
         if time.monotonic() > until:

@@ -6,7 +6,8 @@ from operator import attrgetter
 from typing import Generic, TypeVar
 
 FEW = 8  # enough connections for a browser, which opens six, and a program that uploads files at the same time
-# The address of clients behind a proxy until their own is known. Connections under this address are not limited.
+# A placeholder for the address of a client behind a proxy until its own address is known. Connections with this
+# placeholder are not limited.
 UNKNOWN = ""
 
 C = TypeVar("C")
@@ -17,7 +18,7 @@ class Share(Generic[C]):
     """The connections of one client address. The dicts are ordered by how long each connection has waited."""
 
     count: int = 0
-    # Idle connections have an incomplete request head, or are between two requests.
+    # Idle connections have not received all request headers yet, or are waiting for the next request.
     idle: "dict[C, None]" = field(default_factory=dict)
     # All other connections receive a body or send a response. New ones count as slow until their speed is steady.
     slow: "dict[C, None]" = field(default_factory=dict)
@@ -72,7 +73,8 @@ class Shares(Generic[C]):
     def update_pace(self, connection: C, address: str, *, is_steady: bool) -> None:
         """Record whether a connection has a steady speed.
 
-        A connection that changes between steady and slow becomes the newest one of its new kind.
+        If this changes, the connection moves to the end of the other list (slow or steady), as if it had just been
+        opened.
         """
         share = self.of[address]
         if is_steady and connection in share.slow:

@@ -16,7 +16,7 @@ from gunicorn.http.errors import LimitRequestHeaders
 from server.errors import FULL, Refused
 from server.submissions.upload_handler import upload_folder
 
-MEMORY_BYTES = 2**16  # The memory must be large enough for the head of a request.
+MEMORY_BYTES = 2**16  # The memory must be large enough for a request line with headers.
 SEND_BYTES = 2**18
 END_OF_HEAD = b"\r\n\r\n"
 SHARE_EXHAUSTED = (
@@ -42,7 +42,7 @@ class SpoolFailed(Exception):
 
 
 class ShareExhausted(OSError):
-    """Raised if the owner (an address or an account) has used its share of the disk space."""
+    """Raised if the owner (an address or an account) has used its share of the disk space for requests."""
 
 
 class DiskSpace:
@@ -77,7 +77,7 @@ class DiskSpace:
             self._move(-count, owners)
 
     def transfer(self, count: int, owners: tuple[str, ...], new_owners: tuple[str, ...]) -> None:
-        """Count bytes toward the new owners instead of the previous ones."""
+        """Charge bytes to the new owners instead of the previous ones."""
         with self.lock:
             self._move(-count, owners)
             self._move(count, new_owners)
@@ -123,7 +123,7 @@ class Spool:
         return os.pread(self.file.fileno(), count, beyond) if self.file is not None else b""
 
     def assign(self, *owners: str) -> None:
-        """Count the current and future bytes in this spool toward these owners."""
+        """Charge the current and future bytes in this spool to these owners (a client address and an account)."""
         new_owners = tuple(filter(None, owners))
         self.space.transfer(self.taken, self.owners, new_owners)
         self.owners = new_owners
@@ -143,7 +143,8 @@ class Inbox(Spool):
         super().__init__(space, owners)
         self.error: OSError | None = None
         self.has_head = self.head_is_parsed = False
-        self.request_bytes: int | None = None  # total size of head and body, or None until the head has been parsed
+        # total size of headers and body, or None until the headers have been parsed
+        self.request_bytes: int | None = None
 
     def receive(self, data: bytes) -> None:
         searched = max(0, len(self.start) - len(END_OF_HEAD) + 1)

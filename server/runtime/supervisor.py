@@ -95,9 +95,9 @@ class Service:
                 self.report("warning", warning)
 
     def prepare_database(self) -> None:
-        """Create the tables of this version, and check that the storage belongs to the database.
+        """Create or migrate the tables, and check that the storage and the database belong together.
 
-        Parts other than the web part wait until the tables have been created.
+        Only the web part changes the tables. The other parts wait until this is done.
         """
         startup_checks.check_database()
         database = connections["default"]

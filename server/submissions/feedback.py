@@ -41,7 +41,7 @@ class ScoreAccess:
         return None if value is None else self.rounded(value)
 
     def interval(self, low: float | None, high: float | None) -> Interval | None:
-        """Return the ends of an interval, rounded for the viewer.
+        """Return the ends of a confidence interval, rounded for the viewer.
 
         Every interval that is shown must be rounded by this method. From exact ends, anyone who can guess the bootstrap
         draws could find out for which images a file is correct.
@@ -105,7 +105,7 @@ def scores_of(*, evaluations: list[int]) -> QuerySet[Score]:
 
 
 def current_evaluation(submission: Submission) -> Evaluation | None:
-    """Return the submission's evaluation with the phase's signature or, if there is none, the newest evaluation."""
+    """Return the submission's evaluation with the phase's current evaluation signature, or else the newest one."""
     evaluations = list(submission.evaluations.all())
     current = [one for one in evaluations if one.signature == submission.phase.signature]
     return max(current or evaluations, key=lambda one: (one.created_at, one.pk), default=None)
@@ -137,7 +137,7 @@ def scores_in(submission: Submission, access: ScoreAccess) -> dict[str, dict[str
 
 
 def intervals_in(submission: Submission, access: ScoreAccess) -> dict[str, dict[str, Interval]]:
-    """Return the visible intervals, keyed by split and metric."""
+    """Return the visible confidence intervals, keyed by split and metric."""
     shown: dict[str, dict[str, Interval]] = {}
     for score in visible_scores(submission, access):
         ends = access.interval(score.low, score.high)

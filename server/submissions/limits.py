@@ -6,7 +6,7 @@ from django.conf import settings
 
 from evaluator.catalog import Limits
 
-# Messages for participants whose file needs more time or memory than one scoring may use.
+# Messages for participants whose file needs more time or memory than scoring one file may use.
 ADVICE = "Submit fewer predictions: leave out those with low confidence."
 CHARGED = "This submission counts against your quota; the organizers can give the quota back."
 
@@ -25,6 +25,6 @@ def file_limits() -> Limits:
 
 
 def explanation_limits() -> Limits:
-    """Return the limits for explanations, which take far more time and memory to compute than scores."""
+    """Return the limits for explaining the score of a file, which takes far more time and memory than scoring it."""
     limits = file_limits()
     return replace(limits, decompressed_bytes=min(limits.decompressed_bytes, settings.EXPLANATION_MAX_BYTES))

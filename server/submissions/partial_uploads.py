@@ -83,7 +83,7 @@ class PartialUpload:
 
 
 class ReceivedFile(HashedFile):
-    """The complete file of a partial upload. The storage moves the file instead of copying it."""
+    """The file of a partial upload whose bytes have all arrived. The storage moves the file instead of copying it."""
 
     def __init__(self, path: Path, name: str, sha256: str) -> None:
         self.path, self.opened, self.sha256 = path, path.open("rb+"), sha256
@@ -98,7 +98,7 @@ class ReceivedFile(HashedFile):
 
 
 def create(upload: PartialUpload) -> None:
-    """Create the folder of an upload atomically."""
+    """Create the folder of a partial upload atomically."""
     hidden = upload_folder() / f".{upload.id.hex}"
     hidden.mkdir(mode=0o700)
     (hidden / ABOUT).write_text(json.dumps({**asdict(upload), "id": upload.id.hex}))

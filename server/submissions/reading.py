@@ -19,13 +19,15 @@ from server.submissions.models import QuotaEntry, Submission
 class ReadSubmission:
     """A submission with its scores, the viewer's access to scores, and the current database time `now`.
 
-    `given_back` is true if the quota for the submission was given back.
+    `given_back` is true if the quota for the submission was given back. `is_organizer` is true if the viewer organizes
+    the challenge. Otherwise, the viewer is in the team.
     """
 
     submission: Submission
     access: ScoreAccess
     now: datetime
     given_back: bool
+    is_organizer: bool
 
 
 def read_submission(user: Any, pk: UUID, *, with_notices: bool = False) -> ReadSubmission | None:
@@ -39,7 +41,7 @@ def read_submission(user: Any, pk: UUID, *, with_notices: bool = False) -> ReadS
     (one,) = found
     load_scores([one], with_notices=with_notices)
     access = score_access(one.phase, viewer=user, now=one.now, is_organizer=one.is_organizer)
-    return ReadSubmission(one, access, one.now, one.given_back)
+    return ReadSubmission(one, access, one.now, one.given_back, one.is_organizer)
 
 
 @compiled_query

@@ -24,7 +24,7 @@ WITHHELD = (
 
 
 class ExplanationState(StrEnum):
-    """The progress of the explanation of a score."""
+    """Whether the explanation of a score has been computed."""
 
     READY = "ready"
     PENDING = "pending"
@@ -69,7 +69,7 @@ def unpacked(explanation: Explanation) -> dict[str, Any]:
 
 
 def detail(evaluation: Evaluation, scored: ReportRow, explained: ReportRow, access: ScoreAccess) -> SplitDetail:
-    """Merge the report of a scoring with its explanation, which adds columns to the rows of classes."""
+    """Merge the report on a score with its explanation, which adds columns to the rows of classes."""
     track = evaluation.submission.phase.declared_track
     rows = {**explained.get("tables", {}), **scored}
     names = [table.name for table in (*track.tables, *track.explained_tables)]
@@ -107,7 +107,7 @@ def explanation_state(submission: Submission, evaluation: Evaluation) -> Explana
         return ExplanationState.READY
     reruns = reruns_of(submission=submission.pk, truth=evaluation.truth_id)
     if settings.EXPLANATION_MAX_BYTES and any(not failure for _, failure in reruns):
-        # An explanation is computed after the interval, so it is pending as long as the interval is.
+        # The explanation is computed after the interval, so it is also pending while the interval is pending.
         return ExplanationState.PENDING
     given_up = any(purpose == Rerun.Purpose.EXPLANATION and failure for purpose, failure in reruns)
     return ExplanationState.GIVEN_UP if given_up else ExplanationState.NONE
@@ -120,7 +120,7 @@ def explained_splits(*, evaluation: int) -> QuerySet[Any, Any]:
 
 @compiled_query
 def reruns_of(*, submission: UUID, truth: int) -> QuerySet[Any, Any]:
-    """Return the purpose and the failure of each rerun against a ground truth."""
+    """Return the purpose and the failure of each of a submission's reruns against a ground truth."""
     return Rerun.objects.filter(submission=submission, truth=truth).values_list("purpose", "failure")
 
 

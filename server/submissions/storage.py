@@ -32,7 +32,7 @@ class DurableStorage(FileSystemStorage):
 
     def _move(self, name: str, content: TemporaryUploadedFile) -> str:
         content.flush()
-        # The age of a stored file is counted from this moment, not from the start of a slow upload.
+        # The age of a stored file is measured from this moment, not from the start of a slow upload.
         os.utime(content.fileno())
         os.fsync(content.fileno())
         saved: str = super()._save(name, content)  # type: ignore[misc]

@@ -16,7 +16,8 @@ from threading import Lock
 from django.conf import settings
 
 SLOT_BITS = 7
-# Maximum number of slots per name. The byte after these slots is locked while they are counted.
+# Maximum number of slots with one name, which identifies a team or an account. The byte after these slots is locked
+# while they are counted.
 SLOTS_MAX = 2**SLOT_BITS - 1
 NAME_BYTES = 6
 
@@ -30,7 +31,7 @@ class Slots:
         self.file = -1
 
     def take(self, name: str, most: int) -> int | None:
-        """Take a slot if all processes together hold fewer than `most` slots with this name.
+        """Take a slot if all processes together hold fewer than `most` slots with this name (a team or an account).
 
         Otherwise, return None.
         """

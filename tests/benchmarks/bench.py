@@ -34,7 +34,7 @@ REFERENCE_PREDICTIONS = 300_000
 # Number of rounds of a measurement. In each round, the two times of a ratio are measured in immediate succession, so
 # that the load is the same.
 ROUNDS = 5
-# CPU seconds of `wc -l` for the file of 5M boxes, on the machine where the official code was measured.
+# CPU seconds of `wc -l` for the file of 5M boxes, on the machine where the official Open Images code was measured.
 RECORDED_WC = 0.05
 OFFICIAL = {"det_e_open": (DETECTION, 344.0, 2_000, 5_000), "vrd_c_open": (RELATIONSHIPS, 110.0, 200, 1_000)}
 # The field `way` of a report, which names the implementation used, begins with one of these strings.
@@ -138,7 +138,7 @@ def goldens(small: Path) -> Iterator[Row]:
 
 
 def peer(small: Path, truth: Path) -> Row:
-    """Compare the CPU time for scoring a file with that of hotcoco.
+    """Compare the CPU time for scoring a file with that of hotcoco, a fast implementation of the COCO metrics.
 
     hotcoco is installed from PyPI into a separate environment. Because it rejects images without ground truth, such
     images are removed from the file for both programs.
@@ -204,7 +204,7 @@ def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, A
 
 
 def private_facts() -> Iterator[Row]:
-    """Score hostile files against pairs of ground truths that differ in one private fact.
+    """Score hostile files against pairs of ground truths that differ in a single annotation, which is secret.
 
     The table rows show the largest ratio of CPU times and the largest ratio of peak memory among all pairs.
     """

@@ -1,4 +1,4 @@
-"""The settings of the service, without rate limits and with the URLs of an additional view for comparison."""
+"""The settings of the service, without rate limits and with a minimal view as a baseline for leaderboard requests."""
 
 from server.settings import *  # noqa: F403
 from server.settings import ALLOWED_HOSTS as OF_THE_SERVICE

@@ -27,7 +27,7 @@ REACH = {
     **{"submissions of all teams": 30, "failed submissions of all teams": 30, "live page of a phase": 30},
     **{"own submissions": 30, "own submissions, page": 30},
 }
-PAIRS = 7  # Number of runs of each version of the service. Runs of the two versions alternate.
+PAIRS = 7  # Runs of each version of the service: the current one and an earlier one, in turn.
 GROWTH = 2  # Maximum factor by which the cost of a request may grow with ten times as many teams.
 
 
@@ -40,7 +40,7 @@ def leaderboards(folder: Path) -> Iterator[Row]:
     """Measure requests for a leaderboard of 2,000 teams on each database.
 
     With BENCH_MANY_TEAMS=1, a leaderboard of 20,000 teams is also read, by one reader and by 50 readers at the same
-    time. Filling this leaderboard takes 20 minutes. SQLite databases are kept in the folder.
+    time. Filling this leaderboard takes 20 minutes. SQLite databases are kept in `folder` for later runs.
     """
     many = os.environ.get("BENCH_MANY_TEAMS") == "1"
     for vendor in ("SQLite", "PostgreSQL") if has_postgres() else ("SQLite",):

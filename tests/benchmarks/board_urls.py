@@ -1,4 +1,4 @@
-"""The URLs of the service and of an additional view, which returns 100 rows as JSON behind the same middleware."""
+"""The URLs of the service, and of a minimal view that returns 100 fixed rows as JSON, for cost comparisons."""
 
 from django.http import HttpRequest, JsonResponse
 from django.urls import path

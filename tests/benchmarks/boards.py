@@ -46,8 +46,8 @@ def measured(teams: int, each: int) -> dict[str, Any]:
     fill(teams, each)
     deeds = requests()
     cpu: dict[str, list[float]] = {name: [] for name in deeds}
-    # The requests alternate, so that all of them are measured under the same load. The first round is not measured,
-    # because the caches are still empty.
+    # Each round sends every kind of request once, so that all kinds face the same machine load. The first round is not
+    # measured, because the caches are still empty.
     for turn in range(ROUNDS + 1):
         for name, deed in deeds.items():
             started = process_time()

@@ -22,7 +22,7 @@ SPLITS = "(SELECT 'public' AS split UNION ALL SELECT 'private' UNION ALL SELECT 
 
 
 def write(*, teams: int, each: int) -> Phase:
-    """Write scores for many teams. Entries are updated halfway and at the end, so that leaderboards have a history."""
+    """Write scores for many teams. Leaderboard entries are updated twice, so that the leaderboard has a history."""
     from server.leaderboards.models import BoardTerms, Entry
     from server.leaderboards.services.entries import rebuild
 
@@ -73,9 +73,9 @@ def write_scores(
     track: str = "openimages-detection",
     metrics: Sequence[str] = ("mAP",),
 ) -> Phase:
-    """Write teams with submissions and scores, but no entries.
+    """Write teams with submissions and scores, but no leaderboard entries.
 
-    This function also works with earlier versions of the service, which did not store entries.
+    This function also works with earlier versions of the service, which did not store leaderboard entries.
     """
     challenge = Challenge.objects.create(slug=slug, title=slug.capitalize(), opens_at=FIRST)
     phase = Phase.objects.create(challenge=challenge, slug="main", title="Main", track=track)
@@ -93,7 +93,7 @@ def write_scores(
 
 
 def submit(phase: Phase, team: Team, start: int, stop: int, *, of: int, metrics: Sequence[str]) -> None:
-    """Write submissions `start` to `stop` for every team, as copies of a temporary submission from `team`."""
+    """Write scored submissions number `start` to `stop - 1` of every team, by copying a temporary submission."""
     file = {"file_name": "a.csv", "size_bytes": 0, "sha256": "0" * 64, "status": Status.SCORED}
     times = dict.fromkeys(("received_at", "enqueued_at", "finished_at"), FIRST)
     one = Submission.objects.create(phase=phase, team=team, **file, **times)
@@ -110,7 +110,7 @@ def submit(phase: Phase, team: Team, start: int, stop: int, *, of: int, metrics:
         order="n, team.id",
         id="lower(hex(randomblob(16)))" if sqlite else "gen_random_uuid()",
         team_id="team.id",
-        size_bytes="n + 1",  # This column stores the number of the submission, counted from 1.
+        size_bytes="n + 1",  # The size serves as the number of the submission within its team.
         **dict.fromkeys(times, at),
     )
     numbered = f"submission.phase_id = {phase.pk} AND submission.size_bytes BETWEEN {start + 1} AND {stop}"
@@ -128,7 +128,7 @@ def submit(phase: Phase, team: Team, start: int, stop: int, *, of: int, metrics:
 
 
 def copy_score(score: Score, numbered: str, key: str) -> None:
-    """Insert a score on each split for the chosen submissions. The SQL expression `key` determines its value."""
+    """Insert a pseudorandom score on each split for a range of submissions. The SQL expression `key` is its seed."""
     dice = (f"({key} * 7919 %% {prime} / {prime}.0)" for prime in (10007, 10009, 10037))
     value = f"(({' + '.join(dice)}) / 3)"  # The values range from 0.0 to 1.0, and values near 0.5 are most frequent.
     copy(
@@ -159,7 +159,7 @@ def copy(template: Model, source: str, words: list[int] | None = None, *, order:
 
 
 def replicate(scores: dict[int, float]) -> None:
-    """Write replicates on the public split for the given evaluations, so that ties can be computed."""
+    """Write simulated bootstrap replicates of the given public scores, from which ties between teams are computed."""
     random = Random(SEED)
     noise = [random.gauss(0.0, NOISE) for _ in range(2 * REPLICATES)]
     common = {"split": "public", "seed": 0, "count": REPLICATES}

@@ -21,7 +21,10 @@ NO_LONGER_INSTALLED = "drf_spectacular_sidecar"  # A Django app in the earlier v
 
 
 def multiples(folder: Path, rounds: int) -> dict[str, tuple[float, float]]:
-    """For each database and kind of score, return the relative cost and the milliseconds of recording a score."""
+    """Return the relative cost and the milliseconds of recording a score, keyed by database and kind of score.
+
+    A score is either the best of its team or not.
+    """
     source = unpacked(folder / EARLIER)
     found = {}
     for vendor in ("SQLite", "PostgreSQL") if has_postgres() else ("SQLite",):

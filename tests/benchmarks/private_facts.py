@@ -1,4 +1,4 @@
-"""Pairs of ground truths that differ in one fact, and submissions whose scoring costs could reveal that fact."""
+"""Pairs of ground truths that differ in a single line, and submissions whose scoring cost could reveal this line."""
 
 import json
 from pathlib import Path
@@ -51,7 +51,7 @@ def crowded() -> Truth:
 
 
 def pairs() -> dict[str, tuple[Truth, Truth, str]]:
-    """Map each fact to two ground truths that differ in this fact, and to the name of a submission."""
+    """Return pairs of ground truths that differ in a single line, each with the name of a submission."""
     dense = crowded()
     return {
         "a label": (PLAIN, PLAIN | {"image_labels.csv": [f"crowd,{REST},0"]}, "one class"),
@@ -67,9 +67,10 @@ def pairs() -> dict[str, tuple[Truth, Truth, str]]:
 
 
 def written(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
-    """Prepare the ground truths and write the submissions.
+    """Prepare the pairs of ground truths and write the submissions.
 
-    Return a dict that maps each fact to three paths: two ground truths that differ only in this fact, and a submission.
+    Return three paths for each pair: the two ground truths and a submission. The keys describe the difference between
+    the two ground truths.
     """
     files, found = {}, {}
     for name in ("one class", "one class, equally confident", "all classes"):
@@ -106,7 +107,7 @@ def of_pairs(folder: Path) -> dict[str, tuple[Path, Path, Path]]:
     """Prepare ground truths for the relationships track and write a submission.
 
     The result has the same form as that of :func:`written`. The submission contains many predictions for the same two
-    classes in one image. The second ground truth has one more verified label or triplet than the first.
+    classes in one image. The second ground truth has one more verified label or annotated relationship than the first.
     """
     folder.mkdir(exist_ok=True)
     box = "0.1,0.9,0.1,0.9"

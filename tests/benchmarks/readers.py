@@ -22,7 +22,7 @@ from time import monotonic, perf_counter
 import django
 
 READERS, TIMEOUT = 50, 120
-# The two kinds of requests alternate, so that both are measured under the same machine load.
+# Requests to the leaderboard alternate with requests to a minimal view, so that both face the same machine load.
 ROUNDS, SECONDS, BARE_SECONDS = 4, 15, 5
 WARM_UP_SECONDS = 30
 BOARD, API = "/challenges/crowd/leaderboard", "/api/v1/challenges/crowd/phases/main/leaderboard"
@@ -70,7 +70,7 @@ def measured(teams: int) -> dict[str, float]:
 
 
 def addresses(teams: int) -> list[str]:
-    """Return the URLs to request: mostly the first page, but also other pages, searches and earlier leaderboards."""
+    """Return the URLs to request: mostly the first page, but also other pages, searches and views of past dates."""
     pages = [f"{BOARD}?page={number + 2}" for number in range(min(teams // 100, 30))]
     others = [f"{BOARD}?q=Team+{number:03}" for number in range(5)]
     others += [f"{BOARD}?at=2026-0{month}-01T00:00" for month in range(2, 6)]

@@ -1,8 +1,8 @@
 """Prints, as JSON, the cost of recording a score: CPU milliseconds of this process and of its PostgreSQL backend.
 
 `python -m tests.benchmarks.recording` fills the database of PODIUM_HOME or DATABASE_URL if it is empty, and records
-scores of teams with 50 earlier submissions in a phase of 2,000 teams. `bench.py` also runs this program with an earlier
-version of the service, so it imports only modules that exist in both versions.
+scores for teams that have 50 earlier submissions, in a phase with 2,000 teams. `bench.py` also runs this program with
+an earlier version of the service, so it imports only modules that exist in both versions.
 """
 
 import json
@@ -49,14 +49,14 @@ def main() -> None:
 
 
 def rebuild(phase: Any) -> None:
-    with suppress(ImportError):  # The earlier version of the service does not have this module.
+    with suppress(ImportError):  # Missing in the earlier version of the service.
         from server.leaderboards.services import entries
 
         entries.rebuild(phase)
 
 
 def recorded(phase: Any, random: Random, value: Callable[[], float]) -> float:
-    """Record scores for random teams, and return the median CPU time."""
+    """Record scores for random teams, and return the median CPU time in milliseconds."""
     from server.submissions.services import lifecycle
 
     truth = phase.truths.get()
@@ -73,7 +73,7 @@ def recorded(phase: Any, random: Random, value: Callable[[], float]) -> float:
 
 
 def running(phase: Any, team: int) -> Any:
-    """Create a submission that is claimed by this process, and load it in the same way as a worker."""
+    """Create a submission that this process has claimed for scoring, and load it in the same way as a worker."""
     from server.clock import database_now
     from server.submissions.models import Submission
 

@@ -13,7 +13,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from server.accounts.models import User
-from server.challenges.models import Membership, Phase, RoleOffer, Team
+from server.challenges.models import Block, Membership, Phase, RoleOffer, Team
 from server.challenges.roles import Role
 from server.notices.models import Announcement, Event, Kind, Notice
 from server.notices.services.mails import unsubscribe_token
@@ -122,6 +122,9 @@ def organizer(make: Make) -> Reader:
     client.force_login(user)
     phase = make.phase(make.challenge(slug="own", title=LONG), slug="main", title=RIGHT_TO_LEFT)
     phase.challenge.organizers.add(user, make.user(username="p" * 60))
+    Block.objects.create(
+        challenge=phase.challenge, user=make.user(username="q" * 60), reason=LONG * 7, blocked_at=datetime.now(UTC)
+    )
     newer = make.truth(phase, content=b"{}")
     TruthStatistics.objects.create(truth=newer, content=STATISTICS)
     Rescoring.objects.create(phase=phase, truth=newer, signature="s", started_at=datetime.now(UTC))
@@ -129,22 +132,27 @@ def organizer(make: Make) -> Reader:
     failed = {"status": "failed", "fault": "platform", "failure_code": "accident", "failure": LONG * 5}
     make.submission(phase, team, file_name=f"{LONG}{LONG}.csv", finished_at=datetime.now(UTC), **failed)
     make.submission(phase, team)
+    baseline = make.team(phase.challenge, name=RIGHT_TO_LEFT, is_baseline=True)
+    make.submission(phase, baseline, file_name=f"{LONG}{LONG}.csv")
     organized = "/organize/challenges/own"
     of_phase = [
         f"{organized}/phases/main{page}"
         for page in (
-            *("", "/live", "/submissions", "/unusual", "/intake", "/edit", "/clone", f"/teams/{team.pk}"),
+            *("", "/live", "/submissions", "/unusual", "/intake", "/baselines", "/edit", "/clone", f"/teams/{team.pk}"),
             *("/truths/1", "/truths/2", "/preview?show=all", "/reveal"),
         )
     ]
-    of_challenge = [organized, *(f"{organized}/{page}" for page in ("edit", "new-phase", "archive", "delete"))]
+    of_challenge = [
+        organized,
+        *(f"{organized}/{page}" for page in ("edit", "blocked", "new-phase", "archive", "delete")),
+    ]
     own = [f"/challenges/own/{page}" for page in ("", "leaderboard", "organizers", "announcements")]
     addresses = ["/organize/", "/organize/import", "/organize/new", *of_challenge, *of_phase, *own]
     return Reader("organizer", client, addresses)
 
 
 def with_passwords(make: Make) -> Iterator[Reader]:
-    """Yield users on pages that need a recent login, the second step of a login, or a first password."""
+    """Yield users on pages about passwords: recent login, two-factor authentication, and choosing a first password."""
     recent, protected, passwordless = Client(), Client(), Client()
     enter(recent, make.user())
     yield Reader("recent", recent, ["/accounts/two-factor/activate", "/accounts/data/delete"])

@@ -20,7 +20,7 @@ BOARD, HISTORY = "/challenges/c/leaderboard", "/challenges/c/leaderboard/history
 
 @pytest.fixture
 def board(transactional_db: Any, make: Make, scored: Scored) -> None:
-    """Create two teams whose entries have changed on three earlier days and today."""
+    """Create two teams whose leaderboard entries have changed on three earlier days and today."""
     phase = make.phase(make.challenge(slug="c", opens_at=FIRST - DAY))
     owls, foxes = (make.team(phase.challenge, name=name) for name in ("Owls", "Foxes"))
     for team, score, day in ((owls, 0.5, 0), (foxes, 0.4, 1), (owls, 0.6, 4)):

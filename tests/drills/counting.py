@@ -33,20 +33,20 @@ def upload_all(service: Running, content: bytes, *, count: int) -> list[str]:
 
 
 def unfinished(service: Running) -> int:
-    """Return how many submissions are queued or running, plus how many reruns are pending."""
+    """Return how many submissions are queued or running, plus how many reruns (jobs for intervals) are pending."""
     statuses, (later,) = service.statuses(), service.rows(PENDING)[0]
     return sum(statuses[status] for status in UNFINISHED) + int(later)
 
 
 def all_ended(service: Running, *, seconds: float) -> float:
-    """Wait until all submissions and reruns are finished. Return how many seconds that took."""
+    """Wait until all submissions and reruns (jobs for intervals) are finished. Return how many seconds that took."""
     began = time.monotonic()
     wait_for(lambda: not unfinished(service), seconds=seconds, every=0.1)
     return time.monotonic() - began
 
 
 def standstill(service: Running, *, seconds: float, at_most: float) -> None:
-    """Wait until all submissions and reruns are finished, or until no job has finished for `seconds`."""
+    """Wait until all jobs are finished, or until no job has finished for `seconds`."""
     left, since, until = unfinished(service), time.monotonic(), time.monotonic() + at_most
     while left and time.monotonic() < min(until, since + seconds):
         time.sleep(0.2)
@@ -72,7 +72,7 @@ class Counted:
 
 
 def once(count: int, *, attempts: int) -> Counted:
-    """Return the expected counts if all submissions have been accepted and scored once, and have intervals."""
+    """Return the counts of a service in which all `count` submissions were scored exactly once and have intervals."""
     return Counted(count, count, 0, count, 0, 0, attempts)
 
 

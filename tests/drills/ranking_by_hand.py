@@ -20,7 +20,7 @@ WHERE s.status = 'scored' AND w.value IS NOT NULL
 
 @dataclass(frozen=True)
 class Entry:
-    """A scored submission, with its `score` on the leaderboard's split and its score on the `public` split."""
+    """A scored submission: `score` is its score on the images that the leaderboard uses, `public` on public images."""
 
     id: str
     team: str

@@ -1,4 +1,4 @@
-"""Even if the sending process is killed, emails about notices are sent at least once, and rarely twice."""
+"""Even if the sending process is killed, notification emails are sent at least once, and rarely twice."""
 
 import socketserver
 import threading

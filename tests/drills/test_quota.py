@@ -51,7 +51,7 @@ def database(request: pytest.FixtureRequest) -> dict[str, str]:
 def test_parallel_uploads_cannot_exceed_the_quota(opened: Open, figures: Figures, database: dict[str, str]) -> None:
     service = opened(WEB_PROCESSES=2, **database)
     assert service.run("-c", SET_QUOTA).returncode == 0
-    # Freeze the worker, because it would reject these files and refund their quota.
+    # Freeze the worker, because it would reject the uploaded files, which are invalid, and refund their quota.
     service.freeze()
     barrier = Barrier(PARALLEL)
 

@@ -74,7 +74,7 @@ def rescore(service: Running, truth: Path | int) -> None:
 
 @dataclass(frozen=True)
 class Seen:
-    """The leaderboard in one response: the signature of its scores, and its entries."""
+    """The leaderboard in one response: its rows, and the signature, which identifies the ground truth version."""
 
     signature: str
     lines: tuple[tuple[str, str, float], ...]

@@ -104,9 +104,9 @@ def test_no_file_is_lost_if_the_database_is_older_than_the_files(opened: Open, s
 
 
 def another(bundle: Path) -> Path:
-    """Write a copy of the bundle with a new slug.
+    """Write a copy of the challenge bundle with a new slug, to be imported after a backup of the database.
 
-    A backup of the database from before its import does not contain all ground truths whose files are stored.
+    When the backup is restored, the ground truth files of this challenge exist, but no database row refers to them.
     """
     copy = bundle.parent / f"{bundle.name}-newer"
     shutil.copytree(bundle, copy, dirs_exist_ok=True)

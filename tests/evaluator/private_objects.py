@@ -1,4 +1,4 @@
-"""Pairs of ground truths that differ in the class of a private object, and submissions that could reveal this class."""
+"""Pairs of ground truths with a different class for an object in a private image, and submissions to compare them."""
 
 import base64
 import zlib
@@ -47,7 +47,7 @@ PAIRS = (
 
 
 class Case(NamedTuple):
-    """Two ground truths that differ only in the class of a private object, and a submission to score against both.
+    """Two ground truths that differ only in the class of an object in a private image, and a submission to score.
 
     ``tables`` is a function that takes the class of the private object and returns the tables of a ground truth.
     ``file`` contains the header of the submission and a template for its rows.

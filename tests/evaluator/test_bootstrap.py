@@ -175,13 +175,14 @@ def test_progress_is_reported_until_the_end(tiny: Tiny) -> None:
     fractions = [fraction for stage, fraction in told if stage == "bootstrapping"]
     assert told[-1] == ("bootstrapping", 1.0)
     assert fractions == sorted(fractions)
-    assert len(set(fractions)) == 3 * 4 + 1  # There are three splits with four blocks each.
+    # Progress is 0 at first, and is then reported for each of four blocks of replicates in three splits.
+    assert len(set(fractions)) == 3 * 4 + 1
 
 
 def test_an_exception_in_the_progress_callback_ends_the_scoring_run(
     tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The progress callback of a worker raises an exception if the worker has lost its lease."""
+    """The progress callback of a worker raises an exception if the worker has lost its lease on the job."""
     numbers: list[int] = []
     drawn = Draws.block
 

@@ -24,9 +24,9 @@ def area(curve: Curve) -> float:
 
 
 def columns(seed: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the confidences and hits of up to 200 random entries, and the number of positives.
+    """Return the confidences of up to 200 random predictions, whether each is a hit, and the number of objects.
 
-    There are few distinct confidences, and about half of the entries are hits.
+    There are few distinct confidences, and about half of the predictions are hits.
     """
     chance = random.Random(seed)
     count = chance.randint(1, 200)

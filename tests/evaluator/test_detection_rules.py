@@ -124,7 +124,7 @@ def test_a_class_has_the_average_precision_computed_by_hand(
 
 
 def test_among_equally_confident_detections_the_one_with_the_higher_overlap_is_matched(tmp_path: Path) -> None:
-    """The group absorbs the detection with the lower overlap, which would otherwise be a false positive."""
+    """The group box absorbs the detection with the lower overlap, which would otherwise be a false positive."""
     rows = ["i,cat,0.9,0,0.5,0,0.8", f"i,cat,0.9,{LEFT}"]
     for name, predictions in (("a", rows), ("b", rows[::-1])):
         (tmp_path / name).mkdir()

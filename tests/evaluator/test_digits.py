@@ -49,7 +49,7 @@ def test_ends_have_no_more_decimals_than_rounded_scores(exact: Interval, decimal
 @pytest.mark.parametrize(
     ("exact", "shown"),
     [
-        # Although 0.1 and 0.3 are not exact as binary numbers, these ends are not rounded outward again.
+        # The floats 0.1 and 0.3 are not exact, but these interval ends already have few digits, so they do not change.
         ((0.1, 0.3), (0.1, 0.3)),
         ((0.600124, 0.606131), (0.6001, 0.6062)),
         ((0.98765, 1.0), (0.9876, 1.0)),
@@ -69,7 +69,7 @@ def test_numpy_floats_are_published_like_python_floats() -> None:
 @pytest.mark.parametrize(("half", "decimals"), [(0.4, 0), (0.05, 1), (0.0499, 1), (0.003, 2), (0.0005, 3), (6e-5, 3)])
 def test_the_number_of_decimals_depends_on_the_width(half: float, decimals: int) -> None:
     assert supported_decimals((0.5 - half, 0.5 + half)) == decimals
-    # If the width is a power of ten, the formula can be off by one, because logarithms are rounded.
+    # If the width is a power of ten, floor(-log10(width)) can be off by one, because logarithms are rounded.
     assert half in (0.05, 0.0005) or decimals == floor(-log10(2 * half))
 
 

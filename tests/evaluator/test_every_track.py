@@ -259,7 +259,7 @@ def test_a_damaged_file_is_scored_or_rejected(made: Made, data: st.DataObject, t
 
 
 def test_each_split_is_scored_as_if_it_were_the_only_one(made: Made, tmp_path: Path) -> None:
-    """The public score equals the score in the split "all" of a ground truth that ignores all other images."""
+    """The public score equals the overall score against a ground truth in which private images are ignored."""
     submission = made.submissions[0]
     halves = made.scored(submission, opening=TruthOptions(split=(0.5, 3))).splits
     images = images_of(made)

@@ -1,4 +1,4 @@
-"""Tests invariants of explanations on random challenges with many ties, groups, duplicates and unusual files."""
+"""Tests invariants of score explanations (error kinds, slices) on random challenges with many ties and duplicates."""
 
 import math
 import random
@@ -124,7 +124,7 @@ def test_explanations_of_detection_account_for_every_outcome(
 
 
 def check_slices(split: SplitReport, rows: list[dict[str, Any]]) -> None:
-    """Check that every object except groups is counted in exactly one size class."""
+    """Check that every object except group boxes is counted in exactly one size class."""
     sizes = [row for row in split.tables["slices"] if row["slice"] == "size"]
     assert sum(row["found"] for row in sizes) == sum(row["Outcome"] == "true_positive" for row in rows)
     missed = sum(row["Outcome"] == "missed" and row["Reason"] != "group_of" for row in rows)
@@ -137,7 +137,10 @@ def check_slices(split: SplitReport, rows: list[dict[str, Any]]) -> None:
 
 
 def check_ablation(split: SplitReport, weight: float, *, hierarchy: bool) -> None:
-    """Check that the ablation row for the parameters used in scoring has the same score as the report."""
+    """Check the ablation table, which lists scores with varied parameters.
+
+    The row for the actual parameters must have the same score as the report.
+    """
     for row in split.tables.get("ablation", []):
         if row["non_exhaustive_labels"] and row["hierarchy"] == hierarchy and row["group_of_weight"] == weight:
             assert row["mAP"] == split.metrics["mAP"]

@@ -1,4 +1,4 @@
-"""Tests explanations of detection on examples that are small enough to be computed by hand."""
+"""Tests explanations of detection scores (error kinds, slices) on examples that can be computed by hand."""
 
 from pathlib import Path
 from typing import Any

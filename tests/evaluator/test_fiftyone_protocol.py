@@ -1,4 +1,4 @@
-"""Tests each matching rule of FiftyOne on an example with three images, and compares it with the official rule."""
+"""Tests each matching rule of FiftyOne on an example with three images, and compares it with the Open Images rule."""
 
 import json
 from pathlib import Path
@@ -49,7 +49,7 @@ RULES = [
         ["a,cat,1"],
         [f"a,cat,0.9,{LEFT}", f"a,cat,0.8,{LEFT}"],
         2 / 3 + 1 / 3 * 3 / 4,  # FiftyOne gives: hit, hit, false positive, hit; three objects.
-        1 / 3 + 1 / 3 * 2 / 4,  # The official rules give: hit, false positive, false positive, hit.
+        1 / 3 + 1 / 3 * 2 / 4,  # The Open Images rules give: hit, false positive, false positive, hit.
         id="each of two equal objects can be matched",
     ),
     pytest.param(
@@ -57,7 +57,7 @@ RULES = [
         [],
         [f"a,cat,0.9,{WHOLE}"],
         1 / 2,  # FiftyOne gives: false positive, hit; one object.
-        1 / 2 + 1 / 2 * 2 / 3,  # The official rules give: hit, false positive, hit; two objects.
+        1 / 2 + 1 / 2 * 2 / 3,  # The Open Images rules give: hit, false positive, hit; two objects.
         id="a box whose class is not verified in its image is ignored",
     ),
     pytest.param(
@@ -65,7 +65,7 @@ RULES = [
         ["a,cat,1"],
         ["a,cat,0.9,0,1,0,0.9", f"a,cat,0.8,{WHOLE}"],
         1 / 4 + 1 / 4 * 2 / 4,  # FiftyOne gives: hit, false positive, false positive, hit; four objects.
-        2 / 4 + 1 / 4 * 3 / 4,  # The official rules give: hit, group, false positive, hit.
+        2 / 4 + 1 / 4 * 3 / 4,  # The Open Images rules give: hit, group, false positive, hit.
         id="a detection that overlaps an unmatched object is not absorbed by a group",
     ),
     pytest.param(
@@ -73,7 +73,7 @@ RULES = [
         ["a,cat,1"],
         ["a,cat,0.9,0,1,0,0.49999999996"],
         1 / 2 + 1 / 2 * 2 / 3,  # FiftyOne gives: hit, false positive, hit; two objects.
-        1 / 2 * 1 / 3,  # The official rules give: false positive, false positive, hit.
+        1 / 2 * 1 / 3,  # The Open Images rules give: false positive, false positive, hit.
         id="overlaps are rounded to ten decimals",
     ),
     pytest.param(
@@ -81,7 +81,7 @@ RULES = [
         ["a,cat,1"],
         [f"a,cat,0,{LEFT}"],
         2 / 3,  # FiftyOne gives: false positive, hit, group; two objects.
-        1 / 2 * 1 / 2,  # The official rules give: false positive, hit; the group is not matched.
+        1 / 2 * 1 / 2,  # The Open Images rules give: false positive, hit; the group is not matched.
         id="confidence zero can match a group",
     ),
     pytest.param(
@@ -89,7 +89,7 @@ RULES = [
         ["a,cat,1"],
         [f"a,cat,0.9,{TOP}", "a,cat,0.8,0.85,1,0,0.5"],
         1 / 3 + 1 / 3 * 2 / 3,  # FiftyOne gives: second group (twice), false positive, hit; three objects.
-        2 / 3 + 1 / 3 * 3 / 4,  # The official rules give: first group, second group, false positive, hit.
+        2 / 3 + 1 / 3 * 3 / 4,  # The Open Images rules give: first group, second group, false positive, hit.
         id="the last of groups with equal overlap is matched",
     ),
 ]
@@ -135,7 +135,7 @@ CLASSES = [
     [f"a,cat,{LEFT},0", f"a,dog,{RIGHT},0", f"b,dog,{WHOLE},0", f"c,cat,{WHOLE},1"],
     [f"{image},{label},1" for image in "abc" for label in ("cat", "dog")],
     [
-        f"a,dog,0.9,{LEFT}",  # The object at this position is a cat.
+        f"a,dog,0.9,{LEFT}",  # This prediction of a dog is at the position of a cat.
         f"a,dog,0.8,{RIGHT}",
         # Image b has no cat, and the IoU of this box with the dog is too low.
         "b,cat,0.7,0,0.1,0,0.1",

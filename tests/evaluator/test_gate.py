@@ -1,4 +1,4 @@
-"""Tests the gate: checks that a ground truth and the evaluator must pass before a phase accepts submissions.
+"""Tests the acceptance gate: checks that a ground truth and the evaluator must pass before a phase accepts submissions.
 
 A valid ground truth of every track passes. A faulty ground truth or evaluator fails the corresponding check.
 """
@@ -26,7 +26,7 @@ TrialOf = Callable[..., Trial]
 
 @pytest.fixture
 def trial_of(tmp_path: Path) -> TrialOf:
-    """Return a function that prepares a ground truth for the gate, after `change` has modified its folder."""
+    """Return a function that prepares a ground truth for these checks, after `change` has modified its folder."""
 
     def make(track: str = DETECTION, change: Callable[[Path], None] = lambda truth: None, **fields: Any) -> Trial:
         synthesize(track, tmp_path / "made", images=12, seed=5, qualities=(0.6,))

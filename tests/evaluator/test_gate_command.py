@@ -1,4 +1,4 @@
-"""Tests `podium gate`: the results as text and JSON, the exit codes, and the warnings in `podium check-bundle`."""
+"""Tests `podium gate`, which checks a ground truth before use: output, exit codes, and warnings of `check-bundle`."""
 
 import json
 from pathlib import Path

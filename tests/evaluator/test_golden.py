@@ -1,4 +1,7 @@
-"""Compares scores with those of the official tools, which are in the folder `shared` next to the project."""
+"""Compares scores with those of the datasets' official evaluation tools (for example, Open Images).
+
+The expected scores are in the folder `shared` next to the project.
+"""
 
 import json
 import shutil
@@ -46,7 +49,7 @@ REAL = [
 
 
 def test_the_golden_folder_is_complete() -> None:
-    """If the folder is missing, the test is skipped with a message, so that the missing comparison is noticed."""
+    """If the folder with the expected scores is missing, the test is skipped with a message that says so."""
     if not CASES:
         pytest.skip(f"NOT RUN: {SHARED / 'golden'} is missing; the numbers of the official tools were not compared")
     cases = [json.loads((SHARED / "golden" / case / "expected.json").read_text()) for case in CASES]
@@ -93,7 +96,7 @@ shared_data = pytest.mark.skipif(not CASES, reason="NOT RUN: the folder shared i
 def test_bootstrapping_changes_no_score_and_both_implementations_agree(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first replicate draws every image exactly once, so its scores must equal the official numbers."""
+    """The first replicate draws every image exactly once, so it must equal the scores of the official tools."""
     folder = SHARED / "golden" / case
     expected = json.loads((folder / "expected.json").read_text())
     submission = found(folder, "predictions.csv")
@@ -135,7 +138,7 @@ def test_scores_of_masks_agree_if_groups_have_no_weight() -> None:
     report = score(
         ScoringRequest("openimages-segmentation", folder / "truth", folder / "predictions.csv", parameters=parameters)
     )
-    # The official tool computes this score if the group-of weight is 0.
+    # The official Open Images tool computes this score if the group-of weight is 0.
     official = 0.47581293166627486
     assert report.splits["all"].metrics["mAP"] == pytest.approx(official, abs=TOLERANCE)
 

@@ -1,4 +1,4 @@
-"""Tests the part of an explanation that is stored for the report page, and its size limits."""
+"""Tests the part of a score explanation that is stored for the report page, and its size limits."""
 
 import json
 from typing import Any

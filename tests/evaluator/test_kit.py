@@ -1,4 +1,4 @@
-"""With a check kit, `podium check` finds the same defects as the server, even without the ground truth."""
+"""With a check kit (public data about a ground truth), `podium check` finds the same defects as the server."""
 
 import gzip
 import json

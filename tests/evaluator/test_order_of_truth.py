@@ -43,7 +43,7 @@ def permute(truth: Path, chance: random.Random) -> None:
 
 
 def shown(track: str, truth: Path, files: list[Path], out: Path) -> list[Any]:
-    """Return everything that participants can see, except scores: template, candidates, kit, defects and notices."""
+    """Return everything that participants can see, except scores: template, check kit, defects, notices and so on."""
     prepared = out / "truth.podium"
     prepare(track, truth, prepared)
     given: list[Any] = []

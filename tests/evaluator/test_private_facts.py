@@ -1,4 +1,4 @@
-"""In every track, ground truths that differ in one fact produce the same output for participants, except for scores."""
+"""In every track, changing one ground truth annotation changes no output for participants, except for scores."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""The memory use of the reference implementation does not depend on the class of a private object."""
+"""The memory use of the reference implementation does not depend on the class of an object in a private image."""
 
 import tracemalloc
 from copy import deepcopy

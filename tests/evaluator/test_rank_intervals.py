@@ -1,4 +1,4 @@
-"""Compares rank intervals with those of a simple implementation that tests all pairs, and tests handmade cases."""
+"""Compares rank intervals of leaderboard rows with a simple implementation that tests all pairs of rows."""
 
 from math import ceil, inf
 
@@ -18,7 +18,7 @@ UNKNOWN = np.full(1000, np.nan)
 
 
 def drawn(rng: Generator, scores: Numbers, *, error: float = 0.01, replicates: int = 199) -> Numbers:
-    """Return simulated bootstrap replicates for the given scores.
+    """Return simulated bootstrap replicates for the given scores, one score per leaderboard row.
 
     All rows share a random component, which cancels out in differences. Each row also has its own random component. The
     variance of this component differs between rows.
@@ -28,9 +28,10 @@ def drawn(rng: Generator, scores: Numbers, *, error: float = 0.01, replicates: i
 
 
 def plain(scores: Numbers, replicates: Numbers, top: int, *, row: int | None = None) -> list[RankInterval]:
-    """Compute rank intervals by a step-down procedure: test all pairs, then the undistinguished pairs again.
+    """Compute rank intervals by a step-down procedure.
 
-    If `row` is given, only pairs that contain this row are tested.
+    Test the score differences of all pairs of rows. Then test the pairs without a significant difference again. If
+    `row` is given, only pairs that contain this row are tested.
     """
     rows = range(len(scores))
     kept = {(one, other) for one in rows for other in rows if one < other and row in (None, one, other)}
@@ -138,7 +139,7 @@ def test_a_leaderboard_of_at_most_one_row_has_exact_ranks(rows: int) -> None:
 
 @pytest.mark.parametrize("top", [1, 40])
 def test_rows_are_not_distinguished_in_the_first_step_if_the_critical_value_is_high(top: int) -> None:
-    """In 5 replicates of each row, the row differs from all others by 10 standard errors of a difference."""
+    """In 5 bootstrap replicates of each row, the row differs from all others by 10 standard errors of a difference."""
     replicates = np.random.default_rng(1).normal(0, 1e-4, (40, 1000))
     replicates[np.repeat(np.arange(40), 5), np.arange(200)] += 1.0
     error = (replicates[0] - replicates[1]).std(ddof=1)

@@ -1,4 +1,4 @@
-"""Tests explanations of relationships on an example that is small enough to be computed by hand."""
+"""Tests explanations of relationship scores on an example that is small enough to be computed by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ from evaluator.scoring import score
 HEADER = "ImageID,LabelName1,LabelName2,RelationshipLabel"
 BOXES = ",".join(f"{name}{n}" for n in (1, 2) for name in ("XMin", "XMax", "YMin", "YMax"))
 LEFT, RIGHT, WHOLE, CORNER = "0,0.5,0,1", "0.5,1,0,1", "0,1,0,1", "0,0.1,0,0.1"
-# The only triplet of the relation "holds" is found, so its AP is 1. None of the three triplets of "on" is found. Other
-# relations are not in the ground truth, so they are not counted.
+# A triplet is (subject, relation, object). The only triplet with the relation "holds" is found, so its AP is 1. None of
+# the three triplets with "on" is found. Other relations are not in the ground truth, so they are not counted.
 TRIPLETS = [
     f"i,man,guitar,holds,{LEFT},{RIGHT}",
     f"j,man,horse,on,{WHOLE},{WHOLE}",
@@ -49,12 +49,12 @@ TOLD = [
 GAINS = {
     "duplicate": 0.0,
     "localization": (1 / 3) / 2,  # The more confident prediction of "on" would hit one of three triplets.
-    "relation": (1 / 3) / 2,  # With the correct relation, the prediction "rides" would hit a triplet of "on".
-    "subject": 0.0,  # The triplet that would be hit is already matched by a more confident prediction.
+    "relation": (1 / 3) / 2,  # With the correct relation, the prediction with "rides" would hit a triplet with "on".
+    "subject": 0.0,  # A more confident prediction already matches the annotated triplet.
     "object": 0.0,
     "several": 0.0,
     "background": 0.0,
-    "missed": 0.0,  # The AP of "on" remains 0, because no remaining triplet is found.
+    "missed": 0.0,  # The AP of "on" remains 0, because no prediction hits a triplet with this relation.
 }
 
 

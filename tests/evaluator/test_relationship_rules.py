@@ -19,7 +19,8 @@ def scored(
 ) -> SplitReport:
     """Score a submission with the given rows.
 
-    Predictions are given as `image,label1,label2,relation,score,box1,box2`, triplets in the same way without the score.
+    Predictions are given as `image,label1,label2,relation,score,box1,box2`, ground truth
+    triplets in the same way without the score.
     """
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()
@@ -37,14 +38,14 @@ PLAYS = f"i,man,guitar,plays,{LEFT},{RIGHT}"
     ("prediction", "relationship", "phrase"),
     [
         (f"i,man,guitar,plays,0.9,{LEFT},{RIGHT}", 1.0, 1.0),
-        # The two boxes are swapped, which does not change the phrase box around the pair.
+        # The two boxes are swapped, which does not change the phrase box that encloses both objects.
         (f"i,man,guitar,plays,0.9,{RIGHT},{LEFT}", 0.0, 1.0),
         (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.5", 1.0, 1.0),  # An IoU of exactly 1/2 is a match.
         (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),  # An IoU below 1/2 is not a match.
         (f"i,guitar,man,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The labels are in the wrong order.
         (f"i,man,guitar,holds,0.9,{LEFT},{RIGHT}", 0.0, 0.0),
-        (f"j,man,guitar,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The triplet is in a different image.
-        # A box of zero area is never a hit, but the phrase box around the pair can be a hit.
+        (f"j,man,guitar,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The annotated triplet is in a different image.
+        # A box of zero area is never a hit, but the phrase box that encloses both boxes can be a hit.
         ("i,man,guitar,plays,0.9,0.2,0.2,0,1,0.5,1,0,1", 0.0, 1.0),
     ],
 )
@@ -71,7 +72,7 @@ def test_overlap_is_measured_in_single_precision(tmp_path: Path) -> None:
         (["i,chair,1"], "woman", "chair", True),  # Image i has no verified label for women, but chairs count as absent.
         ([], "man", "woman", False),  # Image i has no verified label for women, and no class counts as absent.
         ([], "woman", "guitar", False),
-        ([], "man", "man", True),  # Both objects of the pair have a verified class.
+        ([], "man", "man", True),  # Both predicted objects are of a class with a verified label.
     ],
 )
 def test_a_pair_is_scored_if_both_labels_are_verified_or_one_is_absent(

@@ -1,4 +1,4 @@
-"""With the ground truth and the submitted files, `podium verify` checks the ground truth, the usage and all scores."""
+"""`podium verify` can check signed results against the ground truth, the public/private split and submitted files."""
 
 import json
 from collections.abc import Callable
@@ -76,7 +76,7 @@ def test_the_truth_and_all_scores_are_checked(results: dict[str, Any], verified:
     assert "sha256 and usage match" in out
     assert "2 entries scored again with identical scores" in out
     assert "no file    public: the team “Gone”\nno file    private: the team “Gone”\n" in out
-    assert verified(results, "--truth", tmp_path / "truth.podium")[0] == 0  # A prepared ground truth works too.
+    assert verified(results, "--truth", tmp_path / "truth.podium")[0] == 0  # A prepared file is accepted too.
 
 
 @pytest.mark.parametrize(

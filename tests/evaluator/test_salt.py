@@ -1,4 +1,7 @@
-"""The salt of a ground truth determines the split and the bootstrap draws, which cannot be computed without it."""
+"""A ground truth's secret salt determines the public/private split and the bootstrap draws.
+
+Neither can be computed without the salt.
+"""
 
 import gzip
 import hmac
@@ -53,7 +56,7 @@ def right(path: Path, images: list[str]) -> Path:
 
 @pytest.fixture(params=TRACKS)
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path, Path]:
-    """Synthesize a challenge. Return the name of its track, its ground truth with a salt, and a submission."""
+    """Synthesize a challenge. Return the name of its track, its ground truth with a secret salt, and a submission."""
     synthesize(request.param, tmp_path / "made", images=24, qualities=(0.6,))
     truth = tmp_path / "made" / "truth"
     (truth / "salt.txt").write_text(SALT)

@@ -22,7 +22,7 @@ KINDS: list[tuple[Any, Found, str]] = [
     ([(WHOLE, 0, True)], [("dog", 0.9, CORNER)], "both"),  # The IoU with the object is 1/4.
     ([(WHOLE, 0, True)], [("cat", 0.9, WHOLE), ("cat", 0.8, WHOLE)], "duplicate"),
     ([(BAND, 0, True)], [("cat", 0.9, OTHER_BAND)], "background"),
-    ([(LEFT, 1, True)], [("cat", 0.9, (1, 4, 0, 4))], "group_of"),  # Only one third of the mask is inside the group.
+    ([(LEFT, 1, True)], [("cat", 0.9, (1, 4, 0, 4))], "group_of"),  # One third of the mask is inside the group box.
 ]
 
 

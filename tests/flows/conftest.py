@@ -38,7 +38,7 @@ def predictions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def service(predictions: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Run a service with a challenge and a participant. Leases are short, so that crashes are noticed in seconds."""
+    """Run a service with a challenge and a participant. Job leases are short, so that crashes are soon noticed."""
     home = tmp_path_factory.mktemp("service") / "home"
     home.mkdir()
     short = {"LEASE_SECONDS": 3, "HEARTBEAT_SECONDS": 1, "SWEEP_SECONDS": 1, "RESEND_SECONDS": 2, "STOP_SECONDS": 1}

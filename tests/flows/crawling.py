@@ -1,4 +1,7 @@
-"""Collects all output of a running service (linked pages, API responses, log files) and searches it for leaks."""
+"""Collects all output of a running service (linked pages, API responses, log files) and searches it for leaks.
+
+Tests plant unique values in ground truths. If an output contains one of these values, the ground truth has leaked.
+"""
 
 import base64
 import gzip
@@ -26,7 +29,7 @@ ENCODED = re.compile(rb"[\w+/-]{24,}={0,2}")
 RUN = re.compile(r"[\w+/=]{9,}")
 URLSAFE = bytes.maketrans(b"+/", b"-_")
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
-KEY = 9  # Every planted value has at least KEY characters.
+KEY = 9  # Minimum length of the values that tests plant in ground truths to detect leaks.
 DOT = re.compile(r"(?<=\d)\.(?=\d)")
 ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
@@ -125,18 +128,18 @@ def files(service: Running) -> Iterator[Output]:
 
 
 class Search:
-    """A search for planted values in outputs. Outputs with identical contents are searched only once."""
+    """A search for values that were planted in ground truths. Outputs with the same content are searched only once."""
 
     def __init__(self, planted: Planted) -> None:
         self.planted = planted
         self.known: dict[tuple[bool, bool, bytes], set[str]] = {}
-        # Maps the first KEY characters of planted values to these values.
+        # Maps the first KEY characters of planted values to the complete values.
         self.starts: dict[str, set[str]] = {}
         for value in planted.all:
             self.starts.setdefault(value.casefold()[:KEY], set()).add(value)
 
     def leaks(self, outputs: Iterable[Output]) -> dict[str, set[str]]:
-        """Return the planted values that outputs must not contain, keyed by the URL or path of the output."""
+        """Return the planted values that have leaked, keyed by the URL or path of the output that contains them."""
         found = {one.place: self.values_in(one) for one in outputs}
         return {place: values for place, values in found.items() if values}
 
@@ -157,7 +160,7 @@ class Search:
                         yield value
 
     def facts(self, text: str) -> Iterator[str]:
-        """Yield the facts about images that a string reveals, that is, image names next to their usage or class."""
+        """Yield the secrets that a string reveals: image names next to their usage (public or private) or class."""
         for image, facts in self.planted.facts.items():
             if image in text:
                 words = "|".join(re.escape(fact.casefold()) for fact in facts)

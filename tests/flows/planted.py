@@ -136,7 +136,7 @@ class Planting:
         raise AssertionError("every class has subclasses")
 
     def plant_usage(self) -> None:
-        """Assign images to splits in the usage file, and add images that no other file mentions."""
+        """Mark images as public, private or ignored in `usage.csv`, and add images that no other file mentions."""
         images = [row.partition(",")[0] for row in self.truth["images.csv"].split()[1:]]
         words = ["Public", "Private", "Ignored"] * IMAGES
         usage = dict(zip(self.chance.sample(images, len(images)), words, strict=False))

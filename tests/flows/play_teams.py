@@ -18,7 +18,8 @@ from server.leaderboards.services.verification import verify
 from server.submissions import queue
 from tests.server.teams.random_teams import RandomTeams
 
-EVENTS_OF_A_CHALLENGE = 250  # A new challenge is then created, because few users can still change teams.
+# Number of events after which a new challenge is created, because few users can still change teams.
+EVENTS_OF_A_CHALLENGE = 250
 
 
 def main() -> None:

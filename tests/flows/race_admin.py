@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def save(key: int, user: User) -> int:
-    """Submit the form of the phase in the admin, and return the status of the response."""
+    """Submit the admin form for the phase, and return the status code of the response."""
     request = RequestFactory(SERVER_NAME="localhost").post("/", FORM)
     request.user = user
     request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
@@ -58,7 +58,7 @@ def wait_for_lock() -> None:
     until = time.monotonic() + 60
     while time.monotonic() < until:
         with connection.cursor() as cursor:
-            # Without this statement, PostgreSQL would return the same statistics during the whole transaction.
+            # PostgreSQL caches statistics during a transaction, so the new lock would never appear without this call.
             cursor.execute("SELECT pg_stat_clear_snapshot()")
             cursor.execute(WAITING)
             if cursor.fetchone()[0]:

@@ -1,7 +1,7 @@
 """A program for a test: bundles are imported while submissions to their phases are uploaded, scored and cancelled.
 
-An import locks phases, to which entries of the quota ledger refer, and a new ground truth removes baselines that are
-being scored. If two transactions waited for each other, PostgreSQL would end one of them with an error.
+An import locks the rows of phases, which uploads lock too when they use quota. A new ground truth removes baselines
+that are being scored. If two transactions waited for each other, PostgreSQL would end one of them with an error.
 """
 
 import json
@@ -63,7 +63,7 @@ def write_bundle(folder: Path) -> None:
 
 
 def imported(folder: Path, number: int, *, truth: str = "") -> str:
-    """Import a bundle like the command, but with fake prepared ground truths, so that no child process is started."""
+    """Import a challenge bundle, using fake prepared ground truths so that no child process is started."""
     (folder / "challenge.yaml").write_text(SHEET.format(number=f"{number}{truth}"))
     bundle, prepared = bundles.read(folder), {}
     for phase in bundle.phases:

@@ -68,7 +68,7 @@ def change(submission: Submission, user: User) -> str:
 
 
 def compare(rerun: Rerun) -> str:
-    """Claim a rerun and record its replicates, as the task `rerun` does."""
+    """Record the bootstrap replicates of a submission, like the task `rerun` in a worker."""
     claimed = leases.claim(Rerun, rerun.pk)
     split = {"headline": "mAP", "metrics": {"mAP": rerun.pk / 1000}, "intervals": {}}
     report = {"signature": "race", "splits": {"public": split}}

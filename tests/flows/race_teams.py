@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def merges_at_once(challenge: Challenge) -> dict[str, object]:
-    """Confirm merges in a ring of teams at the same time, while one captain leaves.
+    """Confirm merges of each team with the next one in a ring, all at once, while one captain leaves.
 
     Return the outcome of each request, the size of the largest team, and the numbers of captains per team.
     """

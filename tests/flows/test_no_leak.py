@@ -95,7 +95,7 @@ class Run:
         self.outputs.append(Output(f"manage.py {words[0]}", True, (ended.stdout + ended.stderr).encode()))
 
     def wait(self) -> None:
-        """Wait until all submissions and reruns are finished, except for those that wait for damaged files."""
+        """Wait until all jobs are finished, except for those that wait because a ground truth file is damaged."""
         rows = self.service.rows
         busy = "status IN ('queued', 'running') AND not_before IS NULL"
         reruns = "failure = '' AND not_before IS NULL"
@@ -112,7 +112,7 @@ class Run:
         submissions = [str(row[0]) for row in self.service.rows("SELECT id FROM submissions_submission")][::every]
         for route in (route for route, methods in TABLE.items() if "GET" in methods and "(?P" not in route):
             if route.startswith("admin/") and "<" in route:
-                continue  # The crawl finds these pages by following links in lists.
+                continue  # The crawl finds admin pages of objects by following links.
             if route == "accounts/data/export":
                 # `exported` downloads this export without the uploads, because they were made from a ground truth.
                 continue

@@ -33,7 +33,7 @@ def own_redis(folder: Path) -> Iterator[str]:
 
 
 class Hosts:
-    """Simulated hosts, each of which runs one part of a service.
+    """Simulated hosts, each of which runs one part of a service (web, worker or sweeper).
 
     The hosts share a database, a broker, secret keys and the stored files.
     """

@@ -1,4 +1,4 @@
-"""Generates a damaged file from a seed, and scores it with the fast path and with the reference implementation."""
+"""Generates a damaged file from a seed, and scores it with compiled kernels and the reference implementation."""
 
 import gzip
 import random
@@ -116,7 +116,7 @@ def folder() -> TemporaryDirectory[str]:
 
 @cache
 def truth(track: str, number: int) -> Path:
-    """Return the prepared ground truth number ``number`` of a track."""
+    """Generate a random ground truth for a track, with ``number`` as the seed, and return its prepared file."""
     path = Path(folder().name) / f"{track}-{number}"
     prepare(track, cases.TRUTHS[track](random.Random(number), path), path.with_suffix(".podium"))
     return path.with_suffix(".podium")

@@ -46,6 +46,11 @@ CONSOLE: dict[str, Methods] = {
         page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
         for page in (ORGANIZED + "/edit", PHASE + "/edit")
     },
+    # An empty form for a baseline is refused with 422. The team in this URL is not a baseline.
+    PHASE + "/baselines": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
+    PHASE + "/baselines/<int:team>": {"POST": who(403, nobody=302, editors=404)},
+    # An empty form that blocks a person is refused with 422.
+    ORGANIZED + "/blocked": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
     PHASE + "/live/panel": {"GET": who(403, nobody=401, organizers=200)},
     # Empty forms that pause a phase or change its rules for one team are rejected with 422.
     **{

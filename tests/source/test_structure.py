@@ -67,20 +67,20 @@ def test_a_truth_is_read_by_its_members_outside_its_class() -> None:
 
 
 def test_what_ladder_feedback_shows_is_decided_by_one_condition() -> None:
-    """Only `is_visible` in `server/submissions/models/evaluation.py` decides which scores a ladder phase shows."""
+    """In phases with ladder feedback, only the function `is_visible` decides which scores participants may see."""
     condition = re.compile(r"published\s*=\s*(models\.)?F\(")
     found = Counter(str(path) for path in server_files() for _ in condition.findall((ROOT / path).read_text()))
     assert found == {"server/submissions/models/evaluation.py": 1}
 
 
 def test_leases_are_written_by_one_module() -> None:
-    """Only `leases.py` changes the two columns of a lease. Other modules may use them only in filters."""
+    """Only `leases.py` writes the two columns for the lease on a job. Other modules may only use them in filters."""
     written = re.compile(r"(\"lease_(?:token|until)\"\s*:|update\([^)]*lease_(?:token|until)\s*=)")
     assert {str(path) for path in server_files() if written.search((ROOT / path).read_text())} == {LEASES}
 
 
 def test_each_lease_function_is_defined_once() -> None:
-    """The lease functions of both queues are in `leases.py`; `lifecycle.py` and `reruns.py` do not redefine them."""
+    """Submissions and reruns share the lease functions in `leases.py`; their own modules do not redefine them."""
     names: dict[str, set[str]] = {}
     for path, function in functions("server/submissions/services"):
         names.setdefault(path.name, set()).add(function.name)

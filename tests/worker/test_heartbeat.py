@@ -1,4 +1,4 @@
-"""The heartbeat renews the lease in time, reports progress, survives database outages, and detects a lost lease."""
+"""A worker's heartbeat renews its lease on a job, reports progress, survives outages, and detects a lost lease."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ ENOUGH_SECONDS = 10.0
 
 
 class Calls:
-    """A stub for the function that renews the lease. It records calls, and simulates outages and a lost lease."""
+    """A stub for the function that renews a job's lease. It records calls, and simulates outages and a lost lease."""
 
     def __init__(self) -> None:
         self.beats: list[tuple[str, float]] = []

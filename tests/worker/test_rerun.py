@@ -1,4 +1,4 @@
-"""Tests how each outcome of the task `rerun` affects intervals and explanations."""
+"""Tests the task `rerun`, which scores a submission again to add intervals or an explanation of the score."""
 
 from array import array
 from collections.abc import Callable
@@ -55,7 +55,7 @@ def scorer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
 
 @pytest.fixture
 def waiting(make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]) -> Rerun:
-    """Score a submission, and return the rerun that was queued for it."""
+    """Score a submission, and return the rerun that was queued to compute its intervals."""
     submission = make.submission(make.phase())
     scorer(report())
     tasks.evaluate(str(submission.pk))
@@ -147,7 +147,7 @@ def test_a_rerun_of_a_small_file_that_takes_long_is_requeued_as_large(
     again = Rerun.objects.get()
     assert (again.failure, again.attempts, Submission.objects.get().small) == ("", 0, False)
     tasks.rerun(waiting.pk)
-    # The second attempt has exceeded the time limit of large files.
+    # The second attempt has exceeded the time limit for large files.
     assert "computing time" in Rerun.objects.get().failure
 
 

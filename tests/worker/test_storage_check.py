@@ -201,14 +201,14 @@ def test_a_rerun_waits_without_counting_attempts_if_the_worker_has_no_files(
 
 
 def rerun_often(times: int) -> None:
-    """Make the worker attempt the first queued rerun `times` times, without waiting between attempts."""
+    """Make the worker attempt the first queued rerun (a job for intervals) `times` times, without waiting."""
     for _ in range(times):
         Rerun.objects.update(not_before=None)
         tasks.rerun(Rerun.objects.first().pk)
 
 
 def outcomes_of_reruns() -> set[tuple[int, str, UUID | None, bool]]:
-    """Return the distinct combinations of attempts, failure, lease, and whether the next attempt is delayed."""
+    """Return the distinct states of reruns: attempts, failure, lease, and whether the next attempt is delayed."""
     rows = Rerun.objects.values_list("attempts", "failure", "lease_token", "not_before")
     return {(attempts, failure, lease, pause is not None) for attempts, failure, lease, pause in rows}
 

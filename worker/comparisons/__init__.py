@@ -1,1 +1,5 @@
-"""Compares the entries of a leaderboard, to find its tie groups and the rank interval of each team."""
+"""Compares the entries of a leaderboard with statistical tests, to find ties and the rank interval of each team.
+
+A rank interval is a confidence interval of a rank. A tie group consists of teams with consecutive ranks whose scores do
+not differ significantly from the score of the first team.
+"""

@@ -19,7 +19,7 @@ from server.submissions.models import Replicates
 RULES = 2  # Version of the comparison rules. If it is incremented, all stored comparisons are computed again.
 NORMAL_WIDTH = 3.92  # Width of the 95% interval of a normal distribution, in standard errors.
 
-Draws = tuple[int, int]  # The seed and the number of the bootstrap draws of an evaluation.
+Draws = tuple[int, int]  # The seed and the number of an evaluation's bootstrap replicates.
 
 
 class Line(NamedTuple):
@@ -38,8 +38,8 @@ class Line(NamedTuple):
 class BoardRows:
     """The entries of a leaderboard in rank order. The arrays omit baselines, because baselines are not compared.
 
-    `draws` maps each evaluation that has replicates to the seed and number of its bootstrap draws. `decimals` is the
-    number of decimals of the scores shown in the phase, or None if all digits are shown.
+    `draws` maps each evaluation that has replicates to the seed and number of its bootstrap replicates. `decimals` is
+    the number of decimals of the scores shown in the phase, or None if all digits are shown.
     """
 
     split: str
@@ -61,9 +61,9 @@ class BoardRows:
 
     @cached_property
     def known(self) -> Flags:
-        """Whether each team is known: it has an interval, and replicates from the same draws as most teams.
+        """Whether each team is known, which means that it can be compared with other known teams.
 
-        Only known teams can be compared with each other.
+        A known team has a confidence interval, and as many bootstrap replicates from the same seed as most teams.
         """
         usual = Counter(self.draws.values()).most_common(1)
         draws = [self.draws.get(line.evaluation or 0) for line in self.teams]
@@ -72,7 +72,7 @@ class BoardRows:
 
     @cached_property
     def errors(self) -> Numbers:
-        """The standard error of each score, derived from its interval, or NaN for teams that cannot be compared."""
+        """The standard error of each score, from its confidence interval. NaN for teams that cannot be compared."""
         widths = [(line.high or 0.0) - (line.low or 0.0) for line in self.teams]
         return np.where(self.known, np.array(widths) / NORMAL_WIDTH, np.nan)
 
@@ -83,7 +83,7 @@ class BoardRows:
 
     @property
     def content(self) -> str:
-        """A hash of all data that the comparison depends on."""
+        """A hash of all data that the comparison of the entries depends on."""
         lines = [(line.key, self.draws.get(line.evaluation or 0)) for line in self.lines]
         return sha256(repr((RULES, self.decimals, lines)).encode()).hexdigest()
 

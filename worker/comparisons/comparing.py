@@ -19,8 +19,8 @@ Kept = Mapping[int, ComparedEntry]
 def compared(comparison: Comparison) -> Found:
     """Compare the current entries of a leaderboard, and return the entries whose stored comparison has to be updated.
 
-    If the entries have not changed since the last comparison, only gains and missing individual rank intervals are
-    computed.
+    If the entries have not changed since the last comparison, only two things are computed: gains, which are score
+    changes within a week, and missing individual rank intervals, each a confidence interval of one team's rank.
     """
     rows, now = read_rows(comparison.board), database_now()
     kept: Kept = ComparedEntry.objects.in_bulk([line.key for line in rows.lines])
@@ -79,7 +79,7 @@ def write_top(expected: Kept, rows: BoardRows, now: datetime) -> None:
 
 
 def write_interval(one: ComparedEntry, interval: RankInterval | None, now: datetime, *, is_individual: bool) -> None:
-    """Set the rank interval of an entry. The time of the computation is updated only if the interval changes."""
+    """Set the rank interval of an entry. `ranked_at` is updated only if the interval changes."""
     low, high = interval or (None, None)
     if (low, high, is_individual) != (one.rank_low, one.rank_high, one.is_individual):
         one.ranked_at = now if interval else None
@@ -87,7 +87,7 @@ def write_interval(one: ComparedEntry, interval: RankInterval | None, now: datet
 
 
 def due_teams(expected: Kept, rows: BoardRows) -> list[int]:
-    """Return the teams below the first `TOP` ranks that need an individual rank interval.
+    """Return the indices of the teams below the first `TOP` that need a new rank interval of their own.
 
     A team needs an interval if its entry is new, if it was among the first teams at the last comparison, or if its rank
     is no longer within its interval.

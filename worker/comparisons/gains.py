@@ -9,12 +9,12 @@ from server.leaderboards.earlier_ranks import evaluations_week_ago
 from server.leaderboards.models import Board
 from worker.comparisons.board_rows import BoardRows
 
-AT_ONCE = 500  # Maximum number of differences that are computed in one comparison of a leaderboard.
+AT_ONCE = 500  # Maximum number of gains that are computed in one comparison of a leaderboard.
 READ_AT_ONCE = 100
 
 
 class Gain(NamedTuple):
-    """The evaluation that a team's entry was based on one week ago, and the 95% interval of the gain since then."""
+    """The evaluation that a team's entry was based on a week ago, and the 95% interval of the score gain since then."""
 
     earlier: int | None = None
     low: float | None = None
@@ -29,7 +29,7 @@ class Gains(NamedTuple):
 
 
 def gains(board: Board, rows: BoardRows, *, now: datetime, kept: Mapping[int, Gain]) -> Gains:
-    """Return the gains of teams whose entries have changed within a week. Only public leaderboards show gains.
+    """Return the score gains of teams whose entries have changed within a week. Only public leaderboards show gains.
 
     `kept` contains the gains from the last comparison. They are not computed again, because the scores of an entry
     never change.

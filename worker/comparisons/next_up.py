@@ -1,4 +1,4 @@
-"""Tests whether the difference between each team and the nearest team with a higher score could be due to chance."""
+"""Tests whether the difference between each team's score and the next higher score could be due to chance."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -26,8 +26,8 @@ def next_up(rows: BoardRows, kept: Mapping[int, NextUp]) -> dict[int, NextUp]:
     # The pairs of teams that still have to be compared. The first team of a pair has the higher score.
     left: list[tuple[int, int]] = []
     for team in range(len(rows.teams)):
-        # This is the index of the last team with a higher score than `team`, because the rank is one more than the
-        # number of higher scores.
+        # `above` is the index of the last team with a higher score. The rank of `team` is one more than the number of
+        # higher scores, and indices start at 0.
         above = rows.ranks[team] - 2 if rows.ranks[team] > 1 else None
         if above is None:
             continue
@@ -45,7 +45,7 @@ def next_up(rows: BoardRows, kept: Mapping[int, NextUp]) -> dict[int, NextUp]:
 
 
 def tied_pairs(rows: BoardRows, pairs: list[tuple[int, int]]) -> list[bool | None]:
-    """Return whether the two teams of each pair are tied. All teams must have replicates.
+    """Return whether the two teams of each pair are tied. All teams must have bootstrap replicates.
 
     The replicates of all pairs are read at once.
     """

@@ -1,4 +1,8 @@
-"""Computes rank intervals. Bootstrap replicates are read only for teams whose scores may affect the result."""
+"""Computes confidence intervals of ranks. Bootstrap replicates are read only for teams that may affect the result.
+
+The intervals of the first teams on a leaderboard are simultaneous: with 95% confidence, all of them are right. Every
+other team has an individual interval, to which the confidence applies separately.
+"""
 
 from collections.abc import Sequence
 
@@ -14,11 +18,11 @@ from evaluator.metrics.rank_intervals import (
 )
 from worker.comparisons.board_rows import BoardRows
 
-AT_ONCE = 100  # Maximum number of individual rank intervals that are computed in one comparison of a leaderboard.
+AT_ONCE = 100  # Maximum number of individual rank intervals to compute in one comparison of a leaderboard.
 
 
 def top_intervals(rows: BoardRows) -> list[RankInterval | None]:
-    """Return simultaneous rank intervals for the first teams on a leaderboard, or None for teams without replicates."""
+    """Return simultaneous rank intervals for the first teams on a leaderboard, None for teams without replicates."""
     near, known = near_the_top(rows), np.flatnonzero(rows.known)
     try:
         found = top_rank_intervals(
@@ -32,7 +36,7 @@ def top_intervals(rows: BoardRows) -> list[RankInterval | None]:
 
 
 def near_the_top(rows: BoardRows) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
-    """Return the indices of known teams that may affect the rank intervals of the first `TOP` teams.
+    """Return the indices of known (comparable) teams that may affect the rank intervals of the first `TOP` teams.
 
     Teams that are far worse than every team that could be among the first `TOP` are omitted.
     """
@@ -46,7 +50,7 @@ def near_the_top(rows: BoardRows) -> "np.ndarray[tuple[int], np.dtype[np.intp]]"
 
 
 def individual_intervals(rows: BoardRows, due: Sequence[int]) -> dict[int, RankInterval | None]:
-    """Return individual rank intervals for at most AT_ONCE of the `due` teams, keyed by team.
+    """Return individual rank intervals for at most AT_ONCE of the teams `due`, which need new ones, keyed by team.
 
     Due teams whose scores are far from that of the first due team are left for a later comparison.
     """
@@ -62,7 +66,7 @@ def individual_intervals(rows: BoardRows, due: Sequence[int]) -> dict[int, RankI
 
 
 def individual_among(rows: BoardRows, some: Sequence[int], chosen: Flags) -> dict[int, RankInterval | None]:
-    """Return individual rank intervals for some teams. `chosen` selects all known teams that are near any of them."""
+    """Return individual rank intervals for some teams. `chosen` marks the known teams with scores near theirs."""
     indices = np.flatnonzero(chosen)
     wanted = np.searchsorted(indices, some).tolist()
     found = individual_rank_intervals(
@@ -80,10 +84,10 @@ def individual_among(rows: BoardRows, some: Sequence[int], chosen: Flags) -> dic
 
 
 def near(rows: BoardRows, team: int) -> Flags:
-    """Return a flag for each team, true if the team is known and its score is near that of the given team.
+    """Return a flag for each team, true if the team is known (comparable) and its score is near that of `team`.
 
-    Two teams are near each other if their scores differ by at most `FAR` times the sum of their standard errors, plus
-    the margin.
+    Two scores are near each other if they differ by at most `FAR` times the sum of their standard errors, plus the
+    margin.
     """
     gaps, reach = np.abs(rows.scores - rows.scores[team]), FAR * (rows.errors + rows.errors[team])
     flags: Flags = rows.known & (gaps <= reach + rows.margin)

@@ -1,4 +1,8 @@
-"""Finds the tie groups of a leaderboard, using a paired test on the bootstrap replicates of two teams."""
+"""Finds the tie groups of a leaderboard, using paired tests on the bootstrap replicates of two teams.
+
+A tie group consists of teams with consecutive ranks whose scores do not differ significantly from the score of the
+first team.
+"""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -39,7 +43,7 @@ class Vectors:
 
 
 def tie_groups(rows: BoardRows, kept: Mapping[int, Tie]) -> dict[int, Tie]:
-    """Return the tie of each entry, keyed by entry.
+    """Return a Tie for each leaderboard entry, keyed by entry. It tells whether the entry belongs to a tie group.
 
     A tie group ends before the first team that is not tied with the first team of the group. `kept` contains the ties
     from the last comparison. They are reused for the same pairs of entries, because the scores of an entry never
@@ -61,7 +65,7 @@ def tie_groups(rows: BoardRows, kept: Mapping[int, Tie]) -> dict[int, Tie]:
 
 
 def are_tied(rows: BoardRows, first: int, team: int, firsts: Vectors, others: Vectors) -> bool | None:
-    """Return whether two teams are tied, or None if replicates are missing.
+    """Return whether two teams are tied, or None if bootstrap replicates are missing.
 
     Teams are tied if their scores are equal, or if the published 95% interval of the difference contains zero.
     """

@@ -13,7 +13,7 @@ from worker.comparisons.tie_groups import tie_groups
 
 
 def wrong_comparisons(phase: Phase) -> Iterator[str]:
-    """Yield a sentence for each entry whose stored ties or simultaneous rank interval are wrong.
+    """Yield a sentence for each leaderboard entry whose stored ties or simultaneous rank interval are wrong.
 
     Only leaderboards that have not changed since their comparison are verified. Individual rank intervals depend on an
     earlier state of the leaderboard, so they are not computed again.
@@ -40,7 +40,7 @@ def differences(comparison: Comparison) -> Iterator[str]:
 
 
 def expected_entries(rows: BoardRows) -> dict[int, tuple[object, ...]]:
-    """Return the expected values for each entry: tie, next entry up and, for the first `TOP` teams, rank interval."""
+    """Return the expected comparison of each entry: tie, next higher entry and, for the first teams, rank interval."""
     above = next_up(rows, {})
     expected: dict[int, tuple[object, ...]] = {
         key: (*tie, *above.get(key, NextUp())) for key, tie in tie_groups(rows, {}).items()

@@ -52,8 +52,8 @@ def highest_overlaps(boxes, objects, ranges, threshold, highest):
 def _best_object(boxes, box, objects, first, stop, threshold, available):
     """Return the best available object, its IoU, and the highest IoU with an object that is already matched.
 
-    If there is no such object, its index is -1 and its IoU is the starting value of the search: ``threshold``, or
-    slightly less than 1 if ``threshold`` is 1, so that a perfect overlap is still found.
+    If no available object can be matched, the index is -1 and the IoU is the starting value of the search. This value
+    is ``threshold``, or slightly less than 1 if ``threshold`` is 1, so that a perfect overlap is still found.
     """
     lowest = min(threshold, NEARLY_ONE)
     best, best_overlap, highest_taken = np.int64(-1), lowest, lowest

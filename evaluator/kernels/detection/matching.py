@@ -1,4 +1,4 @@
-"""Matches detections with the boxes of their image, and appends the results to the entries of the curves.
+"""Matches detections with the boxes of their image, and appends the resulting entries of precision/recall curves.
 
 The reference implementations are ``evaluator.tracks.detection.scorer`` and ``evaluator.metrics``.
 """
@@ -29,7 +29,7 @@ def unscored_class(truth, label):
 
 @inlined
 def add_entry(truth, state, confidence, label, image, miss):
-    """Append a curve entry. Entries of ignored images get the code of :func:`unscored_class`."""
+    """Append a curve entry. For an image that is not scored, the entry gets the class of :func:`unscored_class`."""
     at, usage = state.counts[ENTRIES], truth.usage[image]
     if usage == IGNORED:
         label = unscored_class(truth, label)
@@ -115,7 +115,7 @@ def collect(state, image, label, confidence, coordinates):
 
 @inlined
 def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
-    """Match one prediction in a known image, or store it if the image is overfull (:mod:`.overfull`). Return a status.
+    """Match one prediction in an image of the ground truth, or store it if the image is overfull (:mod:`.overfull`).
 
     ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the label is not in the ground
     truth. If an image turns out to be overfull while the file is read, its remaining predictions are only counted, and

@@ -28,6 +28,7 @@ class KernelTruth(NamedTuple):
     listed : int64
         Labels with this code or a higher one count as unknown; see ``LabelTruth.public_labels``.
     usage : int8 array of shape (images,)
+        IGNORED, PUBLIC or PRIVATE; see :mod:`evaluator.kernels.reading`.
     verified_from : int32 array of shape (images + 1,)
         Position in ``verified`` of the first verified class of each image.
     verified : int32 array of shape (V,)
@@ -75,6 +76,7 @@ class DetectionState(NamedTuple):
     Attributes
     ----------
     counts : int64 array of shape (COUNTS,)
+        The counters, such as the number of predictions that were read.
     named : uint8 array of shape (images,)
         1 if the submission has a row for the image.
     image_predictions : int32 array of shape (images,)

@@ -1,4 +1,6 @@
-"""Matches predicted pairs with the triplets and phrases of their image.
+"""Matches predicted pairs of boxes with the triplets and phrases of their image.
+
+A triplet is two labelled boxes and the relation between them. Its phrase is the smallest box around both.
 
 The reference implementations are ``evaluator.tracks.relationships.scorer`` and ``evaluator.metrics``.
 """
@@ -25,7 +27,7 @@ from evaluator.kernels.reading import (
 from evaluator.kernels.relationships.state import STATE, UNKNOWN_RELATIONS
 
 UNVERIFIED, PRESENT, ABSENT = 0, 1, 2  # How annotators verified a label in an image.
-NO_KEY = np.int64(-1)  # A key that does not belong to any triplet.
+NO_KEY = np.int64(-1)  # Not the key of any triplet. A key encodes an image, two labels and a relation.
 
 
 @inlined
@@ -66,7 +68,7 @@ def _overlap(box, other):
 
 @inlined
 def _verification(truth, image, label):
-    """Return whether annotators verified a label in an image: UNVERIFIED, PRESENT or ABSENT."""
+    """Return how annotators verified a label in an image: UNVERIFIED, PRESENT or ABSENT."""
     low, high = np.int64(truth.verified_from[image]), np.int64(truth.verified_from[image + 1])
     while low < high:
         middle = (low + high) >> 1
@@ -91,7 +93,10 @@ def _is_scored(truth, image, one, two):
 
 @inlined
 def _first_triplet(truth, image, key):
-    """Return the index of the image's first triplet whose key is not smaller than ``key``."""
+    """Return the index of the image's first triplet whose key is not smaller than ``key``.
+
+    A key encodes an image, both labels and a relation as one number.
+    """
     low, high = np.int64(truth.triplets_from[image]), np.int64(truth.triplets_from[image + 1])
     while low < high:
         middle = (low + high) >> 1
@@ -104,7 +109,7 @@ def _first_triplet(truth, image, key):
 
 @inlined
 def claim(state, target, entry, confidence, overlap, coordinates):
-    """Record that a pair claims a triplet or a phrase.
+    """Record that a predicted pair claims a triplet or a phrase of the ground truth.
 
     Of all pairs that claim the same triplet or phrase, the first in the order of
     :func:`~evaluator.kernels.overlap.precedes` is the true positive.
@@ -112,9 +117,9 @@ def claim(state, target, entry, confidence, overlap, coordinates):
     Parameters
     ----------
     target : int64
-        Index in ``state.best_candidates``.
+        Index of the triplet or phrase in ``state.best_candidates``.
     entry : int64
-        Index of the pair's entry.
+        Index of the pair's curve entry.
     """
     candidate = state.best_candidates[target]
     if precedes(confidence, overlap, coordinates, candidate):
@@ -126,9 +131,10 @@ def claim(state, target, entry, confidence, overlap, coordinates):
 
 @subroutine
 def _match(truth, state, threshold, entry, begin, key, confidence, coordinates):
-    """Record that a pair claims the triplet and the phrase that it overlaps most.
+    """Record that a predicted pair claims the triplet and the phrase that it overlaps most.
 
-    The pair is compared with the triplets whose key is ``key``; the first of them has the index ``begin``.
+    The pair is compared only with the triplets that have its image, labels and relation, encoded in ``key``. The first
+    of these triplets has the index ``begin``.
     """
     first, second = _as_float32(coordinates, 0), _as_float32(coordinates, 4)
     around = _enclosing(first, second)
@@ -174,7 +180,9 @@ def _count_unusual(counts, confidence, coordinates, threshold):
 
 @inlined
 def add_prediction(truth, state, threshold, image, labels, relation, confidence, coordinates):
-    """Match one predicted pair in a known image, add it to the entries if it is scored, and return a status.
+    """Match one predicted pair in an image of the ground truth, and append its curve entry.
+
+    A pair that is not scored has an entry only if it is not among the first ``CROWD`` pairs of its image.
 
     Parameters
     ----------

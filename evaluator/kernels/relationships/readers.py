@@ -117,7 +117,7 @@ def _text_cell_at(data, at, truth, kind, last):
 
     The offset is 0 if the cell is not in plain syntax.
     """
-    which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)  # The index of the column in ``truth.closed``.
+    which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)  # Image, label or relation in ``truth.closed``.
     if which == 0:
         code, end, _ = text_at(data, at, truth.images)
     elif which == 1:

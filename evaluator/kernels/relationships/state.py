@@ -11,7 +11,7 @@ from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 UNKNOWN_RELATIONS = 10  # Index into the array ``counts``. Smaller indices are defined in evaluator.kernels.reading.
 COUNTS = 11
-CANDIDATE_NUMBERS = 10  # A candidate consists of a confidence, an overlap and the coordinates of both boxes.
+CANDIDATE_NUMBERS = 10  # Row length of ``best_candidates``: confidence, overlap, coordinates of both boxes.
 
 
 class KernelTruth(NamedTuple):
@@ -25,6 +25,7 @@ class KernelTruth(NamedTuple):
     closed : bool array of shape (3,)
         Whether an unknown image, an unknown label and an unknown relation are defects.
     usage : int8 array of shape (images,)
+        IGNORED, PUBLIC or PRIVATE; see :mod:`evaluator.kernels.reading`.
     verified_from : int32 array of shape (images + 1,)
         Position in ``verified_labels`` of the first label of each image.
     verified_labels : int32 array

@@ -155,7 +155,7 @@ def _long_number(data, begin, size):
 
 @subroutine
 def _read_remaining(data, ends, first, step, values):
-    """Read each cell whose value is still NaN as a decimal in any notation. Return whether all cells are numbers."""
+    """Read each cell that is still NaN, because its notation is rare, as a decimal. Return whether all are numbers."""
     for row in range(len(values)):
         if np.isnan(values[row]):
             cell = first + row * step
@@ -195,7 +195,10 @@ def numbers_of(data, ends, first, step, values):
 
 @subroutine
 def _code_of_any(data, begin, end, index, closed):
-    """Return the code of a string, which may be long or unknown, and whether the string is accepted."""
+    """Return the code of a string, which may be long or unknown, and whether the string is accepted.
+
+    :func:`codes_of` explains which strings are accepted.
+    """
     code, text_end, _ = text_at(data, begin, index)
     return code, text_end == end and (code >= 0 or not (closed or not is_plain(data, begin, end)))
 

@@ -70,7 +70,10 @@ def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
 
 
 def stored_index(name: str, texts: Iterable[str], *, as_unknown: bool = False) -> dict[str, NDArray[Any]]:
-    """Return a hash table of strings as named arrays to store in a ground truth. ``StoredIndex`` reads them."""
+    """Return the hash table of the given strings as a dict of arrays, to be stored in a prepared ground truth.
+
+    :class:`evaluator.tracks.shared.label_truth.StoredIndex` reads these arrays.
+    """
     return {f"{name}.{part}": array for part, array in index_of([*texts], as_unknown=as_unknown)._asdict().items()}
 
 

@@ -63,7 +63,7 @@ def _confusions(entries: Entries) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def _rows(truth: ClassificationTruth, entries: Entries) -> Iterator[tuple[Any, ...]]:
-    """Yield, for each verified label: usage, image, class, confidence, and whether the class is present."""
+    """Yield a row for each verified label: image usage (such as public), image, class, confidence, and 1 if present."""
     columns = entries.images.tolist(), entries.labels.tolist(), entries.confidences.tolist(), entries.present.tolist()
     for image, label, confidence, is_present in zip(*columns, strict=True):
         yield USAGE_NAMES[truth.usage[image]], truth.images[image], truth.labels[label], confidence, int(is_present)

@@ -1,4 +1,4 @@
-"""Matches detections by the rules of FiftyOne instead of those of the official code."""
+"""Matches detections by the rules of FiftyOne instead of those of the official Open Images code."""
 
 from dataclasses import replace
 from importlib import import_module
@@ -20,7 +20,8 @@ KERNEL = "evaluator.kernels.detection.fiftyone"
 def counted(truth: DetectionTruth, parameters: DetectionParameters) -> DetectionTruth:
     """Return the part of a ground truth that FiftyOne's rules use: boxes of classes verified in image_labels.csv.
 
-    If detections can match boxes of other classes, boxes are not copied for the ancestors of their class.
+    The ground truth contains a copy of each box for every ancestor of its class. These copies are left out if
+    detections can match boxes of other classes.
     """
     return (truth if parameters.classwise else truth.without_copied_boxes()).without_unlabelled()
 

@@ -86,8 +86,8 @@ class Matches:
     def entries(self, truth: ObjectTruth, group_weight: float) -> Entries:
         """Return the entries of the curves: all detections, even if they are not scored, and the matched groups.
 
-        Detections that are not scored, and all entries of ignored images, get the codes of additional classes, which
-        are not reported.
+        Detections that are not scored, and all entries of images that are not scored, get the codes of additional
+        classes, which are not reported.
         """
         labels, found = len(truth.labels), np.flatnonzero(self.found_groups)
         unscored = labels + 1 + np.where(self.detections.labels >= 0, self.detections.labels, labels)

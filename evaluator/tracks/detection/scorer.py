@@ -42,7 +42,10 @@ def detections_of(truth: DetectionTruth, table: SubmissionTable, parameters: Det
 def matched(
     truth: DetectionTruth, detections: Detections, parameters: DetectionParameters, progress: Progress
 ) -> tuple[DetectionTruth, Matches]:
-    """Match the valid detections. Return the part of the ground truth that the protocol uses, and the matches."""
+    """Match the detections that have an area and a valid confidence. Return the ground truth and the matches.
+
+    With FiftyOne's rules, the returned ground truth contains only the boxes that these rules use.
+    """
     progress("matching", 0.0)
     detections = detections[are_valid(detections)]
     if parameters.protocol == "fiftyone":
@@ -77,7 +80,7 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
 
     Only detections within the cap are matched. A detection can only hit the ordinary box that it overlaps most. If
     another detection hits that box, the detection is a false positive, unless a group-of box absorbs it. Source: the
-    official code; see ``evaluator/metrics``.
+    official Open Images code; see ``evaluator/metrics``.
     """
     detections = within_cap(truth, detections)
     # Detections of unverified classes are matched too. Otherwise, running time and memory use would reveal which
@@ -150,7 +153,7 @@ class DetectionScorer(Scorer[DetectionTruth, DetectionParameters, SubmissionTabl
         return empty_strings(DETECTION, truth)
 
     def ceiling(self, truth: DetectionTruth, parameters: DetectionParameters) -> str:
-        """Return the best possible submission: every ground-truth box and its copies, with confidence 1."""
+        """Return the best possible submission: all ground-truth boxes, including copies for ancestors; confidence 1."""
         rows = (
             (truth.images[image], truth.labels[label], 1, *box)
             for keys, boxes in ((truth.object_keys, truth.boxes), (truth.group_keys, truth.group_boxes))

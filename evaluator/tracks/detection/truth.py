@@ -34,7 +34,7 @@ class DetectionParameters(TrackParameters):
     require_all_images : bool
         Whether a submission must have a row for every image; a missing row is a defect.
     protocol : str
-        The matching rules: those of the official code, or those of FiftyOne.
+        The matching rules: those of the official Open Images code, or those of FiftyOne.
     classwise : bool
         Whether a detection matches only objects of its own class. False is allowed only with FiftyOne's rules.
     """

@@ -100,7 +100,7 @@ def _listed(folder: TruthFolder) -> Iterator[Phrase]:
 
 
 def _wrong_key(value: Any) -> str | None:
-    """Return the name of an invalid key of a phrase, or None if all keys are valid."""
+    """Return the first JSON key of a phrase whose value is missing or invalid, or None if the phrase is valid."""
     if not isinstance(value, dict):
         return "the object of a phrase"
     for name, kind in KINDS.items():

@@ -55,7 +55,7 @@ def read_boxes(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
     try:
         return _read(source, truth)
     except Stop:
-        return RankedBoxes()  # The findings already contain the defect.
+        return RankedBoxes()  # The defect has already been added to the findings.
 
 
 def _read(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
@@ -131,7 +131,10 @@ def _add_defects(document: Document, box: Any, path: str) -> None:
 
 
 def _phrases(document: Document, entries: Sequence[SentenceEntry], truth: GroundingTruth) -> list[int]:
-    """Return the phrase of each list, NOT_EVALUATED for an unknown sentence. Add defects for invalid sentences."""
+    """Return the index of the phrase that each list of boxes belongs to. Add defects for invalid sentences.
+
+    Lists for a sentence that is not in the ground truth get NOT_EVALUATED.
+    """
     missing = {sentence: code for code, sentence in enumerate(truth.sentences)}
     starts = truth.phrase_starts.tolist()
     phrases: list[int] = []

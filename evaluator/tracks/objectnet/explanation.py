@@ -46,7 +46,7 @@ def _explained(truth: ObjectNetTruth, guesses: NDArray[np.int64], report: SplitR
 
 
 def _rows(truth: ObjectNetTruth, guesses: NDArray[np.int64]) -> Iterator[tuple[Any, ...]]:
-    """Yield the usage, file, class, first guess and outcome for each image that has an answer."""
+    """Yield a row for each image with a known class: image usage (such as public), file, class, guess, outcome."""
     columns = truth.usage.tolist(), truth.images, truth.answers.tolist(), guesses.tolist()
     for usage, image, answer, guess in zip(*columns, strict=True):
         if answer >= 0:

@@ -25,7 +25,10 @@ GUESSES = tuple(column.name for column in OBJECTNET.form.columns if column.kind 
 
 
 def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Trials:
-    """Return one trial for each image with an answer, grouped by the class of the image."""
+    """Return one trial for each image whose class is known, grouped by class.
+
+    A trial succeeds if the first guess (``top1``) or one of the first ``top_k`` guesses (``top5``) is correct.
+    """
     guesses = np.full((len(truth.images), len(GUESSES)), NO_GUESS, np.int64)
     guesses[table.codes("image")] = np.stack([table.codes(name) for name in GUESSES], axis=1)
     images = np.flatnonzero(truth.answers >= 0)
@@ -53,7 +56,7 @@ def split_report(truth: ObjectNetTruth, trials: Trials, in_split: NDArray[np.boo
 
 
 def _rows(counts: TrialCounts) -> list[tuple[int, ClassRow]]:
-    """Return each group that has trials, with a row that contains its number of trials and its proportions of hits."""
+    """Return each group that has trials, with a table row: the proportions of hits and the number of trials."""
     shares = counts.shares()
     return [
         (

@@ -120,8 +120,8 @@ def _verified_labels(
 ) -> dict[str, NDArray[Any]]:
     """Return the keys of the verified labels, and those of the negative labels.
 
-    As in the official code, a label is negative in an image if image_labels.csv has a row for it, with any Confidence,
-    and no triplet of the image has the label.
+    As in the official Open Images code, a label is negative in an image if image_labels.csv has a row for it, with any
+    Confidence, and no triplet of the image has the label.
     """
     codes = coded(related.texts("ImageID"), images)
     in_triplets = distinct_keys(

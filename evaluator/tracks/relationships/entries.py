@@ -19,7 +19,10 @@ from evaluator.tracks.shared.curve_rows import curve_row
 
 Integers = NDArray[np.integer[Any]]
 SplitAreas = tuple[Sequence[Areas], Sequence[Areas]]
-"""The types of the arguments ``by_relation`` and ``pooled`` of :meth:`WeightedSplit.of`."""
+"""Functions that compute the areas under the curves of a split, one for each of :data:`KINDS`.
+
+The first sequence is for the curve of each relation, and the second is for the curve of all relations pooled.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class PairEntries:
         discarded; otherwise, the running time would reveal which pairs are scored.
     confidences : float64 array of shape (N,)
     misses : bool arrays of shape (N,), one for each of :data:`KINDS`
-        Whether each pair is a false positive.
+        Whether each pair is a false positive, as a relationship and as a phrase.
     """
 
     images: Integers
@@ -50,7 +53,10 @@ class PairEntries:
         return PairEntries(*arrays, [missing[chosen] for missing in self.misses])
 
     def scored(self, relations: int) -> "PairEntries":
-        """Return only the entries of scored pairs. ``relations`` is the number of relations in the ground truth."""
+        """Return the entries of scored pairs, without those that only keep the running time independent of labels.
+
+        ``relations`` is the number of relations in the ground truth.
+        """
         are_scored = self.relations <= relations
         return self if are_scored.all() else self[are_scored]
 
@@ -61,9 +67,10 @@ class PairEntries:
     def steps(
         self, curves: Integers, image_rows: ImageRows, count: int, crowded: NDArray[np.bool_] | None
     ) -> list[CurveSteps]:
-        """Return the steps of ``count`` precision/recall curves, separately for each of :data:`KINDS`.
+        """Return the steps of ``count`` precision/recall curves of relationships and as many curves of phrases.
 
-        ``curves``, ``count`` and ``crowded`` are the arguments of :meth:`CurveSteps.of`.
+        The result has one element for each of :data:`KINDS`. ``curves``, ``count`` and ``crowded`` are the arguments of
+        :meth:`CurveSteps.of`.
         """
         rows = image_rows[self.images]
         kinds = [np.where(missing, MISS, HIT).astype(np.uint8) for missing in self.misses]
@@ -110,7 +117,10 @@ class ScoredPairs:
         return split_report(self.truth, split, weighted, self.weights)
 
     def curves(self, split: str) -> list[CurveRow]:
-        """Return the precision/recall curves of a split. Each kind has a pooled curve and a curve for each relation."""
+        """Return the precision/recall curves of a split.
+
+        For relationships and for phrases, there is a pooled curve and a curve for each relation.
+        """
         truth, positives = self.truth, self.truth.positives(split)
         entries = self.entries.scored(len(positives))
         entries = entries[truth.splits[split][entries.images]]

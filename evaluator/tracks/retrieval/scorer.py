@@ -25,7 +25,10 @@ RECALLS = tuple(f"recall@{depth}" for depth in DEPTHS)
 
 
 def trials_of(ranked: RanksByDirection) -> Trials:
-    """Return one trial for each query, grouped by the direction of the query."""
+    """Return one trial for each query, grouped by the direction of the query.
+
+    A trial succeeds at a depth K if one of the first K answers is correct.
+    """
     ranks = np.concatenate([ranked[direction].ranks for direction in DIRECTIONS])
     images = [ranked[direction].images for direction in DIRECTIONS]
     return Trials(

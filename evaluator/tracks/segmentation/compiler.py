@@ -184,8 +184,8 @@ def _joined(
     The third array states for each row of masks.csv whether boxes.csv has no box for it.
 
     A mask belongs to the box with the same image, label, coordinates and IsGroupOf. If several boxes are equal, the
-    first mask belongs to the first box, and so on. As in the official code, a mask without a box is an object too. An
-    object with an empty mask counts as an object without a mask.
+    first mask belongs to the first box, and so on. As in the official Open Images code, a mask without a box is an
+    object too. An object with an empty mask counts as an object without a mask.
     """
     unused: dict[tuple[object, ...], list[int]] = {}
     for row, identity in enumerate(masked.identities()):

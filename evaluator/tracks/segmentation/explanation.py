@@ -1,4 +1,4 @@
-"""Explains a segmentation score with tables of errors, and with a row for each verified mask and each missed object."""
+"""Explains a segmentation score with tables of errors, and with a row for each mask and each missed object."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -117,7 +117,7 @@ def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport
 
 
 def _rows(found: Explained) -> Iterator[tuple[Any, ...]]:
-    """Yield a row of :data:`COLUMNS` for each verified mask, then a row for each missed object.
+    """Yield a row of :data:`COLUMNS` for each mask of a verified class, then a row for each missed object.
 
     ``TruthLine`` is the line number, in masks.csv, of the object that a mask hits or fails to hit. ``Overlap`` is the
     IoU with that object. A mask is ``absorbed`` if it matches a group or an object that has only a box.

@@ -33,7 +33,7 @@ def match(
     """Match detections with the masks of objects, and the remaining detections with objects that have only a box.
 
     Masks are matched in the same way as boxes in detection. A detection that matches an object with only a box is
-    absorbed. Source: the official code.
+    absorbed. Source: the official Open Images code.
     """
     # The threshold is rounded to single precision, because mask overlaps have this precision.
     mask_threshold = float(np.float32(parameters.iou_threshold))
@@ -89,7 +89,9 @@ def are_on_boxes(
     settled: NDArray[np.bool_],
     threshold: float,
 ) -> NDArray[np.bool_]:
-    """Return which detections match an object that has only a box, shape (N,). ``settled`` detections match none.
+    """Return which detections match an object that has only a box, shape (N,).
+
+    Detections that already match a mask or a group (``settled``) are not considered.
 
     Of the detections that overlap the box of an ordinary object enough, only the best one matches the object. All
     detections in the box of a group match the group.
@@ -187,7 +189,7 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
         return csv_text(SEGMENTATION.form.kaggle_header, rows)
 
     def ceiling(self, truth: SegmentationTruth, parameters: SegmentationParameters) -> str:
-        """Return the best possible submission: every ground-truth mask and its copies, with confidence 1."""
+        """Return the best possible submission: all ground-truth masks, including copies for ancestors; confidence 1."""
         ordinary, groups = (truth.object_keys, truth.masks_of_objects), (truth.group_keys, truth.masks_of_groups)
         rows = []
         for keys, masks in (ordinary, groups):

@@ -11,7 +11,8 @@ def describe(truth: SegmentationTruth, statistics: Statistics) -> None:
     keys = np.concatenate([truth.object_keys, truth.group_keys])
     rows = np.concatenate([truth.object_masks, truth.group_masks])
     is_group = np.arange(len(keys)) >= len(truth.object_keys)
-    # All copies of a mask refer to the same row. Of their labels, the annotated one has the most ancestors.
+    # A mask and its copies have the same row in masks.csv. The annotated label has the most ancestors, because the
+    # copies have the labels of these ancestors.
     ancestors = np.diff(truth.ancestor_ends, prepend=0)[truth.images_and_labels(keys)[1]]
     annotated = np.lexsort((-ancestors, rows))
     annotated = annotated[np.unique(rows[annotated], return_index=True)[1]]

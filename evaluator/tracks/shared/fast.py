@@ -67,7 +67,7 @@ class Reader(Protocol):
     Attributes
     ----------
     unknown_image_hashes : list of uint64 arrays
-        Hashes of the image ids in Kaggle rows that are not in the ground truth.
+        Hashes of image ids that are not in the ground truth. Collected only in the Kaggle layout (one row per image).
     """
 
     unknown_image_hashes: list[NDArray[np.uint64]]
@@ -82,7 +82,7 @@ class Reader(Protocol):
 
     @property
     def images(self) -> int:
-        """The number of image rows that were read or, in the long layout, an upper bound on the number of images."""
+        """The number of image rows read so far or, with one row per prediction, an upper bound on the images."""
 
     def read(self, data: Bytes, stop: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.
@@ -152,7 +152,7 @@ def read_all(
     limits = resources.limits
     if (limits.number_characters, limits.text_characters) != (CHARACTERS, MAX_CHARACTERS):
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
-    # ``Blocks`` checks only the length of the first line in each block, so it cannot enforce such a low limit.
+    # ``Blocks`` cannot enforce a very low limit on line length: it checks only the first line of each block.
     if limits.line_bytes < 2 * CHUNK_BYTES:
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
     with Blocks(submission, limits) as blocks, ThreadPoolExecutor(max(resources.threads - 1, 1)) as pool:

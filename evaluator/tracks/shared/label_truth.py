@@ -56,7 +56,10 @@ class LabelTruth(Truth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The number of labels in the hierarchy, as a named array; empty if ``classes.csv`` lists the labels."""
+        """The arrays that participants may see: ``listed_labels``, the number of labels in the hierarchy.
+
+        The dict is empty without a hierarchy, or if ``classes.csv`` lists the labels.
+        """
         return {name: array for name, array in self.arrays.items() if name == "listed_labels"}
 
     @property

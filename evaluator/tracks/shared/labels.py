@@ -122,7 +122,10 @@ class Labelling:
 
     @property
     def listed_arrays(self) -> dict[str, Codes]:
-        """The number of labels in the hierarchy, as a named array; empty if ``classes.csv`` lists the labels."""
+        """The array ``listed_labels`` of a prepared ground truth, which contains the number of labels in the hierarchy.
+
+        The dict is empty without a hierarchy, or if ``classes.csv`` lists the labels.
+        """
         alone = self.in_hierarchy is not None and not self.closed
         return {"listed_labels": np.array([self.in_hierarchy])} if alone else {}
 
@@ -140,7 +143,7 @@ class Labelling:
         return {"images": list(self.images), "labels": list(self.labels), "names": self.names}
 
     def flags(self, folder: TruthFolder) -> dict[str, bool]:
-        """Return the flags of a prepared ground truth, which state whether images and labels are listed."""
+        """Return the flags of a prepared ground truth: whether its folder has images.csv and classes.csv."""
         return {"images_listed": "images.csv" in folder, "labels_listed": self.closed}
 
 

@@ -19,7 +19,10 @@ from evaluator.truth import Truth
 
 
 def vocabularies_of(truth: LabelTruth | None) -> dict[str, Vocabulary]:
-    """Return the vocabularies of the image ids and labels in a ground truth; an empty dict without a ground truth."""
+    """Return the image ids and the labels that submissions may contain, each as a vocabulary with codes.
+
+    Without a ground truth, the dict is empty.
+    """
     if truth is None:
         return {}
     return {
@@ -33,8 +36,8 @@ def vocabulary_of(
 ) -> Vocabulary:
     """Return the vocabulary of labels or relations. ``by_name`` maps lower-case display names to labels or relations.
 
-    An open vocabulary leaves out labels and relations that are longer than allowed, so that they cause the same defect
-    in a submission whether or not they are in the ground truth.
+    An open vocabulary, in which unknown labels are not defects, leaves out labels and relations that are longer than
+    allowed. In a submission, they therefore cause the same defect whether or not they are in the ground truth.
     """
     if not closed:
         index = {text: code for text, code in index.items() if len(text) <= Limits().text_characters}

@@ -66,9 +66,9 @@ class BoardQuery(serializers.Serializer[Any]):
     all = serializers.BooleanField(default=False, help_text="return all entries as one stream, as `csv` always does")
 
     def selection(self, track: Track) -> Selection:
-        """Return the filter and the sort order of the leaderboard entries that were requested.
+        """Return the filter and the sort order that a client requested for a leaderboard.
 
-        If the track does not have the metric to sort by, the metric counts as undefined for all entries.
+        If leaderboards of the track cannot be sorted by the requested metric, the entries are in rank order.
         """
         asked = self.validated_data
         return Selection(asked["search"], asked["baselines"], sort_metric(track, asked["sort"]), asked["country"])

@@ -1,6 +1,6 @@
 """API serializers for signed results.
 
-Those for responses only describe the schema. A response contains exactly the bytes that were signed.
+The response serializers only describe the schema. A response contains exactly the bytes that were signed.
 """
 
 from typing import Any

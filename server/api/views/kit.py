@@ -1,4 +1,4 @@
-"""API views for downloads: the check kit of a phase, its template submission, and its candidates."""
+"""API views for downloads: the check kit of a phase, its template submission, and its list of possible answers."""
 
 from django.http import FileResponse, Http404
 from drf_spectacular.types import OpenApiTypes
@@ -56,7 +56,7 @@ class Candidates(APIView):
         responses={200: OpenApiTypes.OBJECT, **refusals("not_found", *COUNTED)},
     )
     def get(self, request: Request, slug: str, phase: str) -> FileResponse:
-        """Download the candidates that a submission to a phase has to rank."""
+        """Download the list of candidates for a phase: all possible answers, which a submission has to rank."""
         found = phase_at(request, slug, phase)
         if not found.candidates:
             raise Http404

@@ -66,7 +66,8 @@ class Leaderboard(APIView):
 
     def answer(self, request: Request, listing: Listing, team: Team | None, *, whole: bool) -> HttpResponseBase:
         page, shown = BoardPages(), listing.board
-        # Responses that are not paginated also need this call, which raises NotFound if the page does not exist.
+        # `paginate_queryset` raises NotFound for a page that does not exist, so it is also called for CSV responses and
+        # for responses with all entries.
         places = page.paginate_queryset(range(listing.count), request) or []
         if request.accepted_renderer.format == Csv.format:
             return csv_response(listing)
@@ -90,7 +91,7 @@ def parsed(query_string: bytes) -> BoardQuery:
 
 
 def described(shown: ShownBoard) -> dict[str, Any]:
-    """Return the JSON fields that describe a leaderboard as a whole, such as its split and its time."""
+    """Return the JSON fields about a leaderboard as a whole, such as its split (public or private) and its date."""
     since = compared_since(shown)
     return {
         "split": shown.split,

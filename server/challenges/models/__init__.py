@@ -1,5 +1,6 @@
 """The database models for challenges, their phases and ground truths, and the teams that take part."""
 
+from server.challenges.models.blocks import Block
 from server.challenges.models.challenge import Challenge
 from server.challenges.models.challenges import LADDER_STANDARD_ERRORS, Phase, Truth
 from server.challenges.models.organizers import Organizer, RoleOffer
@@ -7,6 +8,7 @@ from server.challenges.models.teams import Extension, FormerMember, JoinRequest,
 
 __all__ = [
     "LADDER_STANDARD_ERRORS",
+    "Block",
     "Challenge",
     "Extension",
     "FormerMember",

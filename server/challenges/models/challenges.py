@@ -42,7 +42,8 @@ class Phase(models.Model):
     reveal = models.CharField(
         max_length=10, choices=[(name, name) for name in REVEALS], default=AT_CLOSE, db_default=AT_CLOSE
     )
-    # Private scores are not shown before `reveals_at`. If `reveal` is `manual`, they are not shown while it is null.
+    # Private scores are not shown before `reveals_at`. If `reveal` is `manual`, they stay hidden while `reveals_at` is
+    # null.
     reveals_at = models.DateTimeField(null=True, blank=True, editable=False)
     # `extended_at` is the time at which organizers last extended the phase for all teams.
     extended_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -81,7 +82,8 @@ class Phase(models.Model):
     candidates = models.FileField(
         upload_to="samples/", blank=True, help_text="the list of candidates that submissions rank, if the track has one"
     )
-    # A phase that is older than the gate feature may accept submissions without it until its ground truth is replaced.
+    # A phase that is older than the gate feature may accept submissions without passing the gate (the automatic checks
+    # of its ground truth) until the ground truth is replaced.
     gate_exempt = models.BooleanField(default=False, db_default=False, editable=False)
     revealed_at = models.DateTimeField(
         null=True,
@@ -194,7 +196,7 @@ class Phase(models.Model):
 
     @property
     def kit(self) -> FieldFile | None:
-        """The check kit for the phase's active ground truth, or None if it has not been created yet."""
+        """The kit for checking submissions offline, or None if none exists yet for the phase's active ground truth."""
         return (self.truth and self.truth.kit) or None
 
     def download_name(self, ending: str) -> str:
@@ -217,7 +219,8 @@ class Truth(models.Model):
     )
     # The check kit is created by `organize.services.kits`.
     kit = models.FileField(upload_to="kits/", blank=True, default="", db_default="")
-    # `kit_made_with` contains the settings with which the check kit was created. They show whether the kit is outdated.
+    # `kit_made_with` contains the settings with which the check kit was created. If they differ from the current
+    # settings, the kit is outdated.
     kit_made_with = models.JSONField(null=True, blank=True, editable=False)
     active = models.BooleanField(default=False)
     used = models.BooleanField(
@@ -226,8 +229,8 @@ class Truth(models.Model):
     images = models.PositiveIntegerField(default=0)
     # `prepared_with` contains the `shaping_settings` with which the ground truth was prepared, or null if unknown.
     prepared_with = models.JSONField(null=True, blank=True, editable=False)
-    # `gate` contains the result of `podium gate` and the settings that were tested; see `challenges.gate`. It is null
-    # if the gate has not been run.
+    # `gate` contains the result of `podium gate`, which checks the ground truth, and the settings that were tested; see
+    # `challenges.gate`. It is null if the gate has not been run.
     gate = models.JSONField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -244,5 +247,5 @@ class Truth(models.Model):
 
     @property
     def draws(self) -> Path:
-        """The folder with the bootstrap draws for this ground truth. It is removed together with the ground truth."""
+        """The folder with the bootstrap draws (random samples of images). It is deleted with the ground truth."""
         return Path(self.prepared.path).with_suffix(".draws")

@@ -23,7 +23,8 @@ from server.submissions.services import leases
 log = logging.getLogger(__name__)
 
 COMPARE = "worker.compare"
-# Comparisons have a higher priority than reruns, which may take hours after a rescoring.
+# Comparisons have a higher priority than reruns, the jobs that score submissions again, because a rescoring can queue
+# hours of reruns.
 QUEUES[Comparison] = Queue(COMPARE, 6)
 
 # Leaderboards under ladder feedback are not compared, because ladder feedback hides small differences.
@@ -66,7 +67,7 @@ def wake() -> None:
 
 
 def add_missing() -> None:
-    """Create a comparison for each shown leaderboard that has entries but no comparison yet."""
+    """Create a comparison job for each shown leaderboard that has entries but no such job yet."""
     shown = Board.objects.filter(signature=F("phase__signature"), kind__in=KINDS, listed__gt=0, comparison=None)
     Comparison.objects.bulk_create([Comparison(board=board) for board in shown], ignore_conflicts=True)
 
@@ -80,13 +81,13 @@ def claim_next() -> Comparison | None:
     """Claim the next comparison for this process, or return None if none is due. Only one process can claim it."""
     now = database_now()
     for one in in_turn(now):
-        if one.attempts >= settings.EVALUATION_ATTEMPTS:  # The worker was killed in every attempt.
+        if one.attempts >= settings.EVALUATION_ATTEMPTS:  # Every attempt ended because its worker died.
             give_up(one, f"its worker stopped {one.attempts} times")
             continue
         lease, unclaimed = leases.new_lease(now), Comparison.objects.filter(pk=one.pk, lease_token=one.lease_token)
         if unclaimed.filter(attempts=one.attempts).update(**lease, attempts=one.attempts + 1):
-            # The phase must be read after the claim. If its settings change after the claim, `forget` revokes the
-            # claim. If they have changed before, the new settings are read.
+            # Reading the phase after the claim ensures that its settings are up to date. If they change later, `forget`
+            # revokes the claim.
             claimed = Comparison.objects.select_related("board__phase").filter(pk=one.pk)
             return claimed.filter(lease_token=lease["lease_token"]).first()
     return None

@@ -43,9 +43,10 @@ class Difference:
 
 @transaction.atomic
 def refresh(phase: Phase, teams: Iterable[int], signature: str | None = None) -> None:
-    """Update the entries of the given teams to match their submissions, for scores with one signature or with any.
+    """Update the leaderboard entries of the given teams to match their submissions.
 
-    The teams are locked, so that two workers that record scores for the same team wait for each other.
+    Only scores with the given evaluation signature are considered; by default, all scores are. The teams are locked, so
+    that two workers that record scores for the same team wait for each other.
     """
     keys = [*teams]
     lock_teams(keys)
@@ -55,7 +56,8 @@ def refresh(phase: Phase, teams: Iterable[int], signature: str | None = None) ->
 def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None = None) -> None:
     """Update the entries of teams that the caller has locked in its transaction; see `refresh`."""
     if changes := list(changes_of(phase, teams, signature)):
-        # Old entries stay valid until this time, which may be seconds after the scores were read.
+        # The old entries end and the new ones begin at this time. It is read now, because reading the scores can take
+        # seconds.
         now = database_now()
         for boards, found in changes:
             write(phase, found, boards, now=now)
@@ -64,7 +66,7 @@ def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None =
 def changes_of(
     phase: Phase, teams: Collection[int], signature: str | None
 ) -> Iterator[tuple[Mapping[str, int], list[Difference]]]:
-    """Lock the teams' leaderboards, and yield the outdated entries for each batch of teams and each signature."""
+    """Lock the teams' leaderboards, and yield outdated entries by batch of teams and evaluation signature."""
     for some in in_batches(teams):
         for one in [signature] if signature is not None else signatures_of(phase, some):
             boards = lock_boards(phase, signature=one)
@@ -100,7 +102,10 @@ def in_batches(teams: Collection[int]) -> Iterator[list[int]]:
 
 
 def signatures_of(phase: Phase, teams: Collection[int]) -> list[str]:
-    """Return every signature under which these teams have a score or an entry."""
+    """Return the signatures of all scores and entries of these teams.
+
+    A signature names the track, its parameters, the ground truth and the evaluator version that produced a score.
+    """
     scored = Evaluation.objects.filter(submission__phase=phase, submission__team__in=teams)
     listed = Entry.objects.present().filter(board__phase=phase, team__in=teams)
     found = {*scored.values_list("signature", flat=True), *listed.values_list("board__signature", flat=True)}

@@ -1,4 +1,4 @@
-"""Records changes in the terms of leaderboards: the signature of the scores that count, and the feedback settings."""
+"""Records changes in leaderboard terms: the evaluation signature of the scores that count, and feedback settings."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ from server.leaderboards.services.entries import refresh_locked, teams_of
 
 @transaction.atomic
 def follow_phase(key: int) -> None:
-    """Record the current terms of a phase if they have changed.
+    """Record the current leaderboard terms of a phase if they have changed.
 
     If the number of decimals has changed, the entries of the phase are compared again. A changed number of final
     submissions is left to `apply_finals`.
@@ -29,7 +29,7 @@ def follow_phase(key: int) -> None:
 
 
 def append(phase: Phase, last: BoardTerms | None, *, finals: int) -> None:
-    """Append the current terms of a phase if they differ from those recorded last."""
+    """Append the current leaderboard terms of a phase if they differ from those recorded last."""
     values = {
         "signature": phase.signature,
         "finals": finals,
@@ -70,7 +70,7 @@ def apply_finals_of(key: int) -> None:
 
 
 def terms_at(phase: Phase, moment: datetime | None) -> BoardTerms | None:
-    """Return the terms in effect at a time (by default, the latest), or None if the time is before the first terms."""
+    """Return a phase's leaderboard terms at a time (by default, the latest), or None before the first terms."""
     return next(iter(last_terms(phase=phase.pk, moment=moment)), None)
 
 

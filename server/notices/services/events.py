@@ -237,7 +237,7 @@ def offered_roles(since: datetime) -> Iterator[Found]:
 
 
 def unpublished(since: datetime) -> Iterator[Found]:
-    """Yield an event for each draft that could not be published at the scheduled time."""
+    """Yield an event for each draft challenge that could not be published at the scheduled time."""
     for one in Publication.objects.filter(failed_at__gt=since).select_related("challenge"):
         yield Found(
             kind=Kind.SCHEDULE,

@@ -98,7 +98,7 @@ def add_phase(
 def clone_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> Phase:
     """Add a copy of a phase, with the same settings, ground truth, split and sample submission.
 
-    `values` replaces the short name, the title and the dates. Baselines and submissions are not copied.
+    `values` contains the new phase's short name, title and dates. Baselines and submissions are not copied.
     """
     refuse_without(Right.EDIT, by=by, challenge=phase.challenge)
     source = exported(phase)

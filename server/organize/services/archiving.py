@@ -14,7 +14,7 @@ from server.organize.services.results import unfinished_work
 
 @transaction.atomic
 def archive(*, challenge: Challenge, by: User, name: str) -> Challenge:
-    """Archive a challenge whose results are final. `name` must be its short name."""
+    """Archive a challenge whose results are final. As confirmation, `name` must be the challenge's short name."""
     locked = lock_organized(challenge.pk, by=by, right=Right.OWN)
     if name.strip() != locked.slug:
         raise Refused("invalid", f"To archive the challenge, type its short name: {locked.slug}.")

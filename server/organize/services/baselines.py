@@ -9,15 +9,18 @@ from evaluator.bundle.mistakes import Mistakes
 from server.challenges.models import Challenge, Phase, Team
 from server.errors import Refused
 from server.organize.services.preparing import sha256_of
-from server.submissions.models import Status
+from server.submissions.models import Status, Submission
 from server.submissions.services import intake
+
+ADDED = "baseline.submitted"  # the action in the audit log when an organizer adds a baseline with a form
 
 
 def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> list[str]:
     """Create or rename the teams of baselines. A name that already belongs to a team of participants is an error.
 
-    A new name with a known file renames the baseline. A known name with a new file keeps the baseline, and the file is
-    submitted for it. A new name with a new file adds a baseline, and the earlier baseline remains on the leaderboard.
+    If a baseline in the bundle has a new name but a file that an existing baseline has submitted, the existing baseline
+    is renamed. If it has an existing name but a new file, the file is submitted for the existing baseline. If both are
+    new, a baseline is added, and earlier baselines remain on the leaderboard.
     """
     teams = {team.name.casefold(): team for team in challenge.teams.all()}
     phases = {phase.slug: phase for phase in challenge.phases.all()}
@@ -61,11 +64,15 @@ def former_team(baseline: Baseline, *, phase: Phase, names: set[str]) -> Team | 
 
 
 def left_over(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
-    """Yield a message for each baseline that is missing from the bundle but remains on a leaderboard."""
+    """Yield a message for each baseline that is only in the bundle or only on a leaderboard."""
     for declared in bundle.phases:
         entries = challenge.teams.filter(is_baseline=True, submissions__phase__slug=declared.slug).distinct()
         for team in entries:
-            if team.name.casefold() not in names_of(declared):
+            is_declared = team.name.casefold() in names_of(declared)
+            if team.disqualified_at is not None:
+                if is_declared:
+                    yield f"phase {declared.slug}: baseline {team.name} stays removed from the leaderboards"
+            elif not is_declared:
                 yield (
                     f"phase {declared.slug}: baseline {team.name} remains on the leaderboard, although it is missing "
                     "from the bundle"
@@ -89,10 +96,19 @@ def submit_all(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
 
 def submit(baseline: Baseline, *, team: Team, phase: Phase) -> bool:
     """Submit a baseline's file. Return False if the same file has already been queued or scored."""
-    earlier = phase.submissions.filter(team=team, sha256=sha256_of(baseline.file))
-    if earlier.exclude(status__in=(Status.FAILED, Status.CANCELLED)).exists():
+    if has_file(phase, team, sha256=sha256_of(baseline.file)):
         return False
     with baseline.file.open("rb") as file:
-        named = File(file, baseline.file.name)
-        intake.submit(user=None, team=team, phase=phase, file=named, note="Baseline", force=True, charge=False)
+        submit_file(File(file, baseline.file.name), team=team, phase=phase)
     return True
+
+
+def has_file(phase: Phase, team: Team, *, sha256: str) -> bool:
+    """Return whether a baseline has a file in a phase that was not given up or cancelled."""
+    earlier = phase.submissions.filter(team=team, sha256=sha256)
+    return earlier.exclude(status__in=(Status.FAILED, Status.CANCELLED)).exists()
+
+
+def submit_file(file: "File[bytes]", *, team: Team, phase: Phase) -> Submission:
+    """Submit a file for a baseline, without the checks for participants."""
+    return intake.submit(user=None, team=team, phase=phase, file=file, note="Baseline", force=True, charge=False)

@@ -5,14 +5,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from evaluator.bundle import Bundle
 from evaluator.bundle.mistakes import Mistakes
 from evaluator.texts import counted
 from server.audit.models import Entry
 from server.challenges.models import Challenge, Phase, Team
 from server.challenges.term_changes import Terms, consequences, date_text, delay_reveals, refusals, terms_of
 from server.clock import database_now
-from server.organize.services import truths
+from server.organize.services import baselines, truths
 from server.organize.services.preparing import Prepared
+from server.submissions.models import Submission
 
 SHOWN_CHARACTERS = 80
 ALLOW = "If this is intended, import the bundle with --reveal"
@@ -44,10 +46,14 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class ChallengeState:
-    """The state of a challenge before an import: its terms, and the edits made on the server since the last import."""
+    """The state of a challenge before an import: its terms, and the edits made on the server since the last import.
+
+    `baselines` are the submissions of baselines that organizers added with forms.
+    """
 
     terms: dict[str, Terms] = field(default_factory=dict)
     edits: list[Edit] = field(default_factory=list)
+    baselines: list[Submission] = field(default_factory=list)
 
 
 def read_state(slug: str) -> ChallengeState:
@@ -56,7 +62,18 @@ def read_state(slug: str) -> ChallengeState:
     if challenge is None:
         return ChallengeState()
     phases = list(Phase.objects.select_for_update(no_key=True, of=("self",)).filter(challenge=challenge))
-    return ChallengeState(terms_of(challenge), list(edits(challenge, phases)))
+    return ChallengeState(terms_of(challenge), list(edits(challenge, phases)), added_baselines(challenge))
+
+
+def added_baselines(challenge: Challenge) -> list[Submission]:
+    """Return the submissions of baselines that organizers added with forms and have not removed."""
+    found = Submission.objects.filter(
+        phase__challenge=challenge, team__is_baseline=True, team__disqualified_at=None
+    ).select_related("phase", "team")
+    subjects = {f"team {one.team_id}" for one in found}
+    logged = Entry.objects.filter(action=baselines.ADDED, subject__in=subjects).values_list("detail", flat=True)
+    added = {detail["submission"] for detail in logged}
+    return [one for one in found if str(one.pk) in added]
 
 
 def edits(challenge: Challenge, phases: list[Phase]) -> Iterator[Edit]:
@@ -83,8 +100,11 @@ def edits(challenge: Challenge, phases: list[Phase]) -> Iterator[Edit]:
             yield Edit(f"phase {phase.slug}", phase, "signature")
 
 
-def check_consent(challenge: Challenge, before: ChallengeState, consent: Consent, mistakes: Mistakes) -> None:
+def check_consent(
+    challenge: Challenge, before: ChallengeState, consent: Consent, mistakes: Mistakes, *, bundle: Bundle
+) -> None:
     """Raise an exception if an import makes changes that the consent does not allow. Call this before the commit."""
+    declared = {(phase.slug, name) for phase in bundle.phases for name in baselines.names_of(phase)}
     now, after = database_now(), terms_of(challenge)
     for sentence in refusals(before.terms, after, now):
         mistakes.add("revealed", sentence)
@@ -92,7 +112,7 @@ def check_consent(challenge: Challenge, before: ChallengeState, consent: Consent
         for sentence in consequences(before.terms, after, now):
             mistakes.add("would_reveal", f"{sentence}. {ALLOW}")
     if not consent.force:
-        for sentence in dict.fromkeys(undone(before)):
+        for sentence in dict.fromkeys([*undone(before), *lost(before, declared)]):
             mistakes.add("would_undo_edit", f"{sentence}. Change the bundle, or import it with --force")
     mistakes.stop_if_any()
     delay_reveals(before.terms, challenge, now)
@@ -136,6 +156,18 @@ def undone(before: ChallengeState) -> Iterator[str]:
                 f"{edit.subject}: {edit.name} was edited on the server; this import would change it "
                 f"from {readable(edited)} to {readable(getattr(row, edit.name))}"
             )
+
+
+def lost(before: ChallengeState, declared: set[tuple[str, str]]) -> Iterator[str]:
+    """Describe each baseline that was added with a form and that the import would remove.
+
+    `declared` has the slug of the phase and the name of each baseline in the bundle, which are submitted again.
+    """
+    kept = {*Submission.objects.filter(pk__in=[one.pk for one in before.baselines]).values_list("pk", flat=True)}
+    for one in before.baselines:
+        slug, name = one.phase.slug, one.team.name
+        if one.pk not in kept and (slug, name.casefold()) not in declared:
+            yield f"phase {slug}: baseline {name} was added on the server; this import would remove it"
 
 
 def readable(value: Any) -> str:

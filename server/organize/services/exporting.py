@@ -91,9 +91,16 @@ def exported(phase: Phase) -> ExportedPhase:
 
 
 def baselines_of(phase: Phase) -> dict[str, Submission]:
-    """Return the latest usable submission of each baseline, keyed by its file name in the bundle and sorted by name."""
+    """Return each baseline's latest submission that did not fail, keyed by file name and sorted by baseline name.
+
+    Baselines that organizers have removed are left out.
+    """
     left_out = (Status.REJECTED, Status.FAILED, Status.CANCELLED)
-    usable = phase.submissions.filter(team__is_baseline=True).exclude(status__in=left_out).select_related("team")
+    usable = (
+        phase.submissions.filter(team__is_baseline=True, team__disqualified_at=None)
+        .exclude(status__in=left_out)
+        .select_related("team")
+    )
     latest = {submission.team.name: submission for submission in usable.order_by("received_at")}
     files: dict[str, Submission] = {}
     for name in sorted(latest):

@@ -63,9 +63,9 @@ def is_settled(phase: Phase | None, sha256: str, tested_settings: Mapping[str, A
 
 
 def run_again(truth: Truth, *, by: User | None) -> None:
-    """Run the gate of a stored ground truth with its phase's current settings and sample, and store the result.
+    """Run the gate of a stored ground truth with its phase's current settings, and store the result.
 
-    Raises Refused if the ground truth, the settings or the sample change in the meantime.
+    Raises Refused if the ground truth, the settings or the phase's sample submission change in the meantime.
     """
     phase = Phase.objects.get(pk=truth.phase_id)
     tested = Tested(phase.track, phase.parameters, Path(truth.prepared.path), sample_of(phase))
@@ -80,7 +80,7 @@ def run_again(truth: Truth, *, by: User | None) -> None:
 
 
 def ensure(truth: Truth, *, by: User | None) -> None:
-    """Run the gate of a ground truth unless it is exempt, or its gate has run with the current settings and sample."""
+    """Run a ground truth's gate unless it is exempt or already has a result for the current settings and sample."""
     phase = Phase.objects.get(pk=truth.phase_id)
     if not (is_exempt(truth, phase) or is_current(truth, phase)):
         run_again(truth, by=by)

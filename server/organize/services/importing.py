@@ -95,7 +95,7 @@ def import_bundle(
                 # The check is repeated, because another import may have created the challenge in the meantime.
                 refuse_foreign(bundle.slug, by, consent)
             challenge, changes, notes = write(bundle, prepared, mistakes, files=files, by=by)
-            check_consent(challenge, before, consent, mistakes)
+            check_consent(challenge, before, consent, mistakes, bundle=bundle)
         for warning in mistakes.warnings:
             warn(warning)
         try:

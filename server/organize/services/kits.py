@@ -22,13 +22,13 @@ from server.submissions.signals import swept
 MAKE_KIT = "worker.make_kit"
 QUEUES[Truth] = Queue(MAKE_KIT, 3)
 NAME = "kit.json"
-# Version of the kit format. It is incremented when the same ground truth and settings produce a different kit. Since
-# version 2, the labels are sorted.
+# Version of the check kit's format. It is incremented when the same ground truth and settings produce a different check
+# kit. Since version 2, the labels are sorted.
 REVISION = 2
 
 
 def kit_settings(phase: Phase) -> dict[str, Any]:
-    """Return the settings that a kit contains in addition to the ids and labels of the ground truth, as JSON data."""
+    """Return the check kit's settings as JSON data. A kit also contains the ids and labels of the ground truth."""
     resolved = phase.declared_track.resolve(phase.parameters)
     parameters = {name: list(value) if isinstance(value, tuple) else value for name, value in resolved.items()}
     made = {"evaluator": __version__, "revision": REVISION}
@@ -41,13 +41,13 @@ def limit_options() -> list[str]:
 
 
 def is_outdated(truth: Truth) -> bool:
-    """Return whether a ground truth has no kit or an outdated one."""
+    """Return whether a ground truth has no check kit or an outdated one."""
     return bool(truth.kit_made_with != kit_settings(truth.phase))
 
 
 @receiver(swept)
 def wake(**signal: Any) -> None:
-    """Queue a message to a worker if an active ground truth needs a kit and no such message is queued."""
+    """Queue a message to a worker if an active ground truth needs a check kit and no such message is queued."""
     active = Truth.objects.filter(active=True).select_related("phase").order_by("pk")
     outdated = next(filter(is_outdated, active), None)
     if outdated is not None and queue.waiting(Truth) == 0:
@@ -56,7 +56,7 @@ def wake(**signal: Any) -> None:
 
 @transaction.atomic
 def store(truth: Truth, made: Path | None, made_with: dict[str, Any]) -> None:
-    """Store the kit of a ground truth. If `made` is None, record that no kit can be created with these settings."""
+    """Store the check kit of a ground truth. If `made` is None, record that these settings allow no kit."""
     locked = Truth.objects.select_for_update(no_key=True).get(pk=truth.pk)
     old = str(locked.kit.name)
     locked.kit_made_with = made_with

@@ -10,7 +10,7 @@ from django.db.models.fields.files import FieldFile
 
 
 class Movable(File):
-    """A complete file in a workspace. If the storage is on the same disk, the file is moved instead of copied."""
+    """A complete file in a temporary folder. A storage on the same disk moves the file instead of copying it."""
 
     def temporary_file_path(self) -> str:
         return str(self.name)

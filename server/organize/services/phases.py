@@ -109,7 +109,10 @@ def scoring_parameters(phase: Phase | BundlePhase) -> dict[str, Any]:
 
 
 def has_entries(phase: Phase) -> bool:
-    """Return whether a team has submitted. Baselines do not count, because organizers can submit them again."""
+    """Return whether a team has submitted to a phase.
+
+    Baselines do not count, because organizers can submit them again.
+    """
     return phase.pk is not None and phase.submissions.filter(team__is_baseline=False).exists()
 
 
@@ -127,8 +130,9 @@ def replace_truth(phase: Phase, prepared: Prepared, files: NewFiles) -> str:
 def clear(phase: Phase) -> None:
     """Remove the submissions to a phase, with all rows that refer to them.
 
-    The submissions are locked first, so that the deletion waits for a worker that is recording a score, and includes
-    this score. Otherwise a score that is written after Django has collected the related rows would abort the import.
+    The submissions are locked first, so that the deletion waits for a worker that is recording a score, and then also
+    deletes this score. Otherwise a score that is written after Django has collected the related rows would abort the
+    import.
     """
     teams = {*phase.submissions.order_by().values_list("team", flat=True)}
     lock_teams(teams)
@@ -148,11 +152,11 @@ def remove(phase: Phase) -> str:
 
 
 def replace_downloads(phase: Phase, prepared: Prepared, files: NewFiles) -> list[str]:
-    """Replace the sample submission and the list of candidates that participants can download.
+    """Replace the sample submission and, for tracks that rank candidates, the candidate list offered for download.
 
     Return the names of the fields whose content has changed.
 
-    The sha256 of the sample is stored as well, because a gate result is valid for one sample only.
+    The sha256 of the sample submission is stored as well, because a gate result is valid for one sample only.
     """
     names = replace_file(phase, "sample_submission", prepared.sample, files)
     digest = assign(phase, {"sample_sha256": sha256_of(prepared.sample)})

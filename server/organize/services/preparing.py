@@ -21,9 +21,10 @@ from server.organize.services import gates, kits, statistics
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A prepared ground truth. Its files are in a workspace and may be moved out of it.
+    """A prepared ground truth. Its files are in a temporary folder, from which they may be moved.
 
-    `gate` is None if the gate was not run, because the stored result remains valid.
+    `gate` is the result of the acceptance checks, or None if they were not run, because the stored result remains
+    valid.
     """
 
     sha256: str
@@ -125,7 +126,7 @@ def sha256_of(path: Path) -> str:
 
 
 def pack(phase: TruthSource, added: list[Path], target: Path) -> None:
-    """Zip the truth folder with the added files. Folders with the same content produce identical archives."""
+    """Zip the ground truth's folder and the files in `added`. Equal content produces identical archives."""
     files = {path.relative_to(phase.truth).as_posix(): path for path in phase.truth.rglob("*") if path.is_file()}
     files |= {path.name: path for path in added}
     with ZipFile(target, "w", ZIP_DEFLATED) as archive:

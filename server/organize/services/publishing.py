@@ -37,7 +37,7 @@ def publish(*, challenge: Challenge, by: User | None, visibility: str) -> Challe
 def lock_draft(challenge: Challenge, by: User | None, visibility: str) -> Challenge:
     """Lock a draft.
 
-    Raises Refused if the challenge is published, or if a published challenge cannot have this visibility.
+    Raises Refused if the challenge is already published, or if `visibility` is not public, unlisted or private.
     """
     locked = lock_organized(challenge.pk, by=by, right=Right.EDIT)
     if locked.visibility != Challenge.Visibility.DRAFT:
@@ -101,7 +101,7 @@ def unpublish(*, challenge: Challenge, by: User) -> Challenge:
 
 @transaction.atomic
 def delete(*, challenge: Challenge, by: User, name: str) -> None:
-    """Delete a challenge with its phases and ground truths. `name` must be its short name.
+    """Delete a challenge with its phases and ground truths. As confirmation, `name` must be its short name.
 
     Raises Refused if somebody has joined it or asked to join it.
     """
@@ -124,7 +124,7 @@ def refuse_joined(challenge: Challenge) -> None:
 
 
 def change_visibility(challenge: Challenge, by: User | None, visibility: str) -> Challenge:
-    """Store the visibility. A later import detects the change from its audit entry."""
+    """Store a challenge's new visibility. A later import detects the change from its audit entry."""
     detail = {"fields": ["visibility"], "values": {"visibility": [challenge.visibility, visibility]}}
     challenge.visibility = visibility
     challenge.save(update_fields=["visibility"])

@@ -140,7 +140,7 @@ def added_evaluations(begun: Rescoring) -> QuerySet[Evaluation]:
 
     After an upgrade, evaluations of new uploads have the same signature as the rescoring. They are recognized as the
     first evaluation of a submission, or its first evaluation against the active ground truth, and left out. Under
-    ladder feedback, evaluations whose scores are shown for a remaining evaluation are also left out.
+    ladder feedback, an evaluation is also left out if an evaluation that is not removed shows its scores.
     """
     earlier = Evaluation.objects.filter(submission=OuterRef("submission"), pk__lt=OuterRef("pk"))
     if begun.truth.active:
@@ -173,7 +173,7 @@ def reload(rescoring: Rescoring) -> Rescoring:
 
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
-    """Queue a rerun for every submission that has neither a new score nor a rerun."""
+    """Queue a rerun (a repeated scoring) for every submission that has neither a new score nor a rerun yet."""
     lock(rescoring)  # Raises Refused if the rescoring was discarded, because new reruns would never be removed.
     queued = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.request(without_score(rescoring).exclude(Exists(queued)).order_by("received_at"), truth=rescoring.truth)
@@ -186,14 +186,14 @@ def without_score(rescoring: Rescoring) -> QuerySet[Submission]:
 
 
 def evaluations_of(rescoring: Rescoring) -> QuerySet[Evaluation]:
-    """Return all evaluations with the signature of a rescoring, including those made before it started."""
+    """Return all evaluations with the evaluation signature of a rescoring, including those from before it started."""
     return Evaluation.objects.filter(
         submission__phase=rescoring.phase_id, truth=rescoring.truth_id, signature=rescoring.signature
     )
 
 
 def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return submissions whose intervals were not computed because the active ground truth changed first."""
+    """Return submissions for which the active ground truth changed before their confidence intervals were computed."""
     if not (settings.INTERVAL_REPLICATES and rescoring.phase.declared_track.intervals):
         return Submission.objects.none()
     incomplete = evaluations_of(rescoring).filter(submission=OuterRef("pk")).exclude(scores__low__isnull=False)
@@ -275,7 +275,7 @@ def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> int:
 
 
 def switch(phase: Phase, rescoring: Rescoring) -> None:
-    """Set the phase's ground truth and signature to those of the rescoring. The caller must have locked the phase.
+    """Make the ground truth and evaluation signature of the rescoring those of its phase, which the caller has locked.
 
     A worker that is recording a score waits for this lock, and then finds that its score is based on the old ground
     truth. Reruns with unreadable files are tried again. If one succeeds, its submission returns to the leaderboards.

@@ -14,7 +14,10 @@ from server.errors import Refused
 
 @transaction.atomic
 def reveal(*, phase: Phase, by: User | None, name: str) -> Phase:
-    """Show the private scores of a closed phase to everybody, after `REVEAL_DELAY`. `name` must be its short name."""
+    """Show the private scores of a closed phase to everybody after `REVEAL_DELAY`.
+
+    As confirmation, `name` must be the short name of the phase.
+    """
     locked = lock_organized_phase(phase, by=by, right=Right.OWN)
     now = database_now()
     if name.strip() != locked.slug:

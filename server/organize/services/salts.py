@@ -15,8 +15,9 @@ from server.challenges.models import Phase
 def salted(bundle: Bundle, mistakes: Mistakes) -> Bundle:
     """Return the bundle with a salt for every phase.
 
-    An existing phase keeps its salt. A new phase gets the salt of its truth folder, or a random one. If the salt in
-    a truth folder differs from the salt of its phase, this is reported as an error.
+    An existing phase keeps its salt. A new phase gets the salt in its truth folder (the bundle's folder with the
+    phase's ground truth), or a random one. If the salt in a truth folder differs from that of an existing phase, this
+    is reported as an error.
     """
     kept = dict(Phase.objects.filter(challenge__slug=bundle.slug).values_list("slug", "salt"))
     own = {phase.slug: own_salt(phase.truth) for phase in bundle.phases if phase.slug in kept}
@@ -25,13 +26,13 @@ def salted(bundle: Bundle, mistakes: Mistakes) -> Bundle:
 
 
 def refuse_other(phases: list[tuple[str, str, str]]) -> None:
-    """Raise InvalidBundle if the salt of a truth folder differs from that of its phase; see `other_salts`."""
+    """Raise InvalidBundle if a phase's salt differs from that in its ground truth's folder; see `other_salts`."""
     if problems := other_salts(phases):
         raise InvalidBundle(problems)
 
 
 def other_salts(phases: list[tuple[str, str, str]]) -> list[Problem]:
-    """Return an error for each phase whose truth folder has a different salt.
+    """Return an error for each phase whose salt differs from that in the folder with its ground truth.
 
     `phases` contains tuples (slug, salt of the folder, salt of the phase).
     """
@@ -43,7 +44,7 @@ def other_salts(phases: list[tuple[str, str, str]]) -> list[Problem]:
 
 
 def difference(own: str, kept: str) -> str:
-    """Return why the `salt.txt` of a truth folder is not accepted, or an empty string if it is accepted."""
+    """Return why the `salt.txt` in a ground truth's folder is rejected, or an empty string if it is accepted."""
     if own in ("", kept):
         return ""
     if not kept:

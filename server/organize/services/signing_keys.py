@@ -39,9 +39,9 @@ def is_replaced() -> bool:
 
 
 def trusted_key() -> bytes:
-    """Return the private key, and record its use.
+    """Return the private key that signs results, and record its use.
 
-    Raises Refused if earlier results were last signed with another key.
+    Raises Refused if the most recent results were signed with another key.
     """
     if is_replaced():
         raise Refused("maintenance", REPLACED)

@@ -31,7 +31,7 @@ SORTS = {
 
 @dataclass(frozen=True, slots=True)
 class SubmissionFilter:
-    """A selection of submissions and their order, given by the fields of a query string.
+    """A selection of submissions and their order, as specified by a query string.
 
     An empty field selects all submissions.
 

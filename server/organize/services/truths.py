@@ -42,7 +42,7 @@ from server.submissions.models import Score
 
 @dataclass(frozen=True, slots=True)
 class TruthFolder:
-    """A truth folder that is not part of a bundle, with the current settings of its phase."""
+    """A folder with a ground truth that is not part of a bundle, with the current settings of its phase."""
 
     slug: str
     track: str
@@ -71,7 +71,7 @@ class TruthFolder:
 def add(
     *, phase: Phase, path: Path, by: User | None, warn: Callable[[Problem], None] = ignore, reveal: bool = False
 ) -> Truth:
-    """Store a truth folder, or a zip file of one, as the newest version of the phase's ground truth.
+    """Store a ground truth, given as a folder or zip file, as the newest version of the phase's ground truth.
 
     A ground truth that is already stored keeps its version number. `warn` is called with every warning. Raises
     InvalidBundle with every fault, and Refused if private images would become public without `reveal`, which only

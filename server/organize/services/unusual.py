@@ -21,7 +21,7 @@ from server.submissions.models import Score, Submission
 
 FILES_MAX = 50
 STANDARD_ERRORS = 4.0
-# Only the largest improvements are compared, because each comparison reads the replicates of two evaluations.
+# Only the largest improvements are compared, because each comparison reads the bootstrap replicates of two evaluations.
 COMPARED_MAX, JUMPS_MAX = 200, 50
 
 
@@ -61,7 +61,7 @@ class Jump:
 
     @property
     def is_extreme(self) -> bool:
-        """Whether the replicates differ so little that the number of standard errors has no meaning."""
+        """Whether the bootstrap replicates differ so little that the number of standard errors has no meaning."""
         return self.standard_errors > 1000
 
 
@@ -79,7 +79,7 @@ def identical_files(phase: Phase) -> list[IdenticalFile]:
 def jumps(phase: Phase) -> list[Jump]:
     """Return improvements of public scores by more than STANDARD_ERRORS, the most significant first.
 
-    Improvements are left out unless both evaluations have replicates.
+    Improvements are left out unless bootstrap replicates are stored for both scores.
     """
     largest = sorted(improvements(phase), key=lambda one: -one.size)[:COMPARED_MAX]
     vectors = vectors_of({key for one in largest for key in (one.evaluation, one.previous)}, split="public")
@@ -114,9 +114,9 @@ def scores_of(phase: Phase) -> Any:
 
 
 def standard_error(one: Vector | None, other: Vector | None) -> float | None:
-    """Return the standard deviation of the paired differences between two evaluations.
+    """Return the standard deviation of the paired score differences between two evaluations.
 
-    Return None unless both evaluations have replicates from the same draws.
+    Return None unless both evaluations have bootstrap replicates from the same random draws.
 
     >>> standard_error((0, [0.5, 0.75, 1.0]), (0, [0.25, 0.25, 0.25]))
     0.25

@@ -38,8 +38,6 @@ FORM_TABS = {
 PARENT_TABS = {
     **dict.fromkeys(("team_leave", "team_remove", "team_captain", "team_merge", "team_proposal"), "team"),
     "team_invitation": "team",
-    **dict.fromkeys(("organize_truths", "organize_truth", "organize_rescore", "organize_apply"), "organize"),
-    **dict.fromkeys(("organize_live", "organize_submissions", "organize_requeue", "organize_team"), "organize"),
     "changes": "leaderboard",
     "public_team": "leaderboard",
     "submission": "submissions",
@@ -47,6 +45,7 @@ PARENT_TABS = {
     "compare_entries": "leaderboard",
     "leaderboard_history": "leaderboard",
 }
+ORGANIZER_ROUTES = "organize_"  # The URL names of all pages below the tab "Organize" begin with this prefix.
 
 
 def tabs_of(current: ChallengeContext, route: str) -> list[Tab]:
@@ -58,9 +57,11 @@ def tabs_of(current: ChallengeContext, route: str) -> list[Tab]:
     if current.is_organizer:
         titles |= ORGANIZER_TABS
 
+    parent = "organize" if route.startswith(ORGANIZER_ROUTES) else PARENT_TABS.get(route)
+
     def aria_current(tab: str) -> str:
         if tab == route:
             return "page"
-        return "true" if tab == PARENT_TABS.get(route) else ""
+        return "true" if tab == parent else ""
 
     return [Tab(title, current.url(tab), aria_current(tab)) for tab, title in titles.items()]

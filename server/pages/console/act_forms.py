@@ -1,9 +1,10 @@
-"""Forms with which organizers pause or extend a running phase, and grant submissions to its teams."""
+"""Forms with which organizers pause or extend a running phase, grant submissions, add baselines, and block people."""
 
 from typing import Any
 
 from django import forms
 
+from evaluator.bundle.rules import NAME_CHARACTERS
 from server.challenges.edit_forms import of_phase
 from server.challenges.services import REASON_CHARACTERS
 from server.errors import Refused
@@ -53,6 +54,29 @@ class GrantForm(forms.Form):
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     reason = reason_field("The team sees the reason.")
+
+
+class BlockForm(forms.Form):
+    """The form for blocking a person from joining a challenge."""
+
+    username = forms.CharField(max_length=150, label="Username", widget=forms.TextInput(attrs=ONE_LINE))
+    reason = reason_field("Organizers see the reason. It is also in the data that the person can export.")
+
+
+class BaselineForm(forms.Form):
+    """The form for submitting a file for a baseline."""
+
+    name = forms.CharField(
+        max_length=NAME_CHARACTERS,
+        label="Name",
+        help_text="Shown on the leaderboards. If there is a baseline with this name, the file is submitted for it.",
+        widget=forms.TextInput(attrs=ONE_LINE),
+    )
+    file = forms.FileField(
+        label="Predictions file",
+        error_messages={"required": "Choose a file.", "empty": "This file is empty (0 bytes). Choose another file."},
+        max_length=255,
+    )
 
 
 def checked(form: forms.Form) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Describes how much each kind of feedback reveals, for the page on which organizers choose the feedback of a phase."""
+"""Describes how much each kind of feedback reveals about the ground truth, to help organizers choose one."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -43,5 +43,5 @@ def with_feedback(phase: Phase, feedback: str) -> Phase:
 
 
 def bits_per_class(phase: Phase) -> float:
-    """Return the number of bits of information that the results of one class reveal to a team per day."""
+    """Return how many bits about the ground truth the results of one class can reveal to a team per day."""
     return phase.quota_per_day * bits_of_a_class(phase)

@@ -9,7 +9,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class ScoreDigits:
-    """The digits of a score as strings: those that its interval supports, all later ones, and the exact number."""
+    """The digits of a score: those that its confidence interval supports, all later ones, and the exact number."""
 
     supported: str
     unsupported: str
@@ -17,7 +17,7 @@ class ScoreDigits:
 
 
 def score_digits(value: float, interval: Interval | None = None, *, decimals: int | None = None) -> ScoreDigits:
-    """Return the digits of a score, split into those that its interval supports and all later ones.
+    """Return the digits of a score, split into those that its confidence interval supports and all later ones.
 
     `decimals` is the number of decimals that the phase shows; the default is 5. Without an interval, all shown digits
     count as supported. An interval of zero width supports no decimals.

@@ -97,10 +97,14 @@ class RowTerms:
 
 
 def shown_entry(row: BoardRow, terms: RowTerms, *, team_id: int | None = None, link: str = "") -> ShownEntry:
-    """Return a leaderboard entry with everything needed to render it. `link` is set only for a pinned entry."""
+    """Return a leaderboard entry with everything needed to render it.
+
+    `link` is set only for a pinned entry, which is the viewer's own entry, shown on the other pages of the leaderboard.
+    """
     untested = terms.compared and not link and row.tied is None and not row.baseline
     mine = row.team_id == team_id and not row.baseline
-    # Brackets connect entries that are next to each other, so a pinned entry has no bracket.
+    # Brackets connect tied entries in adjacent rows. The neighbors of a pinned entry are on another page, so it has no
+    # bracket.
     bracket = "" if link else "tied" if row.joined else "untested" if untested else ""
     first = "leading" if terms.has_leading and is_leading(row) and not link else ""
     note = "not compared yet" if untested else ""
@@ -164,7 +168,8 @@ def rendered_rows(listing: Listing, rows: list[BoardRow], metrics: list[Metric])
 def has_ties(listing: Listing) -> bool:
     """Return whether leaderboard rows are marked as tied with the row above.
 
-    Ties are not shown for past leaderboards, for filtered or sorted entries, or under ladder feedback.
+    Ties are not shown for past leaderboards, for filtered or sorted entries, or in phases with ladder feedback, which
+    hides small score differences.
     """
     board = listing.board
     return listing.selection.is_everything and board.past is None and not board.access.ladder

@@ -33,7 +33,7 @@ Points = Sequence[Point | None]
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A team in the history chart: its row on the current leaderboard, and its score and rank at each time."""
+    """A team in the history chart: its current leaderboard row, and its score and rank at each time in the chart."""
 
     row: BoardRow
     points: Points

@@ -78,7 +78,7 @@ def curve_chart(rows: Sequence[ReportRow], track: Track, chosen_label: str) -> C
 def curves_of(
     rows: Sequence[ReportRow], titles: Mapping[str, str], style: str, *, interpolated: bool
 ) -> Iterator[Curve]:
-    """Yield the curve described by each row of a report. Curves of a second metric are dashed."""
+    """Yield a curve for each row of a report's precision/recall data. The curves of a second metric are dashed."""
     for row in rows:
         is_second = list(titles).index(row["curve"]) > 0
         recalls, heights = row["recall"], envelope(row["precision"]) if interpolated else row["precision"]

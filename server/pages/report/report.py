@@ -148,7 +148,7 @@ def chart_caption(chart: Chart, track: Track, detail: SplitDetail) -> str:
 def declared_tables(
     track: Track, detail: SplitDetail, names: Mapping[str, str], shown: Sequence[str]
 ) -> list[ShownTable]:
-    """Return the report tables whose names are in `shown`, except for the confusion matrix, which is separate."""
+    """Return the report tables whose names are in `shown`, except the confusion matrix, which has its own layout."""
     return [
         shown_table(declared, detail.tables[declared.name], names, detail.left_out.get(declared.name, 0))
         for declared in (*track.explained_tables, *track.tables)

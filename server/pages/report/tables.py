@@ -69,7 +69,7 @@ def shown_table(
 def full_length(column: ReportColumn | None, rows: Sequence[ReportRow]) -> float:
     """Return the value for which a bar in a table column has full length.
 
-    This is 1 for fractions, and the largest absolute value in the column for gains.
+    In a column of score gains, this is the largest absolute value. In all other columns, it is 1.
     """
     if column is None or column.kind != "gain":
         return 1.0

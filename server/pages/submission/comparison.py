@@ -104,7 +104,8 @@ class Difference:
 def differences(a: Submission, b: Submission, access: ScoreAccess) -> list[Difference]:
     """Compare two submissions on every split that the viewer may see.
 
-    Return an empty list if the scores have different signatures, because such scores are not comparable.
+    Return an empty list if the scores have different evaluation signatures. They were then computed with different
+    parameters, ground truths or evaluator versions, so they are not comparable.
     """
     scored_a, scored_b = current_evaluation(a), current_evaluation(b)
     result = result_of(a, access)

@@ -53,7 +53,10 @@ def improvement_of(submission: Submission, result: Result, access: ScoreAccess) 
 
 
 def best_other(submission: Submission, result: Result) -> Other | None:
-    """Return the team's other submission with the highest headline score among those with the same signature."""
+    """Return the team's best other submission by headline score.
+
+    Only scores with the same evaluation signature are considered, because other scores are not comparable.
+    """
     found = best_others(
         submission=submission.pk,
         team=submission.team_id,

@@ -33,7 +33,7 @@ POINT = '<a href="{}" aria-label="{}"><rect x="{}" y="0" width="{}" height="180"
 
 @dataclass(frozen=True, slots=True)
 class OwnScore:
-    """A submission of the viewer's team with its public headline score, rounded as the viewer may see it."""
+    """A submission of the viewer's team with its public headline score, rounded as the phase's feedback requires."""
 
     submission: UUID
     file_name: str

@@ -213,7 +213,7 @@ def tabs(context: Context, current: ChallengeContext) -> Context:
 
 @register.inclusion_tag("components/signature.html")
 def signature(text: str) -> Context:
-    """Render the signature of a score with a copy button."""
+    """Render the evaluation signature of a score, which describes how the score was computed, with a copy button."""
     return {"signature": text, "parts": text.split("|"), "id": new_id()}
 
 

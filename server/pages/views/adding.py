@@ -137,7 +137,7 @@ def show_phase_form(
 @require_POST
 @login_required
 def publish(request: PersonRequest, slug: str) -> HttpResponse:
-    """Publish a draft immediately or schedule its publication.
+    """Publish a draft challenge immediately, or schedule its publication.
 
     The same form turns a challenge that nobody has joined back into a draft.
     """

@@ -90,7 +90,7 @@ def improvement(board: ShownBoard, row: BoardRow) -> tuple[BoardRow, float, Inte
     """Return a leaderboard row, the change in its score over the last week, and the interval for this change.
 
     Return None if the entry has not changed or cannot be compared with the earlier one. The interval is None until a
-    worker has compared the two entries.
+    background worker has compared the two entries.
     """
     earlier = row.earlier
     if earlier is None or earlier.score is None or earlier.evaluation_id == row.evaluation_id:

@@ -59,7 +59,10 @@ def challenge(request: PersonRequest, slug: str) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 @login_required
 def phase(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Show the form for editing a phase, and what each kind of feedback reveals. A POST request saves the changes."""
+    """Show the form for editing a phase, and how much each kind of feedback reveals about the ground truth.
+
+    A POST request saves the changes.
+    """
     current = organized_phase(request, slug, phase)
     found = current.required_phase()
     if request.method != "POST":
@@ -117,6 +120,9 @@ def show_phase(
 def form_context(
     current: ChallengeContext, form: ConfirmedForm, sections: dict[str, tuple[str, ...]]
 ) -> dict[str, Any]:
+    """Return the template context for an edit form. Viewers, and readers of an archive, cannot change its fields."""
+    for field in form.fields.values():
+        field.disabled = not current.may_edit
     return {
         "current": current,
         "now": current.now,

@@ -22,7 +22,7 @@ from server.teams.models import Invitation
 
 @dataclass(frozen=True, slots=True)
 class ListedChallenge:
-    """A challenge on the front page, with the viewer's team and its rank. `visibility` is empty if it is public."""
+    """A challenge on the front page, with the viewer's team and its rank. `visibility` is empty if it is "public"."""
 
     challenge: Challenge
     tracks: str
@@ -53,7 +53,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @compiled_query
 def invitations_of(*, user: int, now: datetime) -> QuerySet[Invitation]:
-    """Return the open invitations to teams that a user has received by name."""
+    """Return the open invitations to teams that a user has received by username, not by link."""
     waiting = Invitation.objects.waiting(now).filter(user=user, kind=Invitation.Kind.PERSON)
     return waiting.select_related("team__challenge")
 

@@ -13,6 +13,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
 from server.accounts.requests import PersonRequest, is_local
+from server.challenges.roles import Right
 from server.errors import Refused
 from server.leaderboards.own_entry import NextRank, next_rank
 from server.leaderboards.standings import Standing
@@ -111,9 +112,9 @@ def panel_context(
         "given_back": read.given_back,
         "removal": retention.removal_time(one),
         "unscored_days": settings.UNSCORED_FILE_DAYS,
-        "may_cancel": not one.is_finished,
-        "may_submit_anyway": one.has_nothing_to_score and bool(one.file),
-        "may_submit_again": one.is_finished and one.status != Status.SCORED,
+        "may_cancel": not one.is_finished and may_cancel(request.user, read),
+        "may_submit_anyway": not read.is_organizer and one.has_nothing_to_score and bool(one.file),
+        "may_submit_again": not read.is_organizer and one.is_finished and one.status != Status.SCORED,
     }
     report: Report | None = None
     if one.status == Status.SCORED:
@@ -127,6 +128,14 @@ def panel_context(
         address = reverse("submission_panel", args=[one.pk])
         context["poll_url"] = f"{address}{query}seen={progress_key(one, explained, wait)}"
     return context | {"report": report}
+
+
+def may_cancel(user: Any, read: ReadSubmission) -> bool:
+    """Return whether a person who sees an unfinished submission may cancel it: its team, and owners and editors."""
+    challenge = read.submission.phase.challenge
+    if not read.is_organizer:
+        return True
+    return challenge.archived_at is None and bool(challenge.is_organized_by(user, Right.EDIT))
 
 
 def scored_context(read: ReadSubmission) -> dict[str, Any]:

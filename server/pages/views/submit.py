@@ -63,7 +63,10 @@ def upload_refusal(current: ChallengeContext, *, accept_rules: bool) -> Refused 
 
 
 def take_upload_slots(current: ChallengeContext) -> None:
-    """Reserve upload slots for a file: one for the viewer's account and, if the viewer has a team, one for the team."""
+    """Reserve an upload slot for the viewer's account and, if the viewer has a team, one for the team.
+
+    Upload slots limit how many large files an account or a team can upload at the same time.
+    """
     if current.team:
         phase = current.required_phase()
         admission.take_upload_slots(user=current.user, team=current.team, phase=phase, now=current.now)

@@ -90,7 +90,10 @@ def invitation(request: PersonRequest, slug: str, invitation: int) -> HttpRespon
 
 
 def decide(request: PersonRequest, found: Invitation) -> str:
-    """Accept or close an invitation or a request to join, as the form requests. Return a message about the decision."""
+    """Accept, decline or withdraw an invitation or a request to join, as the form requests.
+
+    Return a message about the decision.
+    """
     if request.POST.get("decision") == "accept":
         accepted = request.POST.get("accept_rules") == "on"
         member = invitations.accept(invitation=found, by=request.user, accept_rules=accepted)

@@ -42,7 +42,7 @@ def merge(request: PersonRequest, slug: str) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 @login_required
 def proposal(request: PersonRequest, slug: str, proposal: int) -> HttpResponse:
-    """Show a proposed merge to the captains of the two teams. A POST request confirms or closes the proposal."""
+    """Show a proposed merge to the captains of the two teams. A POST request confirms, declines or withdraws it."""
     current = find_context(request, slug)
     own = captained_team(current)
     waiting = MergeProposal.objects.filter(Q(team=own) | Q(other=own), expires_at__gt=current.now)
@@ -58,7 +58,7 @@ def proposal(request: PersonRequest, slug: str, proposal: int) -> HttpResponse:
 
 
 def decide(request: PersonRequest, found: MergeProposal) -> str:
-    """Confirm or close a proposed merge, as the form requests. Return a message about the decision."""
+    """Confirm, decline or withdraw a proposed merge, as the form requests. Return a message about the decision."""
     if request.POST.get("decision") == "confirm":
         team = merging.confirm(proposal=found, by=request.user)
         return f"{found.other} was merged into {team}."

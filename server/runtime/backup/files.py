@@ -43,7 +43,7 @@ class Wanted:
 
 
 def wanted(query: Query) -> dict[str, Wanted]:
-    """Return the files named in the rows of a snapshot, keyed by their paths in the backup.
+    """Return the stored files to which a database snapshot refers, keyed by their paths in the backup.
 
     A database that has not been migrated yet may lack some of the file fields.
     """

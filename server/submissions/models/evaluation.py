@@ -92,7 +92,10 @@ class Score(models.Model):
 
 
 class Replicates(models.Model):
-    """The bootstrap replicates of the headline metric on one split. Leaderboard queries never load them."""
+    """The bootstrap replicates of a headline score: its values for random samples of the split's images.
+
+    Leaderboard queries never load them.
+    """
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="replicates")
     split = models.CharField(max_length=10)

@@ -10,7 +10,7 @@ from server.submissions.models.submission import Submission
 
 class RerunQuerySet(models.QuerySet["Rerun"]):
     def scoring(self) -> "RerunQuerySet":
-        """Return reruns that produce a score or its intervals, as opposed to only an explanation."""
+        """Return reruns that produce a score or its intervals, rather than only an explanation of a score."""
         return self.filter(purpose=Rerun.Purpose.INTERVALS)
 
     def pending(self) -> "RerunQuerySet":
@@ -30,7 +30,7 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
         return self.pending().filter(lease_token=None)
 
     def claimable(self) -> "RerunQuerySet":
-        """Return queued reruns together with the related rows that a worker needs."""
+        """Return queued reruns with all related rows that a worker needs to score them."""
         return self.queued().select_related("truth", "submission__phase")
 
     def running(self) -> "RerunQuerySet":

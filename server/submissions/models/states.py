@@ -13,7 +13,7 @@ class Status(models.TextChoices):
 
 
 STAGES = ("checking", "matching", "scoring")  # stages of a running submission
-BOOTSTRAPPING = "bootstrapping"  # stage of a scored submission whose intervals have not been computed yet
+BOOTSTRAPPING = "bootstrapping"  # stage of a scored submission without confidence intervals yet
 UNSCORED = (Status.REJECTED, Status.FAILED, Status.CANCELLED)
 FINISHED = (Status.SCORED, *UNSCORED)
 

@@ -51,7 +51,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.exclude(file="")
 
     def settled(self) -> "SubmissionQuerySet":
-        """Return finished submissions whose intervals are not pending."""
+        """Return finished submissions whose confidence intervals are not pending."""
         return self.finished().filter(stage="")
 
 
@@ -173,7 +173,7 @@ class Submission(Leased):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the submission is finished and its intervals are not pending."""
+        """Whether the submission is finished and its confidence intervals are not pending."""
         return self.is_finished and not self.stage
 
     @property

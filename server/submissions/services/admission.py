@@ -118,7 +118,7 @@ def refuse_by_storage(team: Team, *, now: datetime, more_bytes: int = 1) -> None
 
 
 def take_upload_slots(*, user: User, team: Team, phase: Phase, now: datetime) -> None:
-    """Take the upload slots for a file.
+    """Take one of the team's and one of the account's upload slots, which limit simultaneous uploads.
 
     A team can upload only as many files at the same time as it has submissions left.
     """

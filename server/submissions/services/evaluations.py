@@ -1,4 +1,4 @@
-"""Writes evaluations: their scores, and later their intervals, replicates and explanations."""
+"""Writes evaluations: their scores, and later their intervals, bootstrap replicates and explanations."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,7 +10,8 @@ from server.sql import insert
 from server.submissions.models import Evaluation, Explanation, Replicates, Score, Submission
 
 FLOAT64_BYTES = 8
-SEED = 0  # The seed is the same for all submissions, so that the replicates of any two submissions can be paired.
+# The bootstrap seed is the same for all submissions, so that the replicates of any two submissions can be paired.
+SEED = 0
 
 
 class NotReproducible(Exception):
@@ -46,7 +47,7 @@ def without_scores(split: dict[str, Any]) -> dict[str, Any]:
 
 
 def interval_fields(split: dict[str, Any], metric: str) -> dict[str, float]:
-    """Return the fields `low` and `high` for a metric's interval, or an empty dict if it has none."""
+    """Return the fields `low` and `high` for a metric's confidence interval, or an empty dict if it has none."""
     ends = split["intervals"].get(metric)
     return dict(zip(("low", "high"), ends, strict=True)) if ends else {}
 
@@ -54,7 +55,7 @@ def interval_fields(split: dict[str, Any], metric: str) -> dict[str, float]:
 def add_intervals(
     submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float, now: datetime
 ) -> Evaluation:
-    """Write the intervals to the recorded evaluation, or to a new one if none is recorded.
+    """Write confidence intervals to the recorded evaluation, or to a new one if none is recorded.
 
     Raises NotReproducible if the scores differ from the recorded ones.
     """
@@ -70,7 +71,7 @@ def add_intervals(
 
 
 def find_same(submission: Submission, *, truth: Truth, report: dict[str, Any]) -> Evaluation | None:
-    """Return the recorded evaluation with the same ground truth, evaluator version and signature, or None.
+    """Return the recorded evaluation with the same ground truth, evaluator version and settings (signature), or None.
 
     Raises NotReproducible if its scores differ from those in the report.
     """
@@ -90,7 +91,7 @@ def find_same(submission: Submission, *, truth: Truth, report: dict[str, Any]) -
 
 
 def write_replicates(evaluation: Evaluation, vectors: Mapping[str, bytes]) -> None:
-    """Replace the replicates of the headline metric. `vectors` maps each split to its float64 values as bytes."""
+    """Replace the bootstrap replicates of the headline metric. `vectors` maps splits to float64 values as bytes."""
     evaluation.replicates.all().delete()
     Replicates.objects.bulk_create(
         Replicates(evaluation=evaluation, split=split, seed=SEED, count=len(values) // FLOAT64_BYTES, values=values)
@@ -99,7 +100,7 @@ def write_replicates(evaluation: Evaluation, vectors: Mapping[str, bytes]) -> No
 
 
 def write_explanation(evaluation: Evaluation, contents: Mapping[str, bytes]) -> None:
-    """Replace the explanations. `contents` maps each split to compressed JSON."""
+    """Replace the explanations of an evaluation's scores. `contents` maps each split to compressed JSON."""
     evaluation.explanations.all().delete()
     Explanation.objects.bulk_create(
         Explanation(evaluation=evaluation, split=split, content=content) for split, content in contents.items()

@@ -3,7 +3,7 @@
 A team sees the file's own scores only if they exceed the team's best scores by more than a given number of standard
 errors of the paired difference. Each phase sets this number. Otherwise the team sees its best scores again, so that
 differences that may be due to chance reveal nothing. The decision is made once for each evaluation, in the order in
-which replicates are recorded.
+which workers record the bootstrap replicates from which standard errors are computed.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def publish(evaluation: Evaluation) -> None:
 
 
 def best_of_team(evaluation: Evaluation) -> Score | None:
-    """Return the team's best public headline score so far that was shown under this evaluation's signature."""
+    """Return the team's best public headline score that has been shown and can be compared with this evaluation."""
     submission = evaluation.submission
     seen = headlines().filter(
         evaluation__signature=evaluation.signature,

@@ -89,7 +89,7 @@ def prolong(job: Leased, **values: Any) -> bool:
 
 
 def finish(job: Leased, **values: Any) -> bool:
-    """End the lease and write the outcome of a job. Return False and write nothing if the lease is lost."""
+    """End a worker's lease on a job and write the outcome. Return False and write nothing if the lease is lost."""
     return bool(held(job).update(**NO_LEASE, **values))
 
 

@@ -28,12 +28,12 @@ LOSSES_UNTIL_CHARGED = 2
 
 
 def report_progress(submission: Submission, *, stage: str, progress: float) -> bool:
-    """Renew the lease and write the progress of a scoring. Return False if the lease is lost."""
+    """Renew a worker's lease and write how far scoring has progressed. Return False if the lease is lost."""
     return leases.prolong(submission, stage=stage, progress=min(max(progress, 0.0), 1.0))
 
 
 def end(submission: Submission, status: Status, *, now: datetime, stage: str = "", **values: Any) -> bool:
-    """Write the final status of a submission. Return False and write nothing if the lease is lost."""
+    """Write the final status of a submission. Return False and write nothing if the worker has lost its lease."""
     ended = leases.finish(submission, status=status, stage=stage, finished_at=now, **values)
     if ended:
         fields = {"submission": str(submission.pk), "status": status.value, "attempts": submission.attempts}

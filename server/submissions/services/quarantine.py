@@ -49,7 +49,7 @@ class StoredFolder:
     age_seconds: float
 
     def known(self, names: list[str]) -> set[str]:
-        """Return the names to which a database row refers."""
+        """Return those of the given file names to which a database row refers."""
         if self.folder == UPLOADS:
             full = [f"{UPLOADS}/{name}" for name in names]
             return {Path(name).name for name in Submission.objects.filter(file__in=full).values_list("file", flat=True)}
@@ -122,7 +122,7 @@ def today() -> date:
 
 
 def sweep() -> tuple[int, int, int]:
-    """Move, restore and delete files as needed.
+    """Quarantine unreferenced files, restore files that are needed again, and delete expired ones.
 
     Return the numbers of quarantined, restored and deleted files.
     """
@@ -220,7 +220,7 @@ def described(folder: StoredFolder, day: date, names: list[str]) -> Iterator[Qua
 
 def restore(one: QuarantinedFile) -> bool:
     """Move a file back to its folder. Return False if the file is gone, or if there is another file with its name."""
-    # If the file's time cannot be set and no row refers to the file, the next sweep quarantines it again.
+    # If the file's time cannot be set and no row refers to the file, the sweeper's next run quarantines it again.
     with suppress(OSError):
         os.utime(one.path)
     return moved(one.path, one.folder.path / one.name)

@@ -56,7 +56,7 @@ def requeue(*, submission: Submission, by: User | None) -> None:
 
 @transaction.atomic
 def requeue_interval(*, submission: Submission, by: User | None) -> None:
-    """Queue a rerun that computes the missing interval of a score."""
+    """Queue a rerun that computes the missing confidence interval of a score."""
     refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
     truth = submission.phase.truth
     if truth is None:
@@ -71,7 +71,7 @@ def requeue_interval(*, submission: Submission, by: User | None) -> None:
 
 
 def without_interval() -> QuerySet[Submission]:
-    """Return scored submissions that have neither an interval nor a pending rerun to compute it.
+    """Return scored submissions that have neither a confidence interval nor a pending rerun to compute it.
 
     Only intervals and reruns against the active ground truth are considered.
     """
@@ -83,7 +83,7 @@ def without_interval() -> QuerySet[Submission]:
 
 
 def tracks_without_intervals() -> list[str]:
-    """Return the names of the tracks whose scores get no intervals.
+    """Return the names of the tracks whose scores get no confidence intervals.
 
     These are all tracks if INTERVAL_REPLICATES is 0.
     """

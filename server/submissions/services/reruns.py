@@ -28,7 +28,7 @@ def request(
 ) -> None:
     """Queue a rerun for each submission as soon as this transaction is committed.
 
-    Reruns that were given up start again. A rerun that a worker has claimed is not changed.
+    A rerun that was given up is queued again. A rerun that a worker has claimed is not changed.
     """
     now = database_now()
     requested = [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions]
@@ -43,9 +43,9 @@ def request(
 
 
 def try_now(waiting: Iterable[Rerun]) -> None:
-    """After the commit, requeue the reruns that were given up or postponed because a file could not be read.
+    """Requeue the reruns that were given up or postponed because a file could not be read.
 
-    A rerun that a worker has claimed in the meantime is not changed.
+    A rerun that a worker has claimed in the meantime is not changed. Workers are woken after the commit.
     """
     for rerun in waiting:
         anew = {"failure": "", "attempts": 0, "waiting_for": "", "postponed": 0, "not_before": None}
@@ -54,7 +54,7 @@ def try_now(waiting: Iterable[Rerun]) -> None:
 
 
 def request_explanations(submissions: Iterable[Submission], *, truth: Truth, track: Track) -> None:
-    """Queue an explanation for each score if the track has explanations and the service computes them."""
+    """Queue jobs that compute explanations (such as error kinds and curves) if the track and the settings allow it."""
     if settings.EXPLANATION_MAX_BYTES and (track.explained_tables or track.curves):
         request(submissions, truth=truth, purpose=Rerun.Purpose.EXPLANATION)
 
@@ -101,7 +101,7 @@ def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mappin
 
 
 def update_stage(rerun: Rerun) -> None:
-    """Update the submission's stage, which shows whether its intervals are still pending."""
+    """Update the submission's stage, which shows whether its confidence intervals are still pending."""
     pending = Rerun.objects.scoring().pending().filter(submission=rerun.submission_id, truth__active=True).exists()
     scored = Submission.objects.filter(pk=rerun.submission_id, status=Status.SCORED)
     scored.update(stage=BOOTSTRAPPING if pending else "")

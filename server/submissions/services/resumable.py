@@ -138,8 +138,8 @@ def receive(
     """Append `count` bytes at `offset`. If this completes the file, submit it and return the submission.
 
     An empty request at the end of a complete file also submits it, because the client may not have received the last
-    response. If the team has already submitted a file with the upload's key, no rules are checked except that the two
-    files must be equal.
+    response. If the team has already submitted a file with the upload's idempotency key, no rules are checked except
+    that the two files must be equal.
     """
     with useless_if_refused(upload), writing(upload):
         earlier = intake.submitted_before(team=team, phase=phase, key=upload.key)

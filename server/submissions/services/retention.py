@@ -36,7 +36,7 @@ def storage_use(team: Team) -> StorageUse:
 
 @compiled_query
 def stored_by(*, team: int) -> QuerySet[Any, Any]:
-    """Return the total size of a team's stored files, and the earliest time at which one finished without a score.
+    """Return the total size of a team's stored files, and the time at which the first unscored one finished.
 
     Return no row if no file is stored.
     """
@@ -52,7 +52,7 @@ def removal_time(submission: Submission) -> datetime | None:
 
 
 def removal_after(finished: datetime) -> datetime:
-    """Return when the file of a submission that finished without a score at this time will be removed."""
+    """Return the removal time for the file of a submission that finished without a score at `finished`."""
     return finished + timedelta(days=settings.UNSCORED_FILE_DAYS)
 
 
@@ -63,7 +63,7 @@ def expired() -> QuerySet[Submission]:
 
 
 def remove_expired() -> int:
-    """Remove the files that have been kept for long enough, and return their number.
+    """Remove the files of unscored submissions whose retention period is over, and return their number.
 
     Rows are updated first, so that no row ever refers to a missing file.
     """

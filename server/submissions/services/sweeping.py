@@ -43,7 +43,10 @@ def sweep(*, files: bool = True) -> SweepResult:
 
 
 def end_expired_leases() -> tuple[int, int]:
-    """End the attempts of workers that have died. Return how many jobs were queued again and how many were given up."""
+    """End the attempts of workers that have died.
+
+    Return how many jobs (submissions and reruns) were queued again and how many were given up.
+    """
     now = database_now()
     submissions = Submission.objects.running().filter(lease_until__lt=now)
     expired = Rerun.objects.running().filter(lease_until__lt=now)

@@ -10,7 +10,7 @@ from django.dispatch import Signal
 from server.accounts.models import ApiToken, User
 from server.challenges.models import Challenge, Membership, Team
 from server.challenges.reading import membership_of
-from server.challenges.services import refuse_organizer
+from server.challenges.services import refuse_blocked, refuse_organizer
 from server.clock import database_now
 from server.errors import Refused
 from server.teams.facts import facts_of
@@ -97,6 +97,7 @@ def ask(*, user: User, team: Team, accept_rules: bool) -> Invitation:
     (team,) = lock(team)
     terms = present_terms(team.challenge)
     refuse_organizer(user, team.challenge)
+    refuse_blocked(user, team.challenge)
     refuse(Invite(facts_of(team)), terms)
     own = membership_of(user, team.challenge)
     if own is not None and own.team_id == team.pk:

@@ -9,6 +9,7 @@ from server.challenges.services import (
     add_member,
     join_team,
     lock_challenge,
+    refuse_blocked,
     refuse_by_domain,
     refuse_late,
     refuse_organizer,
@@ -34,6 +35,7 @@ def enter(*, user: User, team: Team, accept_rules: bool) -> Membership:
     team, *others = lock(team, *([own.team] if own else []), *([former] if former else []))
     facts = facts_of_teams([team, *others])
     refuse_organizer(user, challenge)
+    refuse_blocked(user, challenge)
     refuse(
         Enter(facts[team.pk], facts[own.team_id] if own else None, facts[former.pk] if former else None),
         present_terms(challenge),
@@ -55,6 +57,7 @@ def reasons_against_entering(user: User, team: Team) -> list[str]:
     reasons = list(reasons_against(change, present_terms(team.challenge)))
     try:
         refuse_organizer(user, team.challenge)
+        refuse_blocked(user, team.challenge)
         if own is None and former is None:
             refuse_late(team.challenge, database_now())
             refuse_by_domain(team.challenge, user)

@@ -184,7 +184,7 @@ def move_people(team: Team, other: Team) -> None:
 
 
 def move_submissions(team: Team, other: Team) -> None:
-    """Move the submissions of the team `other` to `team`, with the quota that they used and the team's extensions.
+    """Move the submissions of the team `other` to `team`, with the quota used and the deadline extensions.
 
     The submissions must be updated before the quota: their update waits for transactions that are just finishing a
     submission, and such a transaction may still return quota to the team.
@@ -198,7 +198,7 @@ def move_submissions(team: Team, other: Team) -> None:
 
 
 def keep_later_extensions(team: Team, other: Team) -> None:
-    """Give `team` the extensions of `other`. If both have one for the same phase, the later one stays."""
+    """Give `team` the deadline extensions of `other`. If both have one for a phase, the later deadline is kept."""
     own = {one.phase_id: one for one in Extension.objects.filter(team=team)}
     for one in Extension.objects.filter(team=other):
         if one.phase_id in own and own[one.phase_id].until >= one.until:

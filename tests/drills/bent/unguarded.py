@@ -22,7 +22,10 @@ record_once, claim_guarded = lifecycle.record, scheduling.claim_next
 
 
 def claim_next(kind: type[Any], *, large: bool) -> Submission | Rerun | None:
-    """Take the oldest unfinished submission, even if another worker is scoring it. Claim reruns in the normal way."""
+    """Take the oldest unfinished submission, even if another worker is scoring it.
+
+    Reruns, which compute intervals later, are claimed in the normal way.
+    """
     if kind is not Submission:
         return claim_guarded(kind, large=large)
     unfinished = Submission.objects.exclude(status__in=FINISHED).select_related("phase", "team")
@@ -37,7 +40,8 @@ def claim_next(kind: type[Any], *, large: bool) -> Submission | Rerun | None:
 
 
 def record(submission: Submission, **result: Any) -> bool:
-    # The database allows only one evaluation per submission and signature, so each evaluation gets a unique signature.
+    # The database stores only one evaluation per submission and signature (of ground truth, parameters and evaluator).
+    # With a unique signature for each evaluation, repeated scorings are stored and can be counted.
     return record_once(submission, **{**result, "report": {**result["report"], "signature": uuid4().hex}})
 
 

@@ -18,7 +18,7 @@ UPLOAD = f"uploads/{ID}"
 
 
 class Tus:
-    """The upload endpoint of a fake server. Requests for the parts numbered in `lost` never get a response."""
+    """An endpoint for resumable uploads (tus) on a fake server. The parts numbered in `lost` get no response."""
 
     def __init__(self, server: FakeServer, *lost: int, **last: Any) -> None:
         self.received, self.length, self.parts, self.lost = bytearray(), 0, 0, lost

@@ -1,4 +1,4 @@
-"""Generates small adversarial challenges from a seed, to compare the fast path with the reference implementation."""
+"""Generates small adversarial challenges from a seed, to compare compiled kernels with the reference implementation."""
 
 import gzip
 import json
@@ -113,7 +113,7 @@ def detection_file(chance: random.Random) -> bytes:
 RELATIONS = ["on", "is", "holds_with_a_long_name!"]
 PAIR = ["ImageID", "LabelName1", "LabelName2", "RelationshipLabel", "Score"]
 PAIR += [f"{edge}{box}" for box in (1, 2) for edge in ("XMin", "YMin", "XMax", "YMax")]
-# The order of values in a prediction string, as indices into PAIR.
+# Prediction strings contain the columns of PAIR in this order, given as indices.
 TOKENS = [4, 1, 5, 6, 7, 8, 2, 9, 10, 11, 12, 3]
 
 
@@ -134,7 +134,7 @@ def box(chance: random.Random) -> list[str]:
 
 
 def pair_truth(chance: random.Random, folder: Path) -> Path:
-    """Write a random ground truth folder for relationships, with equal triplets, verified labels and optional files."""
+    """Write a random ground truth folder for relationships, some of which are equal. Optional files may be missing."""
     folder.mkdir()
     images, few = chance.sample(IMAGES, chance.randint(1, 4)), LABELS[: chance.randint(1, 2)]
     rows = [",".join([*PAIR[:4], *(f"{edge}{n}" for n in (1, 2) for edge in ("XMin", "XMax", "YMin", "YMax"))])]

@@ -1,4 +1,4 @@
-"""Generates ground truths that differ in one fact, and adversarial submissions that must not reveal that fact."""
+"""Generates ground truths that differ in one line, and adversarial submissions that must not reveal the difference."""
 
 import gzip
 import random
@@ -91,7 +91,7 @@ LISTED_BY = {
 
 
 def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) -> Path:
-    """Write a ground truth folder. If ``fact`` is given, this function changes one line first."""
+    """Write a ground truth folder. If ``fact`` is given, it is called to change one line first."""
     truth: Truth = {
         **SHARED,
         **({"boxes.csv": BOXES} if track == "openimages-detection" else {"relationships.csv": PAIRS}),
@@ -107,9 +107,9 @@ def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) 
 
 
 def facts(track: str, listed_by: str) -> Mapping[str, Fact]:
-    """Return functions that change one private fact each, keyed by name.
+    """Return functions, keyed by name, each of which changes one secret line of a ground truth.
 
-    ``listed_by`` selects how the labels are made public.
+    ``listed_by`` selects the public files that list the labels; for "open", there are none.
     """
     if listed_by != "open":
         return FACTS[track]
@@ -193,7 +193,7 @@ def file(track: str, chance: random.Random) -> bytes:
 
 
 def neighbours(track: str, listed_by: str, folder: Path) -> Iterator[Path]:
-    """Prepare and yield a ground truth, and then every ground truth that differs from it in a single fact."""
+    """Prepare and yield a ground truth, and then variants of it, each of which differs in a single line."""
     folder.mkdir()
     for name, fact in [("as it is", None), *facts(track, listed_by).items()]:
         prepare(track, written(track, listed_by, folder / f"folder of {name}", fact), folder / name)

@@ -1,4 +1,4 @@
-"""The results of a track's fast path are bit-identical to those of its reference implementation."""
+"""The results of a track's fast path (compiled kernels) are bit-identical to those of its reference implementation."""
 
 import random
 from collections.abc import Callable

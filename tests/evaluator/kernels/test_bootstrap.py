@@ -43,8 +43,8 @@ def weights_of(rng: np.random.Generator, images: int) -> numpy_bootstrap.Weights
 def test_areas_equal_those_of_the_reference_and_of_copied_predictions(
     seed: int, partial: float, envelope: bool
 ) -> None:
-    """The random cases include ties, negative confidences, images with weight 0 or outside the split, and empty
-    curves.
+    """The random cases include ties, negative confidences, images with weight 0 or outside the split, and curves
+    without entries.
     """
     rng = np.random.default_rng(seed)
     images, entries = int(rng.integers(1, 12)), int(rng.choice([0, 1, 5, 60, 2_000]))

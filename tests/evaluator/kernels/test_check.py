@@ -1,4 +1,4 @@
-"""In a check with a kit, the fast path accepts valid files, and the reference implementation reports all defects."""
+"""In local checks with a check kit, compiled kernels accept valid files, and the reference code reports all defects."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from evaluator.request import ScoringRequest
 from evaluator.scoring import check, check_with_kit, score, write_kit
 from evaluator.tracks.detection.scorer import DetectionScorer
 from tests.evaluator.conftest import Tiny
-from tests.evaluator.kernels import cases  # Importing this module loads the kernels.
+from tests.evaluator.kernels import cases  # Importing this module loads the compiled kernels.
 
 TRACK = "openimages-detection"
 assert cases.IMAGES

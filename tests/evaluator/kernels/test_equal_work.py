@@ -1,6 +1,6 @@
-"""The amount of work is almost independent of any single fact in the ground truth.
+"""The work to score a file is almost independent of any single annotation in the ground truth.
 
-Otherwise, the CPU time would reveal private facts.
+Otherwise, the CPU time would reveal secret annotations.
 """
 
 import random
@@ -72,7 +72,7 @@ def blocks(track: str, last: str) -> list[str]:
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Work:
-    """Return a counter of the work done: curve entries, and rows and steps of bootstrap replicates."""
+    """Return a counter of the work: processed curve entries, and the sizes of the arrays that are bootstrapped."""
     found: Work = Counter()
 
     class Engine:
@@ -114,7 +114,7 @@ def submission_of(track: str, rows: Iterable[str], by: str, folder: Path, monkey
 
 
 def work_of(work: Work, track: str, truth: Path, submission: Path, by: str, threads: int = 1) -> Work:
-    """Score a submission with bootstrap replicates, and return the counts of processed entries, rows and steps."""
+    """Score a submission with bootstrap replicates, and return the counts of :func:`work` for this run."""
     work.clear()
     options, resources = ReportOptions(bootstrap=Bootstrap(1)), Resources(threads=threads)
     report = scoring.score(ScoringRequest(track, truth, submission, report=options, resources=resources))
@@ -143,7 +143,7 @@ def test_one_fact_hardly_changes_the_number_of_summed_entries(
     submission = submission_of(track, crowds(track, images), by, tmp_path, monkeypatch)
     done: dict[str, Work] = {}
     for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
-        # This ground truth has no private images and therefore fewer splits. Participants may know which splits exist.
+        # This ground truth is skipped: it has no private images and therefore fewer splits, which need not be secret.
         if truth.name == "a public image":
             continue
         done[truth.name] = work_of(work, track, truth, submission, by, threads)
@@ -185,10 +185,10 @@ def test_dropped_predictions_of_a_crowded_image_do_not_change_the_sums_of_other_
 def test_one_of_many_groups_that_absorb_a_crowd_changes_a_few_entries(
     fact: str, by: str, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first ground truth has 600 groups, each of which is matched by a prediction with the same box.
+    """The first ground truth has 600 group boxes (around several objects), each matched by an equal prediction.
 
-    The smallest group also absorbs a crowd of predictions. The second ground truth differs in one fact: the largest
-    group is missing or is an ordinary object, or dogs are verified as absent from the image.
+    The smallest group box also absorbs a crowd of predictions. In the second ground truth, the largest group box is
+    missing or is an ordinary object, or dogs are verified as absent from the image.
     """
     track, edges = "openimages-detection", [f"0,{size / 1000},0,1" for size in range(2, 602)]
     groups = [f"one,cat,{edge},1" for edge in edges]
@@ -233,9 +233,9 @@ def test_the_number_of_pairs_that_an_explanation_compares_does_not_depend_on_ver
 
 
 TRACK_CURVES = {"openimages-detection": 1, "openimages-relationships": 4}
-"""Number of precision-recall curves to which an entry belongs, for each track.
+"""Number of precision-recall curves to which a scored prediction belongs, for each track.
 
-An entry of the relationships track is in the curve of its relation and in that of all relations. Both curves exist for
+A predicted relationship is in the curve of its relation and in that of all relations. Both curves exist for
 relationships and for phrases.
 """
 
@@ -247,10 +247,10 @@ def steps_of(curves: list[int], crowded: list[bool], kinds: list[int], rows: lis
 
 
 def test_a_curve_or_its_complement_is_summed_so_that_the_work_is_equal() -> None:
-    """Two entries in a crowded image are scored in the first case only.
+    """Two predictions in a crowded image are entries of the precision-recall curve in the first case only.
 
-    In the second case, these entries are in the complement of the curve instead. The complement does not affect any
-    score. Its only purpose is to keep the amount of work equal.
+    In the second case, they are in the complement of the curve instead. The complement does not affect any score. Its
+    only purpose is to keep the amount of work equal.
     """
     crowded, kinds, rows = [True, True, False, False], [MISS, MISS, HIT, MISS], [0, 0, 1, 1]
     counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)

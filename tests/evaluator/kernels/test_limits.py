@@ -1,4 +1,4 @@
-"""Both implementations have the same limits on the number of images and on the number of predictions in a file."""
+"""Both scoring implementations have the same limits on the number of images and of predictions in a file."""
 
 import random
 from pathlib import Path

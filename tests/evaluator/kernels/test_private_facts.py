@@ -14,7 +14,7 @@ from tests.evaluator.kernels import cases, overfull, private_facts
 
 FILES = 200
 TRUTHS_A_FILE = 2
-WITHOUT_EFFECT = {"the only label of a class", "an opposite label"}  # These facts do not affect any score.
+WITHOUT_EFFECT = {"the only label of a class", "an opposite label"}  # Changes to a ground truth that affect no score.
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "openimages-detection": [
         *[{}] * 6,
@@ -69,7 +69,7 @@ def test_results_other_than_scores_do_not_depend_on_any_fact_of_the_truth(
 @pytest.mark.parametrize("count", [10_000, 10_001])
 @pytest.mark.parametrize("listed_by", private_facts.LISTED_BY["openimages-detection"])
 def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, count: int, tmp_path: Path) -> None:
-    """The submission has 10,000 boxes of one class, which is the cap, or 10,001."""
+    """The submission has 10,000 boxes of a class in an image, all of which can be scored, or one more."""
     track, submission = "openimages-detection", tmp_path / "submission.csv"
     truths = list(private_facts.neighbours(track, listed_by, tmp_path / "truths"))
     for image in private_facts.IMAGES[:2]:
@@ -83,7 +83,7 @@ def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, co
 
 @pytest.mark.parametrize("track", private_facts.FACTS)
 def test_every_fact_changes_the_scores_of_some_file(track: str, tmp_path: Path) -> None:
-    """Without this test, the others could pass even if the changed facts never affected a result."""
+    """Without this test, the others could pass even if the changes to the ground truth never affected a result."""
     truths = list(private_facts.neighbours(track, private_facts.LISTED_BY[track][1], tmp_path / "truths"))
     unseen, submission = {truth.name for truth in truths[1:]}, tmp_path / "submission.csv"
     for seed in range(200):
@@ -111,7 +111,10 @@ def test_notices_that_depend_on_annotations_are_only_for_the_organizer(tmp_path:
 
 
 def test_labels_outside_the_hierarchy_are_counted_as_unknown(tmp_path: Path) -> None:
-    """A label of the ground truth that is in no public list counts as unknown too, if labels are not expanded."""
+    """The submission has a label that occurs only in image_labels.csv, and one that occurs nowhere.
+
+    Neither is in a public list, and labels are not expanded to ancestors, so both count as unknown.
+    """
     truth = private_facts.written("openimages-detection", "hierarchy", tmp_path / "truth")
     with (truth / "image_labels.csv").open("a") as labels:
         labels.write("one,yak,1\n")

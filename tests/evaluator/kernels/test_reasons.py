@@ -13,7 +13,7 @@ from evaluator.request import Resources, ScoringRequest
 from evaluator.tracks import fast_path_of, scorer_of
 from evaluator.tracks.compiling import open_truth
 from evaluator.tracks.interface import Outcome
-from tests.evaluator.kernels import cases  # Importing this module loads the kernels.
+from tests.evaluator.kernels import cases  # Importing this module loads the compiled kernels.
 
 assert cases.IMAGES
 HEADER = "ImageId,PredictionString"

@@ -207,7 +207,7 @@ def test_a_team_cannot_be_joined_against_the_rules(
 
 LOOK_ALIKES = [
     ("Owls", "\u041ewls"),  # The second name begins with a Cyrillic letter.
-    ("Owls", "0WLS"),  # The second name has a zero and capital letters.
+    ("Owls", "0WLS"),  # The second name has a zero instead of the letter O, and capital letters.
     ("Alice", "AIice"),  # The second name has a capital I instead of the letter l.
     ("Modern", "Modem"),  # The letters r and n together look like an m.
     ("Team 1", "Team l"),

@@ -1,4 +1,4 @@
-"""Changing the number of final submissions does not affect leaderboards until the next sweep."""
+"""If organizers change how many final submissions a team can choose, the next sweep updates the leaderboards."""
 
 from datetime import timedelta
 from typing import Any

@@ -74,6 +74,14 @@ def test_a_large_file_below_the_limit_is_accepted(
     assert client.post("/challenges/c/submit", {"file": a_file(2 * MEGABYTE)}).status_code == 302
 
 
+@pytest.mark.parametrize("page", ["new-phase", "phases/main/baselines"])
+def test_organizers_upload_large_files(page: str, make: Make, phase: Phase, client: Client) -> None:
+    phase.challenge.organizers.add(user := make.user())
+    client.force_login(user)
+    response = client.post(f"/organize/challenges/c/{page}", {"file": a_file(4 * MEGABYTE)})
+    assert response.status_code == 422  # The other fields are missing.
+
+
 @pytest.mark.parametrize(("path", "status"), [("/challenges/c/submit", 302), (SUBMISSIONS, 401)])
 def test_a_large_file_of_a_stranger_is_not_read(path: str, status: int, phase: Phase, nothing_is_written: None) -> None:
     assert Client().post(path, {"file": a_file(2 * MEGABYTE)}).status_code == status

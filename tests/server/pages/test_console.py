@@ -170,3 +170,15 @@ def test_the_page_of_a_phase_links_to_everything_that_organizers_can_do(organize
         "/challenges/c/leaderboard?phase=main",
     ):
         assert f'href="{address}"' in page
+
+
+ORGANIZED = ("", "/edit", "/new-phase", "/archive", "/delete")
+OF_PHASE = ("", "/live", "/submissions", "/unusual", "/intake", "/edit", "/clone", "/reveal")
+
+
+@pytest.mark.phase(challenge={"slug": "c"}, slug="main")
+@pytest.mark.parametrize("page", [*ORGANIZED, *(f"/phases/main{page}" for page in OF_PHASE)])
+def test_the_organize_tab_is_marked_on_every_page_below_it(organizer: User, page: str) -> None:
+    shown = read(organizer, f"/organize/challenges/c{page}")
+    marked = "page" if not page else "true"
+    assert f'href="/organize/challenges/c" aria-current="{marked}"' in shown

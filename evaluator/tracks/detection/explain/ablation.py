@@ -1,4 +1,4 @@
-"""Computes the score with and without the three rules that are specific to Open Images (Fig. 28 of the V4 paper)."""
+"""Computes the score with and without each of three rules of Open Images (Open Images V4 paper, Fig. 28)."""
 
 from dataclasses import replace
 

@@ -64,7 +64,7 @@ def explain(
     The rows of classes get columns for precision, recall, F1 and support. Further columns count the detections that
     were ignored, matched a group or were absorbed, the missed objects, and the false positives of each kind (``fp_…``).
     The tables are ``averages``, ``errors``, ``error_sums``, ``class_errors`` (classes predicted for objects of a
-    different class), ``slices``, and, with the official protocol, ``ablation``.
+    different class), ``slices``, and, with the official Open Images rules, ``ablation``.
     """
     known = detections_of(truth, table, parameters)
     counted, matches = matched(truth, known, parameters, progress)

@@ -151,7 +151,7 @@ class DetectionReader:
 
     @property
     def images(self) -> int:
-        """The number of image rows that were read or, in the long layout, an upper bound on the number of images."""
+        """The number of image rows read so far or, with one row per prediction, an upper bound on the images."""
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
@@ -199,7 +199,10 @@ class DetectionReader:
             self.state = self.state._replace(unknown_image_hashes=np.empty(lines, np.uint64))
 
     def merge(self, other: "DetectionReader") -> None:
-        """Merge the state of another thread into this reader's state. Only the long layout needs this step."""
+        """Merge the state of another thread into this reader's state.
+
+        Only the long layout, which has one row for each prediction, needs this step.
+        """
         self._make_room(len(self.truth.boxes))
         merge(self.truth, self.state, other.state, self.threshold)
 

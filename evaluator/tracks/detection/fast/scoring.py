@@ -53,7 +53,7 @@ def check(
     """Read a submission without scoring it, and add notices about it to ``findings``.
 
     Return None if the file has no defect; otherwise, return the reason why the reference implementation must check the
-    file. Only the public parts of the ground truth are used, so the ground truth may come from a check kit.
+    file. Only the public parts of the ground truth are used, so a check kit, which contains only these parts, suffices.
     """
     try:
         readers = read_once(submission, resources, public_kernel_truth(truth), parameters)

@@ -54,7 +54,7 @@ def check(
     """Read a submission without scoring it, and add notices about it to ``findings``.
 
     Return None if the file has no defect; otherwise, return the reason why the reference implementation must check the
-    file. Only the public parts of the ground truth are used, so the ground truth may come from a check kit.
+    file. Only the public parts of the ground truth are used, so a check kit, which contains only these parts, suffices.
     """
     try:
         readers = read_file(submission, resources, public_kernel_truth(truth), parameters)
@@ -111,7 +111,10 @@ def scored_pairs(
 
 
 def all_entries(readers: Sequence[RelationshipReader]) -> PairEntries:
-    """Return the curve entries of all threads by ascending confidence, so that no bucket needs to be sorted."""
+    """Return the curve entries of all threads in order of ascending confidence.
+
+    The entries of each bucket of :class:`RelationshipBuckets` then have the same order, so buckets need no sorting.
+    """
     misses = misses_of(readers)
     confidences, images, relations = (
         np.concatenate([getattr(reader.state, name)[: reader.entries] for reader in readers])

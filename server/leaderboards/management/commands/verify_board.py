@@ -17,8 +17,8 @@ from server.leaderboards.services.entries import rebuild, recount
 from server.leaderboards.services.verification import verify
 
 SHOWN = 20
-# `wrong_comparisons` is part of the worker, because it loads numpy. Web processes do not load it, because only this
-# command imports it.
+# `wrong_comparisons` is part of the worker, because it loads numpy. It is imported by name and only in this command, so
+# that web processes never load numpy.
 WRONG_COMPARISONS = "worker.comparisons.verification.wrong_comparisons"
 
 
@@ -53,7 +53,7 @@ class Command(AuditedCommand):
         self.stdout.write(f"The leaderboards of {len(phases)} phases match the submissions.")
 
     def report(self, phase: Phase) -> int:
-        """Print the first few differences in a phase and return the total number of differences."""
+        """Print the first few wrong leaderboard entries and comparisons in a phase, and return their total number."""
         count = 0
         for sentence in chain(verify(phase), wrong_comparisons(phase)):
             count += 1
@@ -65,7 +65,7 @@ class Command(AuditedCommand):
 
 
 def wrong_comparisons(phase: Phase) -> Iterator[str]:
-    """Yield a sentence for each wrong stored comparison.
+    """Yield a sentence for each wrong stored comparison of leaderboard entries.
 
     Leaderboards that have changed since their comparison are left out.
     """

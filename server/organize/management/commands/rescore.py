@@ -1,4 +1,4 @@
-"""`manage.py rescore SLUG PHASE`: score all submissions again, show what changes, and switch the leaderboards."""
+"""`manage.py rescore SLUG PHASE`: score all submissions again, show the changes, and update the leaderboards."""
 
 import re
 import time
@@ -99,7 +99,7 @@ class Command(AuditedCommand):
         self.stderr.write(f"{warning.file}:{warning.line or ''}: warning: {warning.code} {warning.message}")
 
     def wait(self, begun: Rescoring) -> None:
-        """Wait until every submission either has a new score or has a rerun that was given up."""
+        """Wait until every submission either has a new score or can no longer get one because its job was given up."""
         printed, until = -1, time.monotonic() + MAX_IDLE_SECONDS
         while left := rescoring.count_left(begun):
             if left != printed:

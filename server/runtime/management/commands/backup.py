@@ -1,4 +1,4 @@
-"""`manage.py backup OUT`: copy the database and all files that it names to a new folder while the service runs."""
+"""`manage.py backup OUT`: copy the database and the files it refers to into a new folder while the service runs."""
 
 import shutil
 from argparse import ArgumentParser

@@ -79,7 +79,7 @@ class Command(BaseCommand):
         }
 
     def wait_for_scores(self, service: Service) -> None:
-        """Wait until every submission has its score and interval. Print the progress whenever it changes."""
+        """Wait until every submission has its score and confidence interval. Print the progress whenever it changes."""
         until, printed = time.monotonic() + SCORING_MAX_SECONDS, ""
         while True:
             rows = uploads.submissions()

@@ -1,4 +1,4 @@
-"""`manage.py ready`: exit with 1 unless the service, or one part of it, works on this host."""
+"""`manage.py ready`: exit with 1 unless the service, or a part such as the worker, works on this host."""
 
 from argparse import ArgumentParser
 from typing import Any

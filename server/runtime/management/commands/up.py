@@ -1,4 +1,4 @@
-"""`manage.py up`: run the whole service, or one part of it, until Ctrl-C."""
+"""`manage.py up`: run the whole service, or one part (web, worker or sweeper), until Ctrl-C."""
 
 import logging
 import os
@@ -47,7 +47,8 @@ class Command(BaseCommand):
             )
             raise CommandError(f"{' and '.join(missing)} missing: {advice}.", returncode=WRONG_USAGE)
         try:
-            # The processes of a single part log to the same output as this process, which is often collected as JSON.
+            # If only one part of the service runs, its processes log to the same output as this process, which is often
+            # collected as JSON.
             self.as_json = bool(only) and not sys.stdout.isatty()
             with Service(self.report, only=only) as service:
                 service.wait_until_ready()

@@ -1,4 +1,4 @@
-"""`manage.py requeue`: requeue failed submissions, or submissions whose intervals are missing."""
+"""`manage.py requeue`: requeue failed submissions, or submissions whose confidence intervals are missing."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -44,7 +44,7 @@ class Command(AuditedCommand):
         self.stdout.write(f"{len(found) - len(refused)} of {len(found)} queued again")
         if refused and options["ids"]:
             raise CommandError("\n".join(refused))
-        for line in refused:  # A submission that cannot be queued is an error only if it was given by id.
+        for line in refused:  # A submission that cannot be queued is an error only if its id was specified.
             self.stderr.write(line)
 
 

@@ -1,4 +1,4 @@
-"""Both implementations score the same 10,000 detections of a class if an image has more than 10,000 of them."""
+"""If an image has more than 10,000 detections of a class, both scoring implementations score the same 10,000."""
 
 import json
 import random
@@ -45,9 +45,9 @@ def made(folder: Path, boxes: list[str]) -> Path:
 @pytest.mark.parametrize(
     ("better", "found"),
     [
-        # The additional box overlaps the object more than the other boxes do, so it is scored and is a hit.
+        # Box number 10,001 overlaps the object more than the other boxes do, so it is scored and is a hit.
         (["0.5", "0.02", "0", "1", "1"], 0.5),
-        # The additional box overlaps the object less than the other boxes do, so it is not scored.
+        # Box number 10,001 overlaps the object less than the other boxes do, so it is not scored.
         (["0.5", "0", "0", "0.01", "1"], 0.0),
     ],
 )
@@ -79,7 +79,7 @@ def test_the_cap_applies_to_each_class_separately(shape: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("seed", range(30))
 def test_the_cap_keeps_the_first_predictions_of_the_complete_order(seed: int) -> None:
-    """Overlaps are computed only for predictions with the same confidence as the last prediction within the cap."""
+    """If too many predictions have the same class and image, overlaps are computed only for ties at the cap."""
     numbers = np.random.default_rng(seed)
     keys, confidences = numbers.integers(0, 4, 300), numbers.integers(0, 6, 300) / 5
     overlaps, corners = numbers.integers(0, 3, 300) / 2, [numbers.integers(0, 3, 300) for _ in range(2)]

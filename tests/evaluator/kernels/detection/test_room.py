@@ -1,4 +1,4 @@
-"""Although kernels do not check array bounds, they never write more entries than fit into the given arrays."""
+"""Although kernels do not check array bounds, they never write beyond the end of the arrays for curve entries."""
 
 from itertools import combinations, product
 from pathlib import Path
@@ -21,7 +21,7 @@ GROUPS.sort(key=lambda group: (group[1] - group[0]) * (group[3] - group[2]))
 
 
 def written(shape: str) -> str:
-    """Return a submission with ``CROWD`` predictions that match nothing, and then one prediction for each group."""
+    """Return a submission with ``CROWD`` predictions that match nothing, and then one prediction for each group box."""
     found = [f"a 1 {x_min} {y_min} {x_max} {y_max}" for x_min, x_max, y_min, y_max in GROUPS]
     predictions = ["b 1 0 0 1 1"] * CROWD + found
     if shape == "kaggle":
@@ -34,7 +34,7 @@ def written(shape: str) -> str:
 def test_absorbed_detections_and_their_groups_fit_into_the_arrays(
     shape: str, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The groups are sorted by area, so that each detection is absorbed by the group with the same box."""
+    """Group boxes are sorted by area, so that each detection counts toward the group box with the same coordinates."""
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()
     boxes = [f"a,a,{','.join(map(str, group))},1" for group in GROUPS]

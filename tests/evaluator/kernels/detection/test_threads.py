@@ -24,7 +24,7 @@ def test_entries_of_an_overfull_image_do_not_depend_on_the_thread_that_reads_it(
 ) -> None:
     """The result must be the same whether the first or the second of two threads reads the whole file.
 
-    All predictions belong to a class without a verified label in the image, or are absorbed by a group.
+    All predictions belong to a class without a verified label in the image, or are absorbed by a group box.
     """
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()
@@ -42,5 +42,5 @@ def test_entries_of_an_overfull_image_do_not_depend_on_the_thread_that_reads_it(
     monkeypatch.setattr(scoring, "merge_threads", counted)
     report = score(ScoringRequest(TRACK, truth, submission, resources=Resources(threads=2)))
     assert report.way == "fast path"
-    # One entry is for the group. The other entries are for the predictions, at most CAP for each of the two classes.
+    # One curve entry is for the group box. The others are for predictions, at most CAP for each of the two classes.
     assert counts == [2 * CAP + 1]
