@@ -163,10 +163,11 @@ def lost(before: ChallengeState, declared: set[tuple[str, str]]) -> Iterator[str
 
     `declared` has the slug of the phase and the name of each baseline in the bundle, which are submitted again.
     """
-    kept = {*Submission.objects.filter(pk__in=[one.pk for one in before.baselines]).values_list("pk", flat=True)}
+    present = Submission.objects.filter(pk__in=[one.pk for one in before.baselines])
+    kept = {*present.values_list("pk", "team")}  # An import can also move a submission to another baseline.
     for one in before.baselines:
         slug, name = one.phase.slug, one.team.name
-        if one.pk not in kept and (slug, name.casefold()) not in declared:
+        if (one.pk, one.team_id) not in kept and (slug, name.casefold()) not in declared:
             yield f"phase {slug}: baseline {name} was added on the server; this import would remove it"
 
 

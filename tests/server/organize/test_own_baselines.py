@@ -191,6 +191,20 @@ def test_an_import_that_would_rename_the_baseline_needs_force(
     assert Team.objects.get().name == "Center"
 
 
+def test_an_import_that_would_give_its_file_to_another_baseline_needs_force(
+    editor: Client, imported: Phase, bundle: BundleFolder, run: Import
+) -> None:
+    bundle.write("phases/main/baselines/b.csv", EMPTY)
+    bundle.sheet(phase=DECLARED % "Middle")
+    run()
+    upload(editor, "Center")
+    bundle.write("phases/main/baselines/b.csv", GOOD)
+    with pytest.raises(InvalidBundle) as refused:
+        run()
+    assert [one.code for one in refused.value.problems] == ["would_undo_edit"]
+    assert Submission.objects.filter(team__name="Center").exists()
+
+
 def test_an_import_does_not_put_a_removed_baseline_back(
     editor: Client, imported: Phase, bundle: BundleFolder, run: Import, inline_queue: InlineQueue
 ) -> None:
