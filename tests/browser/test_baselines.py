@@ -38,7 +38,7 @@ def test_a_baseline_is_added_removed_and_put_back(
     person.click(page.get_by_role("button", name="Add baseline"))
     page.get_by_text("center.csv was submitted for the baseline Center.").wait_for()
     person.click(page.get_by_role("button", name="Remove Center"))
-    page.get_by_text("Center was taken off the leaderboards.").wait_for()
+    page.get_by_text("Center was removed from the leaderboards.").wait_for()
     assert Team.objects.get(is_baseline=True).disqualified_at is not None
     person.click(page.get_by_role("button", name="Put back Center"))
     page.get_by_text("Center is on the leaderboards again.").wait_for()

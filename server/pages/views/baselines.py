@@ -57,7 +57,7 @@ def change(request: PersonRequest, slug: str, phase: str, team: int) -> HttpResp
             said = f"{found.name} is on the leaderboards again."
         else:
             own_baselines.remove(team=found, by=request.user)
-            said = f"{found.name} was taken off the leaderboards."
+            said = f"{found.name} was removed from the leaderboards."
     except Refused as refusal:
         return show(request, current, BaselineForm(), refusal)
     messages.success(request, said)
