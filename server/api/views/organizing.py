@@ -131,12 +131,15 @@ class Apply(APIView):
 
     @extend_schema(operation_id="apply_rescoring", request=ApplyInput, responses={200: RescoringSerializer, **APPLYING})
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Apply the current rescoring of a phase. All leaderboards change to the new scores at the same time."""
+        """Apply the current rescoring of a phase. All leaderboards change to the new scores at the same time.
+
+        If the last rescoring was applied without a reason, send the request again with a reason to add it.
+        """
         found = organized_phase_at(request, slug, phase)
         given = validated(ApplyInput, request)
         explanation = {name: given.pop(name) for name in ("reason", "signed")}
         begun = latest(found)
-        if begun.applied_at is None:
+        if begun.applied_at is None or not begun.reason:  # A missing reason can be added later.
             change_log.explain(found=begun, by=request.user, **explanation)
         applied = rescoring.apply(rescoring=begun, by=request.user, **given)
         return rescoring_response(applied)

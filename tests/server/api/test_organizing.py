@@ -114,6 +114,16 @@ def test_a_rescoring_is_previewed_and_then_applied(
     assert (rows["signature"], [row["score"] for row in rows["results"]]) == (begun["signature"], [0.4, 0.3])
 
 
+def test_a_missing_reason_can_be_added_once_after_a_rescoring_was_applied(
+    api: Api, phase: Phase, boss: dict[str, Any]
+) -> None:
+    api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
+    api.post(f"{PATH}/rescore", {"preview": True}, **boss)
+    for given in ({}, {"reason": "Two classes were swapped."}, {"reason": "Something else"}):
+        assert api.post(f"{PATH}/rescore/apply", given, **boss).status_code == 200
+    assert Rescoring.objects.get().reason == "Two classes were swapped."
+
+
 def test_unscorable_submissions_are_listed(api: Api, phase: Phase, boss: dict[str, Any], scored: Scored) -> None:
     submission = scored(phase, 0.6)
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)

@@ -53,6 +53,17 @@ def test_a_preview_lists_the_ranks_that_change_and_changes_nothing(
     assert Phase.objects.get().truth != ready
 
 
+def test_the_change_log_contains_the_reason_of_the_operator(phase: Phase, ready: Truth) -> None:
+    call_command("rescore", "animals", "main", "--reason", "Two classes were swapped.", "--signed", "The staff")
+    assert Rescoring.objects.values_list("reason", "signed").get() == ("Two classes were swapped.", "The staff")
+
+
+@pytest.mark.parametrize("way", ["--preview", "--discard"])
+def test_a_reason_that_would_have_no_effect_is_refused(phase: Phase, ready: Truth, way: str) -> None:
+    with pytest.raises(CommandError, match="cannot be combined"):
+        call_command("rescore", "animals", "main", way, "--reason", "Because")
+
+
 def test_without_preview_a_rescoring_is_applied(phase: Phase, ready: Truth, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("rescore", "animals", "main")
     assert capsys.readouterr().out.endswith("applied\n")

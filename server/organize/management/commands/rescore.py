@@ -11,11 +11,12 @@ from django.core.management.base import CommandError
 from evaluator.bundle import InvalidBundle
 from evaluator.problems import Problem
 from evaluator.texts import counted
-from server.accounts.audited_command import AuditedCommand
+from server.accounts.audited_command import AuditedCommand, text_argument
 from server.challenges.models import Phase, Truth
+from server.challenges.services import reason_line
 from server.errors import Refused
 from server.organize.models import Rescoring
-from server.organize.services import previews, rescoring, truths
+from server.organize.services import change_log, previews, rescoring, truths
 from server.submissions.feedback import SPLITS
 
 POLL_SECONDS = 0.5
@@ -46,6 +47,8 @@ class Command(AuditedCommand):
         way = parser.add_mutually_exclusive_group()
         way.add_argument("--preview", action="store_true", help="list the changes without switching the leaderboards")
         way.add_argument("--discard", action="store_true", help="discard the open rescoring")
+        parser.add_argument("--reason", type=text_argument, help="the reason, for the public change log")
+        parser.add_argument("--signed", type=text_argument, help="your name in the public change log")
         parser.add_argument(
             "--without-unscorable",
             action="store_true",
@@ -73,6 +76,7 @@ class Command(AuditedCommand):
                 self.wait(begun)
                 self.show(begun)
                 if not preview:
+                    self.explain(begun, reason=options["reason"], signed=options["signed"])
                     agreed = {name: options[name] for name in ("without_unscorable", "without_gate", "reveal")}
                     rescoring.apply(rescoring=begun, by=None, **agreed)
             self.show_active(found)
@@ -83,6 +87,12 @@ class Command(AuditedCommand):
             raise CommandError("\n".join([*lines, "This ground truth cannot be used; nothing was changed."])) from error
         except Refused as refusal:
             raise CommandError(refusal.detail) from refusal
+
+    def explain(self, begun: Rescoring, *, reason: str | None, signed: str | None) -> None:
+        if reason or signed:
+            name = reason_line(signed, characters=80) if signed else ""
+            why = reason_line(reason, characters=500) if reason else ""
+            change_log.explain(found=begun, by=None, reason=why, signed=name)
 
     def truth_of(self, phase: Phase, named: str, *, reveal: bool) -> Truth:
         """Return the ground truth with a version number (`1` or `v1`), or add the ground truth at a path.
@@ -145,14 +155,17 @@ def refuse_ignored(
     retry: bool,
     without_unscorable: bool,
     without_gate: bool,
+    reason: str | None,
+    signed: str | None,
     **options: Any,
 ) -> None:
     """Raise CommandError if two options are combined and one of them would have no effect."""
-    if discard and (truth is not None or reveal or retry or without_unscorable or without_gate):
+    if discard and any((truth is not None, reveal, retry, without_unscorable, without_gate, reason, signed)):
         raise CommandError("--discard cannot be combined with other options: it discards the open rescoring.")
-    for option, given in (("--without-unscorable", without_unscorable), ("--without-gate", without_gate)):
+    applying = {"without-unscorable": without_unscorable, "without-gate": without_gate}
+    for option, given in {**applying, "reason": reason, "signed": signed}.items():
         if preview and given:
-            raise CommandError(f"--preview changes nothing, so it cannot be combined with {option}.")
+            raise CommandError(f"--preview changes nothing, so it cannot be combined with --{option}.")
 
 
 def described(truth: Truth) -> str:
