@@ -10,7 +10,7 @@ from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA
 
 IGNORED, PUBLIC, PRIVATE = 0, 1, 2  # Usage of an image: not scored, public split or private split.
-UNCLAIMED = -1.0  # Confidence in ``best_candidates`` of an object that no prediction has claimed.
+UNCLAIMED = -1.0  # Initial confidence in ``best_candidates``, for objects that no prediction matches yet.
 
 # Indices into the array ``counts`` in the state of a kernel.
 (

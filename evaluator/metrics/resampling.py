@@ -190,7 +190,7 @@ class CurveSteps:
         if not envelope:
             ascending = confidences[order]
             begins_step |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
-        if crowded is not None:  # With complements, no entry is left out: the first one of a curve begins a step.
+        if crowded is not None:  # Crowded curves keep every entry, so that their first entry begins a step too.
             begins_step[bounds[:-1][np.diff(bounds) > 0]] = True
         steps = np.zeros(len(rows) + 1, np.int32)  # Number of steps that begin before each entry.
         np.cumsum(begins_step, out=steps[1:])

@@ -173,7 +173,7 @@ def with_passwords(make: Make) -> Iterator[Reader]:
 
 
 def enter(client: Client, user: User) -> None:
-    """Log in and, unless a second step follows, confirm the password, which some pages require."""
+    """Log in. Unless a second factor is required, also confirm the password, because some pages require it."""
     for path, fields in (("login", {"login": user.username}), ("again", {})):
         assert client.post(f"/accounts/{path}", {**fields, "password": PASSWORD}).status_code == 302
 

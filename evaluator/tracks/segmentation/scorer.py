@@ -33,7 +33,7 @@ def match(
     """Match detections with the masks of objects, and the remaining detections with objects that have only a box.
 
     Masks are matched in the same way as boxes in detection. A detection that matches an object with only a box is
-    absorbed. Source: the official Open Images code.
+    absorbed: it is neither a true nor a false positive. Source: the official Open Images code.
     """
     # The threshold is rounded to single precision, because mask overlaps have this precision.
     mask_threshold = float(np.float32(parameters.iou_threshold))

@@ -74,7 +74,7 @@ class Reader(Protocol):
 
     @property
     def state(self) -> KernelState:
-        """The state of the reader's kernels."""
+        """The arrays that the compiled kernels of the reader update while they read a file."""
 
     @property
     def predictions(self) -> int:

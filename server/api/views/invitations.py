@@ -41,7 +41,7 @@ class TeamInvitations(APIView):
         },
     )
     def post(self, request: PersonRequest, slug: str) -> Response:
-        """Invite a person to your team by username or, if no username is given, by a link for one person."""
+        """Invite a person to your team. Without a username, a single-use invitation link is created."""
         team = own_membership(request, challenge_at(request, slug)).team
         user = validated(InviteInput, request).get("user")
         if user is not None:

@@ -34,9 +34,9 @@ def start(
 
     An open rescoring of the same kind continues; any other open rescoring is discarded. Without `truth`,
     :func:`default_truth` chooses the version. If the settings of the phase have changed since that version was
-    prepared, it is prepared again. If the settings or the sample have changed, its gate is run again. Raises Refused if
-    the ground truth cannot be prepared, or if private images would become public without `reveal`. With `retry`, reruns
-    that have used up their attempts or have unreadable files are tried again.
+    prepared, it is prepared again. If they or the sample submission have changed, its gate is run again. Raises Refused
+    if the ground truth cannot be prepared, or if private images would become public without `reveal`. With `retry`,
+    reruns that have used up their attempts or have unreadable files are tried again.
     """
     refuse_archived(phase.challenge)
     if reveal:

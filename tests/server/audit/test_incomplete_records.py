@@ -1,6 +1,6 @@
-"""Tests the verification of the audit log if an earlier version has recorded a restored backup without hashes.
+"""Tests the verification of audit logs in which an earlier version of Podium recorded the restoring of a backup.
 
-Such a record contains only the numbers of the first and the last missing entry.
+Such a record contains no hashes, only the numbers of the first and the last missing entry.
 """
 
 from typing import Any
