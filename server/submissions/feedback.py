@@ -20,8 +20,8 @@ SPLITS = ("public", "private", "all")
 class ScoreAccess:
     """The scores of a phase that a viewer may see at a given time.
 
-    `decimals` is None if numbers are not rounded. If `ladder` is true, the phase uses ladder feedback: the public scores
-    of a submission are shown only if they clearly beat the team's best. If `exact_ends` is true, the ends of intervals
+    `decimals` is None if numbers are not rounded. If `ladder` is true, the phase uses ladder feedback: public scores of
+    a submission are shown only if they clearly beat the team's best. If `exact_ends` is true, the ends of intervals
     are not rounded.
     """
 
