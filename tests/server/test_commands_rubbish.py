@@ -54,7 +54,7 @@ def calls(name: str) -> Iterator[list[str]]:
 
 
 # Some values are valid after all: "--" only ends the options, and the options listed here accept any string.
-FREE_TEXTS = {("token", "--name"), ("createsuperuser", "--username")}
+FREE_TEXTS = {("token", "--name"), ("createsuperuser", "--username"), ("rescore", "--reason"), ("rescore", "--signed")}
 
 
 def is_accepted(name: str, words: list[str]) -> bool:
