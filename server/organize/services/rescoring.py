@@ -261,7 +261,7 @@ def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> int:
     disappear.
     """
     if unfinished := count_left(rescoring):
-        sentence = f"{counted(unfinished, 'submission')} must still be scored. Try again."
+        sentence = f"The rescoring has not finished: {counted(unfinished, 'submission')} left. Try again later."
         raise Refused("rescoring_unfinished", sentence, left=unfinished)
     if (lost := unscorable(rescoring).count()) and not without_unscorable:
         raise Refused(

@@ -184,7 +184,7 @@ def test_a_restarted_rescoring_retries_platform_failures_only_on_request(
     assert rescoring.unscorable(begun).count() == 2
     assert rescoring.start(phase=phase, by=None, retry=True) == begun
     assert list(rescoring.unscorable(begun).values_list("submission", flat=True)) == [two[0].pk]
-    with pytest.raises(Refused, match="1 submission must still be scored"):
+    with pytest.raises(Refused, match="not finished: 1 submission left"):
         rescoring.apply(rescoring=begun, by=None, without_unscorable=True)
 
 
