@@ -11,7 +11,7 @@ SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 SCORING_SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 7200.0)
 
 request_seconds = Histogram(
-    "podium_request_seconds", "Time from receiving a request until its response was ready", ["method", "route"], buckets=SECONDS
+    "podium_request_seconds", "Time taken to produce a response", ["method", "route"], buckets=SECONDS
 )
 responses = Counter("podium_responses", "Responses by HTTP status", ["status"])
 refusals = Counter("podium_refusals", "Rejected requests by error code", ["code"])

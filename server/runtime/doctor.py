@@ -146,7 +146,9 @@ def check_storages() -> Iterator[Finding]:
     if not Installation.objects.get().has_storage:
         yield Finding("storage", ADVICE, "It has not been used yet. Start the service once.")
         return
-    yield from passes("storage", lambda: joining.check_storages(first=False), "belongs to the same installation as the database")
+    yield from passes(
+        "storage", lambda: joining.check_storages(first=False), "belongs to the same installation as the database"
+    )
     state = health.storage()
     if state != health.OK:
         yield Finding("storage", ERROR, f"{settings.MEDIA_ROOT} {state}. Correct its permissions, or free space.")
