@@ -146,9 +146,7 @@ def check_storages() -> Iterator[Finding]:
     if not Installation.objects.get().has_storage:
         yield Finding("storage", ADVICE, "It has not been used yet. Start the service once.")
         return
-    yield from passes(
-        "storage", lambda: joining.check_storages(first=False), "belongs to the same installation as the database"
-    )
+    yield from passes("storage", lambda: joining.check_storages(first=False), "belongs to this installation")
     state = health.storage()
     if state != health.OK:
         yield Finding("storage", ERROR, f"{settings.MEDIA_ROOT} {state}. Correct its permissions, or free space.")
@@ -183,7 +181,7 @@ def check_broker(*, usable: bool) -> Iterator[Finding]:
         return
     if usable:
         check = partial(joining.check_broker, settings.REDIS_URL, first=False)
-        yield from passes("broker", check, "Redis responds and belongs to the same installation as the database")
+        yield from passes("broker", check, "Redis responds and belongs to this installation")
     state = health.worker()
     if state == health.OK:
         yield Finding("worker", OK, "has sent a heartbeat")
