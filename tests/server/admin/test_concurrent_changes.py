@@ -1,4 +1,4 @@
-"""Saving a form of the admin does not overwrite changes that were made after the form was loaded."""
+"""Saving an admin form does not overwrite changes that were made after the form was loaded."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.phase(challenge={"slug": "animals", "opens_at": OPENED}
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, form: type, write: Any) -> None:
-    """Call `write` between the validation and the saving of a form, to simulate a concurrent transaction."""
+    """Call `write` after a form is validated and before it is saved, to simulate a concurrent transaction."""
     clean = form.clean
 
     def late(self: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Until a phase has passed all checks of its gate, uploads of every kind are rejected. Only organizers see why."""
+"""Until a phase has passed its gate (acceptance checks), all uploads are rejected. Only organizers see why."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -27,7 +27,7 @@ pytestmark = [
 
 @pytest.fixture
 def red(phase: Phase) -> Truth:
-    """Store a gate result with a failed check for the active ground truth, and return this ground truth."""
+    """Return the active ground truth, after storing a gate result in which one acceptance check has failed."""
     truth = phase.truths.get()
     check = {"name": "template", "passed": False, "expected": "accepted and scored", "got": SECRET}
     truth.gate = {**green_gate(phase), "green": False, "checks": [check]}

@@ -63,7 +63,7 @@ class TestSubmit:
         answer = api.upload(PATH, file=FILE, name=name, user=member)
         if answer.status_code == 201:
             assert "/" not in answer.json()["file_name"]
-        else:  # The cleaned name is empty if it consisted only of a folder or a space.
+        else:  # Nothing remained of the file name after folders and spaces were removed.
             assert refused(answer) == (422, "invalid")
 
     def test_a_missing_file_is_invalid(self, api: Api, member: User) -> None:

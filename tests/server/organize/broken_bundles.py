@@ -20,9 +20,10 @@ Place = tuple[str, str | None, int | None, str | None]
 class Broken:
     """A bundle with an error, and the expected report.
 
-    `lines` are added to the challenge, `phase` to its only phase, and `sheet` replaces a part of challenge.yaml.
-    `files` are written, or removed if their content is None. `found` is the code, the file, the line, and the key or
-    column of the expected problem, which is a warning if `warns` is true.
+    In challenge.yaml, `lines` are added to the challenge and `phase` to its only phase. `sheet` is an old and a new
+    text: the old text is replaced by the new one. `files` maps paths to contents; a file whose content is None is
+    removed. `found` is the code, file, line, and key or column of the expected problem, which is a warning if `warns`
+    is true.
     """
 
     name: str

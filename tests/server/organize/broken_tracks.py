@@ -65,7 +65,7 @@ def of(
     track: str, name: str, path: str, content: str | None, code: str, line: int | None = None,
     column: str | None = None, *, at: str = "", warns: bool = False,
 ) -> Broken:  # fmt: skip
-    """Return a test case in which one ground truth file is changed. The error is reported there or in the file `at`."""
+    """Return a test case in which the ground truth file `path` is changed. The error is reported in `at` or `path`."""
     written = {**dict.fromkeys(VALID[""]), **VALID[track], path: content}
     files = {f"{TRUTH}{file}": text for file, text in written.items()}
     sheet = ("openimages-detection", track)

@@ -1,4 +1,4 @@
-"""Ground truths that differ in one fact lead to identical responses, except for scores and salted hashes."""
+"""Changing one annotation of a ground truth changes no response, except for scores and salted hashes."""
 
 import io
 import json
@@ -42,7 +42,7 @@ HEADERS = ("Content-Type", "Content-Disposition", "Upload-Offset", "Upload-Lengt
 
 @pytest.fixture(autouse=True)
 def podium_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the program `podium` in this process, because starting it takes longer."""
+    """Run the program `podium` in the test process, because starting a child process takes longer."""
 
     def run(*words: str, expected: tuple[int, ...] = (0,)) -> "subprocess.CompletedProcess[str]":
         told = io.StringIO()
@@ -55,7 +55,7 @@ def podium_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Visit:
-    """All responses about one challenge that a member, another person and an anonymous visitor receive."""
+    """All responses about one challenge: to a team member, to a user without a team, and to an anonymous visitor."""
 
     def __init__(self, slug: str, member: User, stranger: User, api: Api) -> None:
         self.slug, self.member, self.stranger, self.api = slug, member, stranger, api
@@ -152,7 +152,7 @@ def submissions(made: Path, track: str, template: bytes) -> dict[str, bytes]:
 
 
 def truths(folder: Path, track: str) -> Iterator[Path]:
-    """Yield a ground truth, a copy with one changed fact, and a copy in which the usage of one image is changed."""
+    """Yield a ground truth, a copy with one changed annotation, and a copy in which one image is made private."""
     images = [row.partition(",")[0] for row in (folder / "images.csv").read_text().split()[1:]]
     (folder / "usage.csv").write_text("\n".join(["ImageID,Usage", *(f"{image},Public" for image in images)]) + "\n")
     (folder / "salt.txt").write_text("5a" * 16)
@@ -192,7 +192,7 @@ def test_one_fact_of_the_truth_changes_no_response(
         files = submissions(tmp_path / "made", track, template)
         visit.uploads(b"ImageId,PredictionString\n" + b"x" * 40)
         assert {"scored", "rejected"} <= visit.results(files, inline_queue)
-        # The challenge is hidden afterwards, so that lists always show only the challenge that is visited.
+        # Hide this challenge from the next visit. Lists of challenges then contain only one challenge in every visit.
         Challenge.objects.filter(slug=slug).update(visibility="private")
         visits.append(visit)
     first, *others = visits

@@ -80,14 +80,14 @@ def podium_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=[*TRACKS, COLOURS.name])
 def made(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
-    """Return a track, and a folder with a bundle for it, a baseline, and submissions of two qualities."""
+    """Return a track, and a folder with its bundle, a baseline, a poor submission and a good submission."""
     track, folder = TRACKS[request.param], tmp_path / "made"
     synthesize(track.name, folder, images=24, qualities=(0.4, 0.9))
     starter = folder / "submissions" / f"quality-0.40.{track.form.suffix}"
     home = folder / "phases" / "main"
     (home / "baselines").mkdir(parents=True)
     (folder / "truth").rename(home / "truth")
-    (home / "truth" / "salt.txt").write_text("5a" * 16)  # The salt is fixed, so that every run has the same split.
+    (home / "truth" / "salt.txt").write_text("5a" * 16)  # With a fixed salt, the same images are public in every run.
     (home / "baselines" / starter.name).write_bytes(starter.read_bytes())
     (folder / "challenge.yaml").write_text(SHEET.format(slug=track.name, track=track.name, starter=starter.name))
     return track, folder
@@ -151,7 +151,7 @@ def test_intervals_are_computed_if_a_track_has_any(made: Case, send: Send, api: 
 
 
 def test_a_report_has_its_classes_and_further_tables(made: Case, send: Send, api: Api) -> None:
-    """Classes and additional tables are available with the score, before the explanation is computed."""
+    """Results per class and additional tables are in the report as soon as the submission is scored."""
     sent = send(good(made))
     split = api.get(f"/api/v1/submissions/{sent.pk}/report", user=sent.user).json()["splits"]["public"]
     assert [set(row) for row in split["classes"]][:1] == [
@@ -161,7 +161,7 @@ def test_a_report_has_its_classes_and_further_tables(made: Case, send: Send, api
 
 
 VERDICTS = {"a_better": "A is better", "tied": "No significant difference", "b_better": "B is better"}
-# Maps each track to the names of the tables and the names of the curves in its explanation.
+# Maps each track to the tables and curves that explain a score.
 EXPLAINED = {
     "openimages-detection": ({"errors", "error_sums", "averages", "slices", "class_errors", "ablation"}, {"ap"}),
     "openimages-relationships": ({"errors", "error_sums", "averages"}, {"ap_relationships", "ap_phrases", *POOLED}),
@@ -176,7 +176,7 @@ EXPLAINED = {
 
 @pytest.fixture
 def explained(made: Case, send: Send, inline_queue: InlineQueue) -> Submission:
-    """Return a submission whose score, intervals and explanation were computed by the code of the worker."""
+    """Return a submission for which the worker has computed the score, its intervals and its explanation."""
     sent: Submission = send(good(made))
     inline_queue.work_later()
     inline_queue.work_later()

@@ -41,7 +41,7 @@ def full_database(**about: Any) -> Any:
 
 
 def full_after(count: int, store: Any) -> Any:
-    """Return a function that calls `store` the first `count` times and then raises the error of a full disk."""
+    """Return a function that calls `store` the first `count` times, and then fails as if the disk were full."""
     calls: list[None] = []
 
     def stores(*words: Any, **about: Any) -> Any:
@@ -120,7 +120,7 @@ def test_a_failed_truth_for_a_rescoring_leaves_no_files(
 def test_a_full_disk_is_not_reported_as_a_damaged_truth(
     bundle: Any, run: Any, quick_podium: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message about a damaged ground truth suggests adding it again, which does not help if the disk is full."""
+    """The error message for a damaged ground truth suggests adding it again, which does not help on a full disk."""
     run()
     Truth.objects.update(prepared_with=None)
     monkeypatch.setattr(truths, "prepare", full)
@@ -146,7 +146,7 @@ def partial_copy(source: Path, target: Path) -> None:
 def test_writing_new_caption_ids_leaves_no_partial_file_in_the_bundle(
     captions: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the disk has space again, the same command can be repeated and completes its work."""
+    """The bundle is unchanged, so the command can be repeated when the disk has space again."""
     before = {path: path.read_bytes() for path in captions.path.rglob("*") if path.is_file()}
     write = Path.write_bytes
 

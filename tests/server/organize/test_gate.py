@@ -1,4 +1,4 @@
-"""A phase accepts submissions only after its ground truth and its sample have passed all checks of the gate."""
+"""A phase opens only after its ground truth and sample submission pass the gate (automatic acceptance checks)."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -28,7 +28,7 @@ IMAGES = "phases/main/truth/images.csv"
 SAMPLE = "phases/main/sample_submission.csv"
 TEXT = "ImageId,PredictionString\na,\nb,\n"
 UNKNOWN = "ImageId,PredictionString\nno-such-image,\n"
-# With these files, the only object is in a private image, so every score on the public images is undefined.
+# A ground truth whose only object is in a private image. Scores on the public images are undefined.
 USAGE = "ImageID,Usage\na,Public\nb,Private\n"
 ONE_BOX = "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\nb,/m/dog,0.2,0.6,0.2,0.6,0\n"
 
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("make", "inline_queue")
 
 
 def states() -> dict[int, str]:
-    """Return the state of the gate ("green" or "red", for example) for each ground truth version."""
+    """Return the gate's state ("green" if all acceptance checks passed) for each ground truth version."""
     return {truth.version: gate_of(truth, truth.phase).state for truth in Truth.objects.order_by("version")}
 
 
@@ -57,7 +57,7 @@ def refuse(make: Make) -> str:
 
 @pytest.fixture
 def with_images(bundle: BundleFolder) -> BundleFolder:
-    """Return the bundle with a list of its images, so that files with other images are rejected."""
+    """Add a list of the images to the bundle. Submissions that contain other images are then rejected."""
     bundle.write(IMAGES, "ImageID\na\nb\n")
     return bundle
 
@@ -118,10 +118,10 @@ class TestImport:
         run()
         phase = Phase.objects.get()
         folder = with_images.path / "phases/main/truth"
-        for file in folder.iterdir():  # The ID of the first image is changed.
+        for file in folder.iterdir():  # Rename image a to c.
             file.write_text(file.read_text().replace("\na", "\nc"))
         added = truths.add(phase=phase, path=folder, by=None, reveal=True)
-        assert states() == {1: "green", 2: "red"}  # One image of the sample is not in version 2.
+        assert states() == {1: "green", 2: "red"}  # Image a of the sample submission is not in version 2.
         assert [one.name for one in gate_of(added, phase).checks if not one.passed] == ["template"]
         submit(make)
         Truth.objects.update(active=False)
@@ -149,7 +149,7 @@ def test_the_tested_sample_is_the_one_that_participants_download(
 
 @pytest.fixture
 def tried(quick_podium: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
-    """Return the list in which the stub of `podium gate` records its commands."""
+    """Return a list of the `podium gate` commands that are run, which is empty at first."""
     quick, tried = podium.answer, list[tuple[str, ...]]()
 
     def answer(*words: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The stored result of a gate remains valid until something that the gate checks has changed."""
+"""The stored result of a phase's gate (its acceptance checks) remains valid until one of their inputs changes."""
 
 import subprocess
 from collections.abc import Callable
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("make", "inline_queue")
 
 
 def state() -> str:
-    """Return the state of the gate for the active ground truth of the only phase."""
+    """Return the state of the acceptance checks of the active ground truth: "green", "red" or "not run"."""
     phase = Phase.objects.get()
     assert phase.truth is not None
     return gate_of(phase.truth, phase).state
@@ -57,7 +57,7 @@ def stub(quick_podium: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -
 
 def test_an_import_of_an_unchanged_bundle_keeps_a_green_gate(run: Import, stub: Gates) -> None:
     run()
-    stub.is_green = False  # Simulate an upgrade that makes a check stricter.
+    stub.is_green = False  # Simulate an upgrade with a stricter check.
     run()
     assert (stub.runs, state()) == (1, "green")
 
@@ -229,7 +229,7 @@ class TestExemption:
 class TestRescoring:
     @pytest.fixture
     def begun(self, bundle: BundleFolder, run: Import, stub: Gates) -> Any:
-        """Return a rescoring against a ground truth version that has failed a check of the gate."""
+        """Begin a rescoring against a new version of the ground truth, which has failed an acceptance check."""
         run()
         stub.is_green = False
         bundle.write(IMAGES, "ImageID\na\nb\n")

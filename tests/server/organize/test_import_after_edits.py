@@ -21,7 +21,7 @@ from tests.server.pages.edits import save
 pytestmark = pytest.mark.usefixtures("make", "quick_podium", "inline_queue")
 Import = Callable[..., list[str]]
 
-# Each test case has the model of the edited row, the edit, and the expected message of the import.
+# Each test case: the model of the edited row, the edited fields, and a part of the expected error message.
 EDITS: list[tuple[type[Any], dict[str, Any], str]] = [
     (Challenge, {"title": "Dogs"}, "challenge animals: title was edited on the server; this import would change it"),
     (
@@ -72,7 +72,7 @@ def test_with_force_the_edit_is_undone(
     save(client, model.objects.get(), **edit)
     run(by=owner, consent=Consent(force=True, reveal=True))
     assert model.objects.values().get() == before
-    run(by=owner)  # The edit is already undone, so no consent is needed.
+    run(by=owner)  # The first import has undone the edit, so this one needs no consent.
 
 
 def test_an_edit_that_the_bundle_repeats_needs_no_force(

@@ -1,4 +1,4 @@
-"""Without consent, an import does not end a phase, reveal scores or undo an edit."""
+"""An import ends a phase, reveals scores or undoes an edit only if the organizer consents."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -208,7 +208,7 @@ def test_a_phase_whose_private_scores_were_readable_cannot_be_reopened(
 ) -> None:
     bundle.sheet(**PLACES[1](YESTERDAY))
     run(consent=Consent(reveal=True))
-    # The scores are not readable at once, because the reveal can be cancelled for some minutes.
+    # The private scores become readable a few minutes later. Until then, organizers can cancel the reveal.
     assert client.get("/challenges/animals/leaderboard?split=private").status_code == 403
     Phase.objects.update(reveals_at=YESTERDAY)
     assert client.get("/challenges/animals/leaderboard?split=private").status_code == 200

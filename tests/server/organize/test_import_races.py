@@ -20,7 +20,7 @@ LOCK = "/* locked */"
 
 
 class Recorder:
-    """A worker that records a score during an import, at the latest time that the row locks of the import permit."""
+    """A worker that records a score during an import, just before the import locks the submission's row."""
 
     def __init__(self, phase: Phase) -> None:
         self.submission = phase.submissions.get()
@@ -29,10 +29,10 @@ class Recorder:
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if not self.is_done and '"submissions_submission"' in sql and LOCK in sql:
-            self.record()  # The next statement would wait until the worker has committed.
+            self.record()  # This statement would wait until the worker has committed.
         found = execute(sql, params, many, context)
         if not self.is_done and 'FROM "submissions_evaluation"' in sql:
-            # Without a row lock, the worker can commit after the import has collected the related rows.
+            # The import has not locked the submission. Record the score after the import has read the old scores.
             self.record()
         return found
 

@@ -1,4 +1,4 @@
-"""Without consent, an import does not make private images of a running phase public."""
+"""An import makes private images of a running phase public only if the organizer consents."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("make")
 
 SALT = (
     "0123456789abcdef" * 2
-    # With this salt, one of the two images is public if the public share is 0.5, and none if the share is 0.001.
+    # With this salt, a split of 0.5 makes one of the two images public, and a split of 0.001 makes none public.
 )
 INVERTED = "a,/m/cat,0.5,0.1,0.1,0.5,0\n"
 

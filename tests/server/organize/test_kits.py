@@ -1,4 +1,4 @@
-"""Tests check kits: an import creates them, a worker replaces outdated ones, and participants can download them."""
+"""Tests check kits, which participants download to check files offline. A worker replaces outdated ones."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Import = Callable[..., list[str]]
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Replace the broker. Return a list that records the ground truths for which messages are sent."""
+    """Replace the job queue. Return a list of the IDs of ground truths for which a new kit is requested."""
     keys: list[Any] = []
     monkeypatch.setattr(queue, "waiting", lambda kind: 0)
     monkeypatch.setattr(queue, "enqueue", lambda kind, key: keys.append(key))

@@ -1,4 +1,4 @@
-"""An import passes the parameters, the split and the usage file of a phase to `podium prepare`."""
+"""An import passes a phase's parameters and its public/private split (or usage.csv) to `podium prepare`."""
 
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""A rescoring loses no scores, and leaderboards do not change until the rescoring is applied to all of them at once."""
+"""A rescoring loses no scores. Leaderboards change only when it is applied, and all at the same time."""
 
 from hashlib import sha256
 
@@ -44,7 +44,7 @@ def kind(phase: Phase, truth: Truth) -> str:
 
 
 def done(submission: Submission, value: float) -> None:
-    """Claim the rerun of a submission and record the given score, as the worker does."""
+    """Run the queued rerun (another scoring) of a submission, as a worker does, and record the given score."""
     rerun = leases.claim(Rerun, submission.reruns.get().pk)
     assert rerun is not None
     split = {"headline": "mAP", "classes": [], "metrics": {"mAP": value}, "intervals": {"mAP": [value, value]}}
@@ -189,7 +189,7 @@ def test_a_restarted_rescoring_retries_platform_failures_only_on_request(
 
 
 def fail(submission: Submission, *, sentence: str, final: bool) -> None:
-    """Claim the rerun of a submission and record that this attempt has failed."""
+    """Run the queued rerun (another scoring) of a submission, and record that this attempt has failed."""
     claimed = leases.claim(Rerun, submission.reruns.get().pk)
     assert claimed is not None
     reruns.fail(claimed, sentence=sentence, final=final)

@@ -1,4 +1,4 @@
-"""Discarding a rescoring removes only the scores that its reruns have added."""
+"""Discarding a rescoring removes only its own scores. The first scores of new submissions remain."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def test_first_scores_during_a_discarded_rescoring_remain(
 ) -> None:
     rescoring.start(phase=upgraded, by=None)
     first = scored_first(upgraded, make, 0.3)
-    done(first, 0.3)  # The rerun adds intervals to the first score.
+    done(first, 0.3)  # This rerun only adds intervals to the score.
     done(two[0], 0.9)
     rescoring.discard(phase=upgraded, by=None)
     assert [signatures(one) for one in (first, *two)] == [[kind(upgraded, upgraded.truth)], [OLD], [OLD]]
@@ -65,7 +65,7 @@ def test_a_late_first_score_against_an_earlier_truth_remains(phase: Phase, newer
     """A worker may record a submission's first score against a ground truth that has been replaced in the meantime.
 
     In this test, a rescoring back to the earlier ground truth has begun before the score is recorded. Discarding the
-    rescoring does not remove this score, because it was not added by a rerun.
+    rescoring does not remove this score, because the rescoring did not compute it.
     """
     running = leases.claim(Submission, make.submission(phase).pk)
     assert running is not None
@@ -83,7 +83,7 @@ def test_a_late_first_score_against_an_earlier_truth_remains(phase: Phase, newer
 def test_pending_intervals_are_requested_again_after_discarding(
     upgraded: Phase, two: tuple[Submission, Submission]
 ) -> None:
-    """The intervals of team A's submission were still pending when the evaluator was upgraded and a rescoring began."""
+    """Team A's confidence intervals were still pending when the evaluator was upgraded and a rescoring began."""
     reruns.request([two[0]], truth=upgraded.truth)
     Submission.objects.filter(pk=two[0].pk).update(stage="bootstrapping")
     rescoring.start(phase=upgraded, by=None)
@@ -96,10 +96,10 @@ def test_pending_intervals_are_requested_again_after_discarding(
 def test_the_first_score_against_the_active_truth_remains(
     upgraded: Phase, newer: Truth, make: Make, two: tuple[Submission, Submission]
 ) -> None:
-    """Team A's submission has no score against the active ground truth, but a rerun that computes it is queued.
+    """Team A's submission has no score against the active ground truth, but a rerun (scoring job) for it is queued.
 
-    The rescoring after an upgrade of the evaluator uses this rerun. The score is also needed if the rescoring is
-    discarded.
+    A rescoring after an upgrade of the evaluator uses this rerun. If the rescoring is discarded, the score remains,
+    because the submission has no other score against the active ground truth.
     """
     Evaluation.objects.filter(submission=two[0]).update(truth=newer)
     reruns.request([two[0]], truth=upgraded.truth)

@@ -24,7 +24,7 @@ def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
 
     `scores` contains the scores of all teams whose submissions have not been scored against this ground truth.
     """
-    # Delete these reruns, as if all explanations had been computed.
+    # Delete the queued jobs that explain scores, as if a worker had completed them.
     Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()
     begun = rescoring.start(phase=phase, by=None, truth=truth)
     assert {rerun.submission.team.name for rerun in Rerun.objects.filter(truth=truth)} == set(scores)
@@ -35,7 +35,7 @@ def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
 
 @pytest.fixture
 def real(phase: Phase, make: Make, two: tuple[Submission, Submission]) -> Truth:
-    """Set the score signatures of evaluations and the phase, as a worker does. Return the active ground truth."""
+    """Mark all scores as current by setting their signatures, as a worker does. Return the active ground truth."""
     Evaluation.objects.update(signature=kind(phase, phase.truth))
     refresh_boards()
     Phase.objects.filter(pk=phase.pk).update(signature=kind(phase, phase.truth))
@@ -71,14 +71,14 @@ def test_scores_of_another_version_of_the_evaluator_are_not_reused(phase: Phase,
 def test_missing_intervals_are_requested_when_their_truth_version_is_active_again(
     phase: Phase, real: Truth, newer: Truth, two: tuple[Submission, Submission]
 ) -> None:
-    """The leaderboards were switched to a newer ground truth before the intervals of the scores were computed."""
+    """A newer ground truth became active before the confidence intervals of the old scores were computed."""
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
     assert set(Rerun.objects.scoring().values_list("submission", flat=True)) == {one.pk for one in two}
 
 
 def test_a_replaced_version_is_not_the_default_of_a_rescoring(phase: Phase, real: Truth, newer: Truth) -> None:
-    # By default, a rescoring uses a version that has never been active.
+    # By default, a rescoring uses a ground truth version that has never been active.
     assert rescoring.start(phase=phase, by=None).truth == newer
     switched(phase, newer, A=0.1, B=0.2)
     switched(phase, real)
@@ -102,7 +102,7 @@ def test_a_discarded_rescoring_leaves_traces_only_in_the_audit_log(
 ) -> None:
     before = list(Evaluation.objects.order_by("pk").values_list("pk", "signature"))
     rescoring.start(phase=phase, by=None, truth=newer)
-    done(two[0], 0.1)  # The rerun of the other submission is still pending.
+    done(two[0], 0.1)  # The other submission has not been rescored yet.
     rescoring.discard(phase=phase, by=make.user(username="boss"))
     assert not Rescoring.objects.exists()
     assert not Rerun.objects.exists()

@@ -1,4 +1,4 @@
-"""The salt of a phase is created by its first import, stored, used for all scores, and never shown."""
+"""The first import of a phase creates its secret salt, which selects the public images and is never shown."""
 
 import gzip
 import io
@@ -51,7 +51,7 @@ def refusal(act: Callable[[], object]) -> tuple[str, str | None, str]:
 
 @pytest.fixture
 def unsalted(bundle: BundleFolder) -> Phase:
-    """Create a phase without a salt, as in an earlier version. Its images are split by a seed."""
+    """Create a phase as in an earlier version: a seed instead of a secret salt selects its public images."""
     import_bundle(path=bundle.path, by=None)
     Truth.objects.all().delete()
     Phase.objects.update(salt="")
@@ -68,7 +68,7 @@ def test_a_new_phase_gets_a_random_salt_of_its_own(bundle: BundleFolder) -> None
     salts = set(Phase.objects.values_list("salt", flat=True))
     assert len(salts) == 2
     assert all(len(bytes.fromhex(salt)) == 16 and salt.endswith("\n") for salt in salts)
-    # The two ground truths have different hashes, because their salts differ. All other files are equal.
+    # The ground truths of the two phases differ only in their salts, so their hashes differ.
     assert Truth.objects.values("sha256").distinct().count() == 2
 
 

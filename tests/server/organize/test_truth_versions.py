@@ -1,4 +1,4 @@
-"""Importing the same ground truth again does not create a new version. Submissions count once per leaderboard."""
+"""Importing a ground truth again does not create a second version, which would count submissions twice."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,7 @@
-"""No upload of an organizer undoes an edit or reveals scores by accident.
+"""Organizers cannot undo an edit or reveal scores by accident when they upload a bundle or a ground truth.
 
-A table lists imports of older bundles and uploads of ground truths, and the boxes that each of them requires.
-Edits with forms are in `tests/server/pages/test_edit_table.py`.
+Two tables list such uploads, and the confirmation checkboxes that must be ticked for each of them.
+Edits with forms are tested in `tests/server/pages/test_edit_table.py`.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ Values = dict[str, Any]
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 PAST, SOON, LATER = (NOW + timedelta(hours=hours) for hours in (-1, 1, 24 * 30))
-# An upload requires no box, the box for undoing edits, the box for revealing, or both, or it is refused.
+# The checkboxes that an upload requires: none, "undo edits" (force), "reveal", or both. Or it is always rejected.
 NOTHING, FORCE, REVEAL, BOTH, REFUSED = "nothing", "force", "reveal", "both", "refused"
 BOXES: dict[str, dict[str, str]] = {
     NOTHING: {},
@@ -49,8 +49,8 @@ ROUNDED, EXACT = "    feedback: {scores: rounded, decimals: 3}\n", "    feedback
 CLOSED = {"closes_at": PAST}
 EXTENDED = f"{LATER:%Y-%m-%dT%H:%M:%S}"
 
-# Each element has the lines of the phase in the older bundle, the edit on the site, the fields that are set directly in
-# the database, the lines of the phase in the bundle that is imported, and the expected boxes.
+# Each test case: the lines of the phase in the first bundle, an edit on the site, fields that are set directly in the
+# database, the lines of the phase in the second bundle, and the checkboxes that the second import requires.
 IMPORTS: list[tuple[str, tuple[type[Any], Values] | None, Values, str, str]] = [
     ("", None, SAME, "", NOTHING),
     ("", (Challenge, {"title": "Dogs"}), SAME, "", FORCE),
@@ -77,7 +77,7 @@ IMPORTS: list[tuple[str, tuple[type[Any], Values] | None, Values, str, str]] = [
     ("", None, {"closes_at": PAST, "revealed_at": PAST}, line("closes_at", LATER), REFUSED),
     ("", None, {"archived_at": PAST}, "    finals: 1\n", REFUSED),
 ]
-# Each element has the fields of the phase, the changed files of the ground truth, and the expected boxes.
+# Each test case: fields of the phase, the changed ground truth files, and the checkboxes that the upload requires.
 TRUTHS: list[tuple[Values, dict[str, str], str]] = [
     (SAME, {}, NOTHING),
     (SAME, {"boxes.csv": TRUTH["boxes.csv"].replace("0.5", "0.6")}, NOTHING),
@@ -101,7 +101,7 @@ def state() -> list[Values]:
 
 
 def boxes_required(upload: Callable[[dict[str, str]], int]) -> str:
-    """Upload with every combination of boxes, and return the first one that is accepted."""
+    """Try an upload with each combination of checkboxes. Return the first combination that is accepted."""
     for name, boxes in BOXES.items():
         before = state()
         if upload(boxes) == 200:
@@ -161,7 +161,7 @@ def test_a_ground_truth_requires_the_boxes_of_the_table(
         return owner.post("/organize/challenges/animals/phases/main/truth", {"file": file, **given}).status_code
 
     assert boxes_required(upload) == boxes
-    assert state() == before  # A ground truth changes nothing before it is used by a rescoring.
+    assert state() == before  # A new ground truth has no effect until a rescoring uses it.
 
 
 def test_the_table_has_every_kind_of_answer() -> None:

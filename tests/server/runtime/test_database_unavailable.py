@@ -61,7 +61,7 @@ def away(request: pytest.FixtureRequest, tmp_path: Path) -> Exception:
 
 @pytest.fixture
 def asked(make: Make, away: Exception) -> Iterator[Client]:
-    """Yield the browser of a logged-in member. Until the test ends, every database query fails."""
+    """Yield the test client of a logged-in team member. Until the test ends, every database query fails."""
     phase = make.phase(make.challenge(slug="c"), slug="main")
     browser = Client(raise_request_exception=False)
     browser.force_login(make.team(phase.challenge).memberships.get().user)

@@ -1,4 +1,4 @@
-"""The files in deploy/ use only existing parts and settings of the service, and grant no unnecessary rights."""
+"""The files in deploy/ run only existing process types, use only existing settings, and grant no unnecessary rights."""
 
 import re
 import shutil
@@ -26,7 +26,7 @@ def known_settings() -> set[str]:
 
 @pytest.fixture
 def services() -> dict[str, Any]:
-    """Return the services of the compose file that run Podium."""
+    """Return the services in compose.yaml that run Podium itself, without the database and the broker."""
     found = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
     return {name: one for name, one in found.items() if one["image"] == "podium"}
 

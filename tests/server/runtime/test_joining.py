@@ -1,4 +1,4 @@
-"""A part of the service does not start if its database, storage and broker belong to different installations."""
+"""A process does not start if its database, storage and broker belong to different Podium installations."""
 
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +15,7 @@ OTHER = "f" * 32
 
 @pytest.fixture
 def folders(db: None, settings: Settings, tmp_path: Path) -> list[Path]:
-    """Use missing folders for uploads and ground truths, and return the paths of the marker files in these folders."""
+    """Configure storage folders that do not exist yet. Return the paths of the files that will identify them."""
     settings.MEDIA_ROOT, settings.TRUTH_ROOT = tmp_path / "uploads", tmp_path / "truths"
     return [settings.MEDIA_ROOT / joining.FILE, settings.TRUTH_ROOT / joining.FILE]
 

@@ -1,4 +1,4 @@
-"""Tests parts of the service that run alone: they need a shared database and broker, and run only once per folder."""
+"""Web, worker and sweeper can run separately, each once per folder, with a shared database and broker."""
 
 from pathlib import Path
 

@@ -60,8 +60,8 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., No
         ({"memory.max": str(4 * GIB)}, "0::/", 4 * GIB),  # The container has a memory limit.
         # The control group has no memory limit, but its parent has a limit.
         ({"a/b/memory.max": "max", "a/memory.max": str(3 * GIB)}, "0::/a/b", 3 * GIB),
-        # Version 1 of control groups uses different files. The first of the following cases has a memory limit, the
-        # second has no limit.
+        # Control groups version 1 (cgroup v1) uses different file names. The next case has a memory limit, and the last
+        # case has none.
         ({"memory/a/memory.limit_in_bytes": str(2 * GIB)}, "4:cpu:/x\n5:memory,rdma:/a", 2 * GIB),
         ({"memory/memory.limit_in_bytes": "9223372036854771712"}, "5:memory:/gone", 16 * GIB),
     ],

@@ -31,7 +31,7 @@ RUBBISH = [
     "\u0663",  # Python's int() accepts this Arabic-Indic digit three.
     "\udce9",  # Python decodes a byte that is not valid UTF-8 in this way.
 ]
-# These settings accept some of the values in the list of invalid values.
+# Some of the values above are valid for the following settings.
 TEXTS = {"EMAIL_HOST_USER", "EMAIL_HOST_PASSWORD"}
 NAMES_OF_HOSTS = {"ALLOWED_HOSTS", "EMAIL_HOST", "PODIUM_BIND"}
 MAY_BE_ZERO = {
@@ -48,7 +48,7 @@ MAY_BE_ZERO = {
     "CONFIRM_EMAIL",
 }
 
-# A single process reads the settings for all environments, because starting one process for each would take minutes.
+# A program that reads the settings once per test case. Starting a process for each test case would take minutes.
 PROBE = """
 import json, os, sys
 from importlib import import_module
@@ -72,7 +72,7 @@ for told in json.load(sys.stdin):
 
 
 def read(cwd: Path, told: list[dict[str, str]]) -> list[Any]:
-    """Read the settings in each of the given environments. Return the settings or the error message for each."""
+    """Read the settings with each set of environment variables. Return the settings or error message for each set."""
     kept = {name: value for name, value in os.environ.items() if name not in KEYS}
     environment = {**kept, "PODIUM_HOME": str(cwd / "home"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", PROBE]
@@ -138,7 +138,7 @@ def test_boolean_settings_ignore_letter_case(word: str, meant: bool, tmp_path: P
     "url", ["http://localhost:8000", "https://Podium.example.org", "http://[::1]:8000", "https://podium.example.org/"]
 )
 def test_the_host_of_the_site_is_always_allowed(url: str, tmp_path: Path) -> None:
-    """The supervisor uses this host when it checks whether the web process is ready."""
+    """The supervisor sends PODIUM_URL's host name when it checks whether the web process is ready."""
     (said,) = read(tmp_path, [{"ALLOWED_HOSTS": "rubbish", "PODIUM_URL": url}])
     host, _ = split_domain_port(said["url"].partition("://")[2])
     assert validate_host(host, said["hosts"])

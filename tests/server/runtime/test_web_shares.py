@@ -17,7 +17,7 @@ pytestmark = pytest.mark.enable_socket
 
 CONNECTIONS, OF_ONE = 20, 12
 OTHER = "127.0.0.2"
-STEADY_PIECES = 80  # A steady upload sends this many chunks of 1000 bytes, 20 per second.
+STEADY_PIECES = 80  # number of 1000-byte chunks that a steady upload sends, 20 per second
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_a_body_that_arrives_steadily_is_not_closed_for_others(
     with connect(port, OTHER) as upload, ThreadPoolExecutor() as pool:
         upload.sendall(request(length=STEADY_PIECES * 1000))
         sent = pool.submit(send_steadily, upload)
-        time.sleep(2.5)  # During this pause, the speed of the upload is measured.
+        time.sleep(2.5)  # The server measures the speed meanwhile.
         for number in range(2 * CONNECTIONS):
             open_many(1, request(length=60_000), f"127.0.1.{number + 1}")
         sent.result()
@@ -124,7 +124,7 @@ def test_requests_in_progress_are_not_closed_for_others_of_the_same_address(
     port: int, open_many: Callable[..., list[socket.socket]]
 ) -> None:
     clients = open_many(OF_ONE, request(length=5))
-    time.sleep(1)  # During this pause, the headers of all requests are read.
+    time.sleep(1)  # The server reads the headers of all requests meanwhile.
     assert is_closed(open_many(1, b"")[0], seconds=5)
     for client in clients:
         client.sendall(b"small")
@@ -163,9 +163,10 @@ class TestBehindAProxy:
 
 class TestShares:
     def shares(self, **held: int) -> Shares[str]:
-        """Register the given number of connections for each address.
+        """Return a `Shares` object with the given number of open connections for each client address.
 
-        Connections of addresses whose names begin with `busy` or `steady` are in the middle of requests.
+        The keys of `held` are names instead of addresses. If a name begins with `busy` or `steady`, its connections are
+        in the middle of requests.
         """
         shares: Shares[str] = Shares(most=80, most_of_one=50)
         for address, count in held.items():
@@ -187,11 +188,11 @@ class TestShares:
             # A connection of the address with the most connections is closed, even in the middle of a request.
             ({"busy": 11, "early": 10}, "busy 0"),
             ({"steady": 40, "busy": 9}, "busy 0"),  # Steady connections are closed last.
-            # Because the other address has few connections, a connection of the steady address is closed.
+            # The busy address has few connections, so a connection of the steady address is closed.
             ({"busy": 8, "steady": 9}, "steady 0"),
-            # If most connections are steady, a steady one is closed.
+            # If no address has many connections and most are steady, the oldest steady one is closed.
             ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),
-            # If no address has many connections, the oldest one is closed.
+            # If no address has many connections and most are not steady, the oldest of these is closed.
             ({"steady": 8, "busy1": 8, "busy2": 8}, "busy1 0"),
             ({"busy": 1, "early": 1}, "busy 0"),
         ],
