@@ -1,4 +1,4 @@
-"""Only organizers see the exact ends of confidence intervals. On all pages and in the API, others see rounded ends."""
+"""Only organizers see exact ends of confidence intervals. Others see rounded ends in pages, files and the API."""
 
 import re
 from collections.abc import Callable, Iterator
