@@ -142,7 +142,7 @@ class History:
         return {"signature": self.signature(truth), "splits": splits}
 
     def rerun(self) -> None:
-        """Record the result of a queued rerun, which adds intervals or belongs to a rescoring."""
+        """Record the result of a queued rerun of a submission: intervals for its score, or its score in a rescoring."""
         queued = list(Rerun.objects.queued().scoring().filter(submission__phase=self.phase).order_by("pk"))
         if not queued:
             return
@@ -184,7 +184,7 @@ class History:
         begun = rescoring.open_rescoring(self.current())
         if begun is None:
             return
-        for _ in range(20):  # The reruns score most, but not always all, of the submissions.
+        for _ in range(20):  # These reruns score most, but not always all, of the submissions.
             self.rerun()
         rescoring.apply(rescoring=begun, by=None, reveal=True)
 
@@ -245,14 +245,17 @@ class History:
             self.teams.remove(other)
 
     def compare(self) -> None:
-        """Compare the entries of all leaderboards, as a worker does. Two threads never compare the same leaderboard."""
+        """Compute the ties and rank intervals of all leaderboards, as a worker does.
+
+        Two threads never work on the same leaderboard.
+        """
         compare_boards()
 
     def current(self) -> Phase:
         return Phase.objects.get(pk=self.phase.pk)
 
     def shown(self, *, at: datetime | None = None) -> dict[str, Shown]:
-        """Return the leaderboard that each viewer sees for each split, as it is now or was at the given time."""
+        """Return the leaderboards that visitors and organizers see, as they are now or were at the given time."""
         phase = self.current()
         boards = {"anybody": board(phase, split="public", at=at, viewer=ANYBODY)}
         boards |= {split: board(phase, split=split, at=at, viewer=self.organizer) for split in SPLITS}
@@ -261,13 +264,13 @@ class History:
         }
 
     def wrong_names(self, at: datetime) -> list[str]:
-        """Return the names on leaderboards of an earlier time that are not the current names of the teams."""
+        """Return the team names on leaderboards of an earlier time that differ from the teams' current names."""
         names = dict(Team.objects.filter(challenge=self.challenge).values_list("pk", "name"))
         boards = [board(self.current(), split=split, at=at, viewer=self.organizer) for split in SPLITS]
         return [row.team for one in boards for row in one.rows if row.team != names[row.team_id]]
 
     def moments(self) -> Iterator[datetime]:
-        """Yield times that differ from those of all events.
+        """Yield database times, none of which is also the time of an event.
 
         The waits are necessary, because SQLite's clock has a resolution of one millisecond.
         """

@@ -210,7 +210,10 @@ def crowd(phase: Phase, make: Make, *, teams: int, each: int) -> None:
 def test_the_number_of_queries_of_a_page_does_not_depend_on_the_number_of_teams(
     make: Make, django_assert_max_num_queries: DjangoAssertNumQueries, split: str
 ) -> None:
-    """One query each for the clock, the organizers, the leaderboard, its entries, the teams above and the metrics."""
+    """One query each reads the clock, the organizers, the leaderboard, a page of entries, and the metrics.
+
+    Another query counts the teams above the page.
+    """
     ended = datetime.now(UTC) - DAY
     # Because the reveal is already recorded, viewing the leaderboard needs no additional query.
     phase = make.phase(closes_at=ended, revealed_at=ended)

@@ -1,4 +1,4 @@
-"""Tests comparisons of leaderboard entries: when they are due, who claims them, and what happens if a worker dies."""
+"""Tests when the jobs that compute ties and rank intervals are due, who claims them, and what happens after a crash."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -81,7 +81,7 @@ def test_the_sweeper_wakes_a_worker_for_a_leaderboard_that_has_changed(
 
 
 def test_many_changes_are_followed_by_one_comparison(changed: Board, broker: InlineQueue, scored: Scored) -> None:
-    """Each sweep sends one message, but only the first message leads to a comparison."""
+    """Each run of the sweeper sends a message to the workers, but only the first one leads to a comparison."""
     for number in range(3):
         scored(changed.phase, number / 10)
         sweep()

@@ -33,7 +33,7 @@ def rows(phase: Phase, *, split: str = "public", at: datetime | None = None) -> 
 
 @pytest.fixture
 def teams(phase: Phase, make: Make, scored: Scored) -> dict[str, Any]:
-    """Create the teams A, B and C, in the order of their ranks. Their entries are 20 days old."""
+    """Create the teams A, B and C, ranked in this order. Their entries are 20 days old."""
     found = {name: make.team(phase.challenge, name=name) for name in "ABC"}
     for team, score in zip(found.values(), (0.75, 0.5, 0.25), strict=True):
         scored(phase, score, team=team, at=LONG_AGO)

@@ -103,8 +103,8 @@ def test_no_page_contains_a_later_score_or_the_name_of_a_new_team(address: str, 
         answer = browser.get(address)
         text = re.sub(r"</?(b|span|i|strong)\b[^>]*>", "", content_of(answer).decode())
         assert answer.status_code == 200
-        # The form of the history page repeats a team name from the URL, even the name of a new team.
         assert not [word for word in ("0.875", "0.625") if word in text]
+        # The form on the history page repeats a team name from the URL, even if the team joined after the freeze.
         assert "team=Newcomers" in address or "Newcomers" not in text
         assert "0.75" in text
 

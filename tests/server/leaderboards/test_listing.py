@@ -150,5 +150,5 @@ def test_all_pages_together_contain_the_whole_listing(
 
 
 def test_names_that_existed_before_can_be_found() -> None:
-    """A migration stores search names for existing teams, identical to those that saving a team stores."""
+    """The search uses normalized names. A migration stores the same ones for existing teams as saving a team does."""
     assert searchable("\uff2f\uff37\uff2c\u3000 s") == "owl s"

@@ -43,7 +43,7 @@ def lines(listing: Listing) -> list[tuple[int | None, str]]:
 def by_hand(rows: list[BoardRow], metric: str) -> list[tuple[int | None, str]]:
     """Sort rows by the shown value of a metric, in descending order, and return their ranks and teams.
 
-    The given rows are in the order of their ranks.
+    The given rows are sorted by rank.
     """
 
     def key(row: BoardRow) -> tuple[bool, float]:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("inline_queue", "db")
 
 
 def history_with(seed: int, before: dict[str, Any], after: dict[str, Any]) -> History:
-    """Return a random history of a phase whose feedback settings change in the middle of the history."""
+    """Return a random history of a phase whose feedback settings change after half of the events."""
     history = History(seed, **before)
     for number, _ in enumerate(islice(history.moments(), EVENTS)):
         history.happen()

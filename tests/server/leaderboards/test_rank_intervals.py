@@ -25,7 +25,7 @@ Ends = tuple[int, int]
 
 
 def around(mean: float, *, spread: float = 0.01, seed: int) -> list[float]:
-    """Return random replicates whose mean is exactly `mean`."""
+    """Return random bootstrap replicates of a score, with a mean of exactly `mean`."""
     random = Random(seed)
     values = [random.gauss(0, spread) for _ in range(200)]
     return [value - sum(values) / len(values) + mean for value in values]
@@ -153,7 +153,7 @@ def test_a_team_that_drops_out_of_the_first_ones_gets_an_individual_interval(
 def test_a_comparison_computes_a_limited_number_of_individual_intervals(
     phase: Phase, replicated: Callable[..., Submission], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Later comparisons compute the remaining intervals, so that each comparison takes little time."""
+    """Later comparison jobs compute the remaining intervals, so that each job takes little time."""
     monkeypatch.setattr(rank_sets, "AT_ONCE", 2)
     counts = []
     compute = rank_sets.individual_among
@@ -188,7 +188,7 @@ def test_a_submission_has_the_rank_interval_of_its_entry(phase: Phase, replicate
 
 
 class Simulated(BoardRows):
-    """A leaderboard whose replicates are in memory. It records how many rows are read in each call."""
+    """A leaderboard with all bootstrap replicates in memory. It records for how many teams each call reads them."""
 
     def __init__(self, scores: Numbers, vectors: Numbers, unknown: Sequence[int] = ()) -> None:
         deviations = vectors.std(axis=1) * 1.96
@@ -215,7 +215,7 @@ def simulated(seed: int, *, teams: int = 600, unknown: Sequence[int] = ()) -> Si
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_first_intervals_are_those_of_the_whole_leaderboard(seed: int) -> None:
-    """The replicates of teams with much lower scores are not read, which does not change any interval."""
+    """The bootstrap replicates of teams with much lower scores are not read, but every interval is the same."""
     board = simulated(seed)
     assert rank_sets.top_intervals(board) == top_rank_intervals(board.scores, board.vectors)
     assert max(board.read) < 450
@@ -240,7 +240,7 @@ def test_unknown_teams_widen_the_intervals_of_a_part_like_those_of_the_whole() -
 
 
 def test_all_teams_are_read_if_the_critical_value_is_high() -> None:
-    """Each team has an outlier in a different replicate, so the critical value is high."""
+    """Each team's score is an outlier in one bootstrap replicate, so the intervals' critical value is high."""
     board = simulated(1)
     board.vectors[:, :] = board.scores[:, None] + np.random.default_rng(1).normal(0, 1e-5, board.vectors.shape)
     board.vectors[np.arange(600), np.arange(600) % 400] += 0.05

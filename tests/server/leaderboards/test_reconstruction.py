@@ -1,4 +1,4 @@
-"""A migration reconstructs entries and their history from the scores of an earlier version."""
+"""A migration reconstructs leaderboard entries and their history from scores recorded before entries were stored."""
 
 from datetime import UTC, datetime, timedelta
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Recording a score writes only what changes, with a number of statements that does not depend on earlier scores."""
+"""Recording a score writes only changes, and the number of SQL statements does not depend on earlier scores."""
 
 import pytest
 from django.db import connection
@@ -44,5 +44,5 @@ def test_a_score_that_is_not_the_best_writes_no_entry(history: History) -> None:
     record(history, 0.4)
     assert Entry.objects.count() == before
     assert set(Entry.objects.present().values_list("submissions", flat=True)) == {3}
-    # The version rises, because the leaderboard shows the number of submissions.
+    # The leaderboard's version increases, because the leaderboard shows each team's number of submissions.
     assert Board.objects.get(kind="public").version == versions + 1

@@ -25,7 +25,7 @@ NAN = float("nan")
 
 
 def compared(phase: Phase, start: int = 0, stop: int = 100, *, viewer: Any = ANONYMOUS) -> list[BoardRow]:
-    """Compare the entries of all leaderboards, and return rows of the public leaderboard."""
+    """Compute the ties and rank intervals of all leaderboards, and return rows of the public leaderboard."""
     compare_boards()
     return board(phase, split="public", viewer=viewer).page(start, stop)
 
@@ -40,7 +40,7 @@ def around(mean: float, *, spread: float, seed: int) -> list[float]:
 
 
 def centred(mean: float, *, seed: int) -> list[float]:
-    """Return random replicates whose mean is exactly `mean`."""
+    """Return random bootstrap replicates of a score, with a mean of exactly `mean`."""
     values = around(0, spread=0.1, seed=seed)
     return [value - sum(values) / len(values) + mean for value in values]
 
@@ -62,7 +62,7 @@ def test_draws_for_which_one_of_the_scores_is_undefined_are_left_out() -> None:
 def test_a_team_that_leads_on_nearly_all_draws_is_not_tied(phase: Phase, replicated: Callable[..., Submission]) -> None:
     lower = around(0.5, spread=0.1, seed=1)
     replicated(phase, lower)
-    # Although the intervals of the two scores overlap, the second team is better in every replicate.
+    # Although the intervals of the two scores overlap, the second team is better in every bootstrap replicate.
     replicated(phase, [value + 0.001 for value in lower])
     assert ties(phase) == [False, False]
 
@@ -119,7 +119,7 @@ def test_equal_files_are_tied(phase: Phase, replicated: Callable[..., Submission
 def test_without_replicates_ties_are_unknown(
     phase: Phase, scored: Scored, replicated: Callable[..., Submission]
 ) -> None:
-    """The scores of a team without replicates cannot be compared, so it is unknown whether the team is tied."""
+    """A team without bootstrap replicates cannot be compared, so it is unknown whether the team is tied."""
     replicated(phase, [0.25, 0.5])
     scored(phase, 0.375)
     assert ties(phase) == [False, None]

@@ -17,8 +17,8 @@ from tests.conftest import Make
 NOW = datetime.now(UTC).replace(microsecond=0)
 PAST, SOON, LAST_WEEK = NOW - timedelta(hours=1), NOW + timedelta(hours=3), NOW - timedelta(days=7)
 
-# An action requires no confirmation, or the short name, or a checked box that names the consequence. Some actions are
-# rejected.
+# To confirm an action, an organizer types the short name of the challenge or phase, or checks a box that names the
+# consequence. Other actions need no confirmation, or are rejected.
 NOTHING, NAME, BOX, REFUSED = "nothing", "name", "box", "refused"
 OPEN: dict[str, Any] = {}
 HELD = {"closes_at": PAST, "reveal": "manual"}

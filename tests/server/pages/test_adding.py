@@ -21,7 +21,7 @@ from tests.server.pages.edits import save
 __all__ = ["bundle", "one_process", "quick_podium", "run"]  # pytest uses these imported fixtures.
 
 TRUTH = {"boxes.csv": BOXES, "image_labels.csv": LABELS}
-# With this salt and a share of 0.5, image a is public and image b is private.
+# With this salt for the random split and a public share of 0.5, image a is public and image b is private.
 SPLIT = TRUTH | {"salt.txt": f"{1:032x}\n"}
 PHASE = {"slug": "main", "title": "Main", "track": "openimages-detection"}
 DRAFT = {"slug": "owls", "title": "Owls", "summary": "", "contact": ""}

@@ -180,7 +180,7 @@ def test_classes_are_compared_only_if_the_phase_shows_them(
 @pytest.mark.parametrize(
     ("values", "lucky"),
     [
-        ([0.5, 0.4, 0.7], True),  # The new submission is better in some replicates and worse in others.
+        ([0.5, 0.4, 0.7], True),  # The new submission is better in some bootstrap replicates and worse in others.
         ([0.6, 0.7, 0.8], False),
     ],
 )

@@ -18,8 +18,8 @@ NOW = datetime.now(UTC).replace(microsecond=0)
 PAST, SOON, TOMORROW, LATER = (NOW + timedelta(hours=hours) for hours in (-1, 1, 25, 24 * 30))
 LAST_WEEK = NOW - timedelta(days=7)
 
-# An edit is saved at once, or requires the short name because it ends a phase or reveals scores. Some edits are
-# rejected.
+# An edit that ends a phase or reveals scores is saved only after the organizer types the short name of the challenge or
+# phase. Other edits are saved at once or rejected.
 NOTHING, NAME, REFUSED = "nothing", "name", "refused"
 RUNNING: dict[str, Any] = {}
 UPCOMING = {"opens_at": TOMORROW, "closes_at": LATER}

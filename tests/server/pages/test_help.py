@@ -1,4 +1,7 @@
-"""The handbook describes every declared key, file and parameter, and the JSON Schema has a stable URL."""
+"""The handbook describes the keys of challenge.yaml, and the ground-truth files and parameters of every track.
+
+The JSON Schema of challenge.yaml has a stable URL.
+"""
 
 import json
 

@@ -120,7 +120,7 @@ def test_an_outlier_above_is_cut_off_at_the_upper_end(phase: Phase, scored: Scor
 
 
 def compared_page(query: str = "") -> Page:
-    """Compare the entries of all leaderboards, and return the page."""
+    """Compute the ties and rank intervals of all leaderboards, and return the leaderboard page."""
     compare_boards()
     return visit(query)
 

@@ -1,4 +1,4 @@
-"""Tests the download of a submitted file, by page and API."""
+"""Tests downloading a submitted file through the website and the API."""
 
 import gzip
 from datetime import UTC, datetime

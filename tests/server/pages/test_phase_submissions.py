@@ -41,7 +41,7 @@ def ended(**fields: object) -> dict[str, object]:
 def many(phase: Phase, make: Make, scored: Scored) -> None:
     """Create 20 submissions from two teams, one per day.
 
-    Every fifth submission has failed. Two of these failures are faults of the ground truth.
+    Every fifth submission has failed. The organizers are at fault for two of these failures.
     """
     owls = make.team(phase.challenge, make.user(username="ada"), name="Straße")
     bats = make.team(phase.challenge, make.user(username="bob"), name="Bats")

@@ -13,7 +13,7 @@ from tests.server.conftest import Scored
 # Maps each page to its maximum number of database queries.
 PAGES = {
     "/": 7,
-    "/challenges/c/": 6,  # One of these queries reads the result of the gate.
+    "/challenges/c/": 6,  # One of these queries reads the result of the ground truth's acceptance gate (self-test).
     "/challenges/c/data": 9,
     "/challenges/c/rules": 3,
     "/challenges/c/team": 14,

@@ -85,7 +85,8 @@ def test_the_change_log_says_nothing_about_an_open_rescoring(
 ) -> None:
     scored(phase, 0.6)
     client.post(f"{PATH}/rescore", {"truth": 2})
-    client.post(f"{PATH}/apply", {"reason": "Not yet public."})  # A score is missing, so this request fails.
+    # The submission has no new score yet, so the rescoring cannot be applied.
+    client.post(f"{PATH}/apply", {"reason": "Not yet public."})
     assert active(phase) == 1
     assert "Not yet public." not in Page(Client().get("/challenges/c/changes")).words
     assert json.loads(Client().get("/api/v1/challenges/c/phases/main/changes").content)["results"] == []

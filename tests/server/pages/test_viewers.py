@@ -1,4 +1,4 @@
-"""A viewer of a challenge sees no form, button or link on the organizer pages that refuses them."""
+"""On organizer pages, users with the viewer role see no form, button or link that they have no permission to use."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ Attributes = dict[str, str]
 
 
 def nothing() -> None:
-    """Leave the challenge as it is: open, with a rescoring that is not applied, and a file that failed."""
+    """Leave the challenge as it is: open, with an unapplied rescoring and a failed submission."""
 
 
 STATES: dict[str, Callable[[], Any]] = {
@@ -39,7 +39,7 @@ STATES: dict[str, Callable[[], Any]] = {
 
 
 class Controls(HTMLParser):
-    """Collects what a person can press on a page: links, and the forms with their fields and buttons."""
+    """Collects the controls that a user can activate on a page: links, and forms with their fields and buttons."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class Controls(HTMLParser):
 
 @pytest.fixture
 def pages(make: Make) -> tuple[Client, list[str]]:
-    """Return a client of a viewer, and the addresses of all organizer pages of a challenge."""
+    """Return the test client of a user with the viewer role, and the addresses of a challenge's organizer pages."""
     addresses = [one for one in organizer(make).addresses if "/own" in one or one == "/organize/"]
     challenge, client, viewer = Challenge.objects.get(slug="own"), Client(), make.user()
     challenge.organizers.add(viewer, through_defaults={"role": Role.VIEWER})
@@ -126,7 +126,7 @@ def test_no_link_on_an_organizer_page_refuses_a_viewer(pages: tuple[Client, list
     for page in addresses:
         controls = read(client, page)
         linked |= {urlsplit(urljoin(page, link)).path: page for link in (controls.links if controls else ())}
-    # Every page has the tab "Submit", whose page tells organizers why they cannot take part.
+    # Every page has a "Submit" tab. It leads to a page that explains why organizers cannot take part.
     own = [path for path in linked if "/own" in path and path != "/challenges/own/submit"]
     assert len(own) > 15
     assert [(linked[path], path) for path in own if client.get(path).status_code == 403] == []

@@ -47,7 +47,7 @@ class End:
 
 
 def worker(outcome: BaseException | Report) -> Callable[[Submission, pytest.MonkeyPatch], None]:
-    """Return a function that scores a submission with the given outcome, each time the submission is queued."""
+    """Return a function that scores a submission with the given report or error until it is no longer queued."""
 
     def work(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
         def score(request: ScoringRequest) -> Report:

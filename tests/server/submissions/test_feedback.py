@@ -1,4 +1,4 @@
-"""Viewers see only the splits, digits and per-class results of a submission that the phase permits them to see."""
+"""The settings of a phase determine which splits, decimal digits and per-class results of a score viewers can see."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

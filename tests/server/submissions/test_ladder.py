@@ -29,7 +29,7 @@ FIRST, HIGHER, NO_CLEARER = (
     [0.4, 0.5, 0.6],
     [0.52, 0.6, 0.68],
     [0.4, 0.61, 0.85],
-    # The score of a submission is the mean of its replicates. These replicates have the means 0.5, 0.6 and 0.62.
+    # In these tests, a submission's score is the mean of its bootstrap replicates: 0.5, 0.6 or 0.62.
 )
 Send = Callable[..., Submission]
 
@@ -44,7 +44,7 @@ def decide(submission: Submission) -> None:
 
 @pytest.fixture
 def send(phase: Phase, team: Team, replicated: Callable[..., Submission]) -> Send:
-    """Return a function that creates a submission with the given replicates and applies ladder feedback."""
+    """Return a function that creates a submission with the given bootstrap replicates and applies ladder feedback."""
 
     def send(values: list[float], **fields: Any) -> Submission:
         submission: Submission = replicated(phase, values, **{"team": team, **fields})
@@ -233,7 +233,10 @@ class ShownScores:
 
 
 def climbing(rng: np.random.Generator, shown: ShownScores) -> Any:
-    """Return the answers of an attack by hill climbing, which keeps random changes if the shown score rises."""
+    """Return the labels that an attack by hill climbing predicts.
+
+    The attack keeps random changes if the shown score rises.
+    """
     best = rng.integers(0, 2, 2 * IMAGES)
     score = shown.of(best)
     for _ in range(PROBES):
@@ -244,7 +247,10 @@ def climbing(rng: np.random.Generator, shown: ShownScores) -> Any:
 
 
 def boosting(rng: np.random.Generator, shown: ShownScores) -> Any:
-    """Return the answers of an attack by boosting: the majority vote of random guesses with a shown score above 0.5."""
+    """Return the labels that an attack by boosting predicts.
+
+    They are the majority vote of the random guesses with a shown score above 0.5.
+    """
     guesses = rng.integers(0, 2, (PROBES, 2 * IMAGES))
     return guesses[[shown.of(guess) > 0.5 for guess in guesses]].mean(axis=0).round()
 

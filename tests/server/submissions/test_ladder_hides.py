@@ -44,7 +44,7 @@ def entries(phase: Phase, make: Make, replicated: Callable[..., Submission]) -> 
 
 
 def rescored(hidden: Submission, values: list[float]) -> None:
-    """Change the score, interval and replicates of a submission whose score is hidden."""
+    """Change the score, confidence interval and bootstrap replicates of a submission whose score is hidden."""
     evaluation = hidden.evaluations.get()
     Score.objects.filter(evaluation=evaluation).update(value=sum(values) / 3, low=min(values), high=max(values))
     Replicates.objects.filter(evaluation=evaluation).update(values=struct.pack("<3d", *values))

@@ -1,4 +1,4 @@
-"""A job can be claimed, recorded, rejected, failed, released or cancelled only once, and only with its lease."""
+"""A submission can be claimed, finished, released or cancelled only once. A worker must hold its lease to finish it."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

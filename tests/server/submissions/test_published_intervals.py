@@ -1,4 +1,4 @@
-"""Only organizers see the exact ends of intervals. Pages, files and API responses for others have rounded ends."""
+"""Only organizers see exact ends of confidence intervals. Others see rounded ends in pages, files and the API."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from tests.server.conftest import Scored, explain
 from tests.server.documented import Api, content_of
 
 NOW = datetime.now(UTC)
-LOW, HIGH = 0.412345678, 0.587654321  # The published ends are 0.412 and 0.588.
+LOW, HIGH = 0.412345678, 0.587654321  # The published ends of this interval are 0.412 and 0.588.
 DRAWN = [LOW, 0.5, HIGH]
 OTHER = [0.3987654, 0.47123456, 0.53456789]
 PRIVATE = 0.4
@@ -95,7 +95,7 @@ def test_organizers_see_exact_interval_ends(entries: list[Submission], make: Mak
 def test_the_band_on_a_leaderboard_is_drawn_from_published_ends(
     entries: list[Submission], phase: Phase, client: Client
 ) -> None:
-    """If exact ends change, but published ends do not, the drawn bands must not change."""
+    """If the exact ends of an interval change, but its published ends do not, the drawn band must not change."""
     before = client.get("/challenges/c/leaderboard").content
     for one in entries:
         for score in one.evaluations.get().scores.all():

@@ -1,4 +1,4 @@
-"""Files without a row are moved to quarantine, restored if a row refers to them, and deleted after 30 days."""
+"""Files without a database row are quarantined, restored if a row refers to them again, and deleted after 30 days."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""Tests commands that requeue failed submissions, request missing intervals or refund quota. All log the actor."""
+"""Tests commands that requeue failed submissions, request missing intervals or refund quota.
+
+Each command records the acting user in the audit log.
+"""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime

@@ -22,7 +22,7 @@ LONG_AGO = datetime.now(UTC) - timedelta(hours=2)
 
 @pytest.fixture
 def leased(make: Make) -> Callable[..., Submission]:
-    """Return a function that creates a running submission with a lease: `leased(attempts=1, until=…)`."""
+    """Return a function that creates a running submission leased to a worker: `leased(attempts=1, until=…)`."""
 
     def build(*, until: datetime, attempts: int = 1, losses: int = 0) -> Submission:
         leased = {"lease_token": uuid4(), "lease_until": until, "attempts": attempts, "losses": losses}
@@ -140,10 +140,10 @@ def test_the_message_of_a_new_job_is_not_resent(make: Make) -> None:
     ("waiting", "resent"),
     [
         (0, 3),  # If the queue is empty, all messages are sent again.
-        (2, 1),  # One message is missing, so one is sent for the oldest submission.
+        (2, 1),  # One of the three messages is missing, so one is sent for the oldest submission.
         (3, 0),  # No message is missing.
         (9, 0),
-        (None, 0),  # Without a broker, messages are sent by a later sweep.
+        (None, 0),  # Without a broker, a later run of the sweeper sends the messages.
     ],
 )
 def test_the_number_of_resent_messages_is_the_number_of_missing_ones(

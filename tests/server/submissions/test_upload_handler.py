@@ -67,7 +67,7 @@ pytestmark = [
 
 @pytest.fixture
 def send(api: Api) -> Send:
-    """Return a function that uploads by page or by API and returns the status: `send(PAGE, user, body, length)`."""
+    """Return a function that uploads a file (page or API) and returns the status: `send(PAGE, user, body, length)`."""
 
     def send(path: str, user: Any, body: Any, length: int) -> int:
         browser = Client()
