@@ -176,7 +176,7 @@ class InlineQueue:
             tasks.evaluate(str(submission.pk))
 
     def work_later(self) -> None:
-        """Run all queued reruns, which compute intervals and explanations of scores."""
+        """Run all queued reruns, jobs that score a submission again to compute score intervals or explanations."""
         for rerun in Rerun.objects.queued().order_by("pk"):
             tasks.rerun(rerun.pk)
 

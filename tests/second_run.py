@@ -1,4 +1,5 @@
-"""Decides whether `.ci/run` may run failed tests again: at most three, and only tests of real processes or browsers.
+"""Decides whether `.ci/run` may run failed tests again: only if at most three failed, all in tests/flows or
+tests/browser, which start real processes or browsers.
 
 The outcome of these tests can depend on how busy the machine is. A test that needs a second run has a defect, so this
 program prints its name. Usage: `python -m tests.second_run`, after pytest has failed.

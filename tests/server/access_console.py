@@ -14,7 +14,7 @@ CONSOLE: dict[str, Methods] = {
         "POST": who(403, nobody=302, editors=422, foreign=422),
     },
     "organize/": {"GET": who(403, nobody=302, organizers=200, foreign=200)},
-    # These requests have no effect: the submission is already scored (302), no rescoring has been started (404), and
+    # These requests change nothing: the submission is already scored (302), no rescoring has been started (404), and
     # the forms contain neither a version nor a file (422).
     **{
         f"{PHASE}/{action}": {"POST": who(403, nobody=302, editors=status)}
@@ -35,10 +35,10 @@ CONSOLE: dict[str, Methods] = {
         for page in (ORGANIZED + "/new-phase", PHASE + "/clone")
     },
     ORGANIZED + "/publish": {"POST": who(403, nobody=302, editors=422)},  # Only a draft can be published.
-    # Owners must type a short name to confirm these actions. Without this name, the status is 422.
+    # Owners confirm the next three actions by typing the short name of the challenge or phase. Empty forms are rejected
+    # with 422. A challenge that somebody has joined cannot be deleted (409).
     PHASE + "/reveal": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, owners=422)},
     ORGANIZED + "/archive": {"GET": who(403, nobody=302, owners=200), "POST": who(403, nobody=302, owners=422)},
-    # A challenge that somebody has joined cannot be deleted.
     ORGANIZED + "/delete": {"GET": who(403, nobody=302, owners=200), "POST": who(403, nobody=302, owners=409)},
     "organize/preview": {"POST": who(403, nobody=302, organizers=200, foreign=200)},
     # Empty forms that edit a challenge or a phase are rejected with 422.
@@ -46,10 +46,10 @@ CONSOLE: dict[str, Methods] = {
         page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
         for page in (ORGANIZED + "/edit", PHASE + "/edit")
     },
-    # An empty form for a baseline is refused with 422. The team in this URL is not a baseline.
+    # An empty form for a baseline is rejected with 422. The team in this URL is not a baseline.
     PHASE + "/baselines": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
     PHASE + "/baselines/<int:team>": {"POST": who(403, nobody=302, editors=404)},
-    # An empty form that blocks a person is refused with 422.
+    # An empty form for blocking a user is rejected with 422.
     ORGANIZED + "/blocked": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
     PHASE + "/live/panel": {"GET": who(403, nobody=401, organizers=200)},
     # Empty forms that pause a phase or change its rules for one team are rejected with 422.

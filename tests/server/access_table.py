@@ -69,7 +69,7 @@ PAGES: dict[str, Methods] = {
         "POST": who(404, nobody=302, stranger=302, member=302),
     },
     CHALLENGE + "teams/<int:team>": {"GET": who(200)},
-    "invitation": {"GET": who(404), "POST": who(404)},  # Without a cookie, no invitation is found.
+    "invitation": {"GET": who(404), "POST": who(404)},  # The cookie with the token of the invitation is missing.
     "invitations/<slug:token>": {"GET": who(302)},
     CHALLENGE + "submit": {
         "GET": who(200, nobody=302, organizers=403),

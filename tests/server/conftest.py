@@ -93,7 +93,7 @@ def scored(make: Make) -> Scored:
 
 
 def explain(submission: Submission, content: dict[str, Any]) -> None:
-    """Store the given explanation for every split of the submission."""
+    """Store the given explanation of the submission's scores (error kinds, slices) for every split."""
     packed = zlib.compress(json.dumps(content).encode())
     for split in ("public", "private", "all"):
         Explanation.objects.create(evaluation=submission.evaluations.get(), split=split, content=packed)
@@ -101,7 +101,7 @@ def explain(submission: Submission, content: dict[str, Any]) -> None:
 
 @pytest.fixture(autouse=True)
 def fresh_counts() -> None:
-    """Reset the request limits and the cache of leaderboards before each test."""
+    """Reset the request counters of rate limits, and clear the leaderboard caches, before each test."""
     caches["requests"].clear()
     caches["boards"].clear()
     caches["history"].clear()
@@ -109,7 +109,10 @@ def fresh_counts() -> None:
 
 @pytest.fixture(autouse=True)
 def no_images_in_empty_truths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Report no newly public images if a ground truth is an empty file, like those that `make.phase` creates."""
+    """Let empty ground truth files, such as those from `make.phase`, pass the check for newly public images.
+
+    Normally, a new ground truth is rejected if it makes private images public.
+    """
     compare = truths.newly_public
 
     def newly_public(active: Truth, later: Truth | Path) -> int:
@@ -127,9 +130,9 @@ def api(db: None) -> Api:
 
 @pytest.fixture
 def replicated(scored: Scored) -> Callable[..., Submission]:
-    """Return a function that creates a scored submission with the given replicates: `replicated(phase, [0.4, 0.6])`.
+    """Return a function that creates a scored submission: `replicated(phase, [0.4, 0.6])`.
 
-    The public score is the mean of the replicates.
+    The list contains the bootstrap replicates of its public score. The score itself is their mean.
     """
 
     def score(phase: Phase, values: list[float], *, seed: int = 0, **fields: Any) -> Submission:

@@ -54,7 +54,7 @@ class Api:
     """A client for the API. `api.get("challenges", user=user)` sends a request with a token of the user."""
 
     def __init__(self) -> None:
-        schema()  # Generate and cache the schema now, before a test replaces a view.
+        schema()  # Generate and cache the OpenAPI schema now, before a test replaces a view.
         self.secrets: dict[tuple[int, str], str] = {}
 
     def secret(self, user: User, scope: str = ApiToken.Scope.SUBMIT) -> str:

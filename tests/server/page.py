@@ -1,4 +1,4 @@
-"""Parses the HTML of a page for tests, without a browser, into its elements and its visible text."""
+"""Parses the HTML of a page into its elements and visible text, for tests without a browser."""
 
 from html.parser import HTMLParser
 from typing import Any
@@ -8,7 +8,7 @@ Element = tuple[str, dict[str, str]]
 
 
 class Page(HTMLParser):
-    """The parsed page of a response. `context` is the context with which its templates were rendered."""
+    """The parsed HTML page in a response. `context` is the template context that Django used to render it."""
 
     def __init__(self, response: Any) -> None:
         super().__init__()

@@ -33,7 +33,7 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 REFUSALS = {401, 403, 404, 405}
-# Maps the last part of a URL, or a method, to the fields of the request. Other requests have no fields.
+# The fields that requests send, by the last path segment of the URL or by HTTP method. Other requests send no fields.
 BODIES: dict[str, dict[str, Any]] = {"join": {"accept_rules": True}, "edit": {"note": "x"}, "PATCH": {"note": "x"}}
 MULTIPART = ("submissions", "truths", "v1/challenges")  # API routes with these endings accept files.
 QUERY = re.compile(r"(?<!\()\?.*")
@@ -164,7 +164,10 @@ class World:
 
 
 def assert_safe(answer: Any) -> None:
-    """Check the headers of a response and, if it is a page, its HTML. Reading the whole response closes its files."""
+    """Check the headers of a response and, if it is a page, its HTML.
+
+    Streamed responses are read to the end, because this closes the files that they send.
+    """
     content, policy = b"".join(answer), answer.headers["Content-Security-Policy"]
     assert "default-src 'self'" in policy
     assert "unsafe" not in policy

@@ -25,7 +25,7 @@ def log_in(client: Client, name: str, password: str = "wrong", **request: Any) -
 
 @pytest.fixture
 def few(settings: Settings) -> None:
-    """Limit failed logins to one per account and three per IP address, each per minute."""
+    """Allow one failed login per account and three per IP address in each minute."""
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login_failed": "1/m/key,3/m/ip"}
 
 

@@ -1,4 +1,4 @@
-"""Tests the sign-up: names, limits, and that no response reveals whether an email address has an account."""
+"""Tests sign-up: names, limits, and that no response reveals whether an email address has an account."""
 
 import re
 from typing import Any
@@ -121,7 +121,7 @@ def everything_seen(name: str, address: str) -> list[Any]:
         Client().post("/accounts/password/forgotten", {"email": address}),
     ]
     texts = [Page(answer).words.replace(name, "NAME").replace(address.lower(), "ADDRESS") for answer in answers]
-    # Pages show when an account joined, to the minute, which may differ between two calls.
+    # Pages show the minute in which an account was created. Two calls of this function may not be in the same minute.
     shown = [re.sub(r"joined .*? UTC", "joined", text) for text in texts]
     return [(answer.status_code, answer.headers.get("Location")) for answer in answers] + shown
 

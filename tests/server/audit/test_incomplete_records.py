@@ -1,6 +1,6 @@
-"""Tests the verification of audit logs in which an earlier version of Podium recorded the restoring of a backup.
+"""Tests `verify_audit` with audit logs in which an earlier version of Podium recorded a restored backup.
 
-Such a record contains no hashes, only the numbers of the first and the last missing entry.
+These records contain only the numbers of the first and last missing entries, not the hashes of missing entries.
 """
 
 from typing import Any
@@ -14,12 +14,12 @@ __all__ = ["own_home", "write"]  # pytest uses these imported fixtures.
 
 
 def record_without_hashes(first: int, last: int) -> None:
-    """Record a restored backup like an earlier version: without the hashes of the missing entries."""
+    """Record a restored backup without the hashes of the missing entries, as earlier versions of Podium did."""
     record(actor=None, action="audit.restored", subject="audit", detail={"first": first, "last": last})
 
 
 def log_all(at: str) -> None:
-    """Append all entries to the log file, with the given time."""
+    """Append all audit entries to the file `audit.log`, as if they had been logged at the given time."""
     path = external_records.path_of_end().with_name("logs") / "audit.log"
     path.parent.mkdir(exist_ok=True)
     with path.open("a") as file:
@@ -28,7 +28,7 @@ def log_all(at: str) -> None:
 
 
 def test_entries_that_no_log_file_contains_are_reported_despite_a_restore_without_hashes(write: Any) -> None:
-    """With `--restored`, the restored backup is recorded again, with the hashes of the missing entries."""
+    """The command `verify_audit --restored` then records the restored backup again, this time with hashes."""
     write(5)
     cut_after(3)
     record_without_hashes(4, 5)

@@ -67,7 +67,7 @@ def forge(first: int, **changes: Any) -> None:
 
 
 def cut_after(number: int) -> None:
-    """Delete all entries after the given number and adjust the head of the log.
+    """Delete all entries after the given number and update the number and hash of the last entry accordingly.
 
     An attacker with access to the database can do this. Restoring a backup has the same effect.
     """
@@ -93,7 +93,7 @@ class TestKey:
 
     def test_an_end_that_was_rewritten_without_the_key_is_detected(self, write: Callable[[int], None]) -> None:
         write(4)
-        external_records.path_of_end().unlink()  # The file is missing if a machine has never written an entry.
+        external_records.path_of_end().unlink()  # A machine that has never written an entry lacks this file.
         forge(3, subject="forged")
         assert list(faults()) == [
             f"entry {number} was written without the audit key, which was in use from entry 1 on" for number in (3, 4)
@@ -237,7 +237,7 @@ class TestEnd:
     def test_intact_lines_are_read_even_if_another_line_is_damaged(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
-        # After these writes, the log is longer than before, but it remains on record that entry 5 was lost.
+        # The log becomes longer than before, but the loss of entry 5 remains recorded.
         write(3)
         with external_records.path_of_lost_ends().open("a") as file:
             file.write("junk\n")

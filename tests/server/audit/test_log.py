@@ -25,7 +25,7 @@ from tests.conftest import Make
 
 @pytest.fixture(autouse=True)
 def own_home(settings: Settings, tmp_path: Path) -> None:
-    """Use a temporary folder as PODIUM_HOME, so that each test has its own record of the log's last entry."""
+    """Use a temporary folder as PODIUM_HOME, which contains the file that records the last entry of the log."""
     settings.PODIUM_HOME = tmp_path
 
 
@@ -224,7 +224,7 @@ class TestLogFile:
         handler.close()
 
     def write(self, commit: Any) -> list[Any]:
-        """Write an entry, and return ["done"] if the next `on_commit` callback of the transaction was run too."""
+        """Write an audit entry. Return ["done"] if an `on_commit` callback that was registered afterwards has run."""
         later: list[str] = []
         with commit(execute=True):
             record(actor=None, action="test.done", subject="thing")

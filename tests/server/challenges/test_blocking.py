@@ -1,4 +1,4 @@
-"""Organizers block people from joining a challenge. Every way to join is refused, and members stay in their teams."""
+"""Users whom organizers have blocked cannot join the challenge in any way. Existing members stay in their teams."""
 
 import pytest
 from django.test import Client
@@ -30,7 +30,7 @@ def owls(make: Make, challenge: Challenge) -> Team:
 
 @pytest.fixture
 def eve(make: Make, challenge: Challenge) -> User:
-    """Return a person who is blocked."""
+    """Create a user who is blocked in the challenge."""
     user: User = make.user(username="eve")
     blocking.block(challenge=challenge, by=None, username="EVE", reason=REASON)
     return user

@@ -211,7 +211,7 @@ LOOK_ALIKES = [
     ("Alice", "AIice"),  # The second name has a capital I instead of the letter l.
     ("Modern", "Modem"),  # The letters r and n together look like an m.
     ("Team 1", "Team l"),
-    # Two letters v look like a w, but Unicode does not list them as confusable.
+    # Two v's look like a w, but Unicode does not list them as confusable.
     ("Owls", "Ovvls"),
     ("att", "att\ufe0f"),  # The second name ends with an invisible variation selector.
     ("scope", "\u0455\u0441\u043e\u0440\u0435"),  # All letters of the second name are Cyrillic.

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.phase(challenge={"slug": "detection"}, slug="main"), p
 
 
 def given(role: str, user: Any, challenge: Challenge) -> Any:
-    """Give a user a role directly in the database, because the site does not allow this combination."""
+    """Give a user a role directly in the database, because the site does not give participants this role."""
     if role == "staff":
         type(user).objects.filter(pk=user.pk).update(is_staff=True)
     else:

@@ -27,14 +27,14 @@ def choose_all(user: User) -> None:
 
 @pytest.fixture
 def begun(db: None) -> datetime:
-    """Run the first sweep, and return the time up to which it has processed events. Later events lead to notices."""
+    """Create notices for the first time, which ignores all earlier events. Return the time from which events count."""
     deriving.derive()
     return Progress.objects.get().until
 
 
 @pytest.fixture
 def ended(make: Make, begun: datetime) -> Ended:
-    """Return a function that creates a submission that has just ended: `ended(phase, team, "scored", minutes=3)`."""
+    """Return a function that creates a submission whose scoring has just ended: `ended(phase, team, "rejected")`."""
 
     def end(phase: Phase, team: Team, status: str, *, minutes: float = 3, **fields: object) -> Submission:
         now = timezone.now()

@@ -1,4 +1,4 @@
-"""Tests which events cause notices, and for whom. Everybody gets only one notice about each event."""
+"""Tests which events cause notices, and for whom. No user gets more than one notice about an event."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -157,7 +157,7 @@ def test_teams_that_have_submitted_are_notified_of_a_rescoring(
 
 @pytest.fixture
 def first_three(phase: Phase, make: Make, scored: Scored, begun: datetime) -> list[User]:
-    """Create three teams with the scores 0.5, 0.4 and 0.3, sweep once, and return their members."""
+    """Create three teams with scores 0.5, 0.4 and 0.3, create notices once, and return the members of the teams."""
     people = [make.user() for _ in range(3)]
     for person, score in zip(people, (0.5, 0.4, 0.3), strict=True):
         scored(phase, score, team=make.team(phase.challenge, person))
@@ -259,6 +259,7 @@ def test_a_sweep_without_events_writes_nothing(begun: datetime, phase: Phase) ->
 def test_a_sweep_without_events_needs_few_queries(
     begun: datetime, phase: Phase, django_assert_max_num_queries: Callable[[int], Any]
 ) -> None:
-    # One query for each table with events, and a few for the clock, the progress and changed leaderboards.
+    # One query for each table that events come from, and a few for the current time, the time of the last
+    # sweep, and changed leaderboards.
     with django_assert_max_num_queries(14):
         deriving.derive()

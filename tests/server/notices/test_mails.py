@@ -1,4 +1,4 @@
-"""Tests the emails about notices: recipients, retries, killed sending processes, unsubscribing, and headers."""
+"""Tests the emails about notices: recipients, retries after errors or a killed process, unsubscribing, and headers."""
 
 from datetime import timedelta
 from smtplib import SMTPServerDisconnected
@@ -34,7 +34,7 @@ def due(phase: Phase, team: Team, member: User, ended: Ended) -> Notice:
 
 
 def later(notice: Notice) -> None:
-    """Backdate the next attempt to send an email, as if the waiting time had passed."""
+    """Make the next attempt to send the email due now, as if the delay before it had passed."""
     Notice.objects.filter(pk=notice.pk, mail_at__isnull=False).update(mail_at=timezone.now() - timedelta(seconds=1))
 
 
@@ -97,7 +97,7 @@ def test_a_mail_is_given_up_after_six_attempts(due: Notice, monkeypatch: pytest.
 def test_a_mail_that_is_being_sent_is_not_sent_by_another_process(due: Notice) -> None:
     assert mails.claim_next() == due
     assert mails.deliver_due() == 0
-    later(due)  # Simulate an expired lease of a killed process.
+    later(due)  # As if the first process had been killed and its lease on the email had expired.
     assert mails.deliver_due() == 1
 
 

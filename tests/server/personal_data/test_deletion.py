@@ -75,12 +75,12 @@ def test_sessions_and_tokens_of_a_deleted_account_end(ada: User, api: Api) -> No
     assert other.get("/accounts/").status_code == 302
     assert Client().get("/api/v1/me", headers={"Authorization": f"Bearer {secret}"}).status_code == 401
     assert not UserSession.objects.exists()
-    assert Session.objects.count() <= 1  # Only an anonymous session with a message may remain.
+    assert Session.objects.count() <= 1  # An anonymous session with a message for the next page may remain.
 
 
 @pytest.mark.phase(challenge={"slug": "c"})
 def test_the_rank_of_a_team_of_one_remains_without_the_name(solo: Submission, ada: User, client: Client) -> None:
-    client.get(BOARD)  # Cached pages must no longer show the name.
+    client.get(BOARD)  # Cache the leaderboard while it contains the name.
     delete_account(ada)
     words = Page(client.get(BOARD)).words
     assert f"Withdrawn {solo.team_id}" in words
@@ -207,7 +207,7 @@ def test_a_running_submission_is_cancelled(phase: Phase, ada: User, make: Make, 
     delete_account(ada)
     one.refresh_from_db()
     assert (one.status, one.user, one.note) == ("cancelled", None, "")
-    assert lifecycle.reject(running, findings={}) is False  # The deletion has ended the lease of the worker.
+    assert lifecycle.reject(running, findings={}) is False  # The worker has lost its lease on the job.
     one.refresh_from_db()
     assert one.status == "cancelled"
 

@@ -1,4 +1,4 @@
-"""Makes random changes to teams by calling the real services, and counts the used quota independently."""
+"""Makes random changes to teams through the real services, and computes independently how much quota they have used."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator

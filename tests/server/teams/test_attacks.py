@@ -181,7 +181,7 @@ def test_a_captain_who_hands_over_the_role_at_the_same_time_cannot_accept_a_requ
     lock = invitations.lock
 
     def hand_over_first(*teams: Team) -> list[Team]:
-        """Make another member the captain just before the acceptance locks the row of the team."""
+        """Make another member the captain just before `accept` locks the row of the team."""
         monkeypatch.setattr(invitations, "lock", lock)
         members.hand_over(team=owls, user=bob, by=ada)
         return lock(*teams)

@@ -1,4 +1,4 @@
-"""After random changes to teams, no quota is exceeded, ledgers are exact, and leaderboards match the submissions."""
+"""After random changes to teams, no team exceeds its quota, quota entries are exact, and leaderboards are correct."""
 
 import pytest
 
