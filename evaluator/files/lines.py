@@ -203,8 +203,8 @@ def text_parts(parts: Iterator[bytes], findings: Findings, expected: str) -> Ite
     Raises
     ------
     Stop
-        If the file starts like a file in another format, after a ``not_csv`` defect (``bad_json`` if ``expected`` is
-        JSON). If the file is UTF-16, after an ``encoding`` defect.
+        If the file starts like a file in another format, or is UTF-16. A ``not_csv`` defect (``bad_json`` if
+        ``expected`` is JSON) or an ``encoding`` defect is recorded first.
     """
     data = b""
     while len(data) < SIGNATURE_BYTES and (part := next(parts, b"")):

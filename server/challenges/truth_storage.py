@@ -19,5 +19,5 @@ def storages() -> dict[str, Storage]:
 
 
 def truth_key(truth: Model, name: str) -> str:
-    """Return a random name for a file of a ground truth, which nobody can guess. The file extensions are kept."""
+    """Return an unguessable random name for a ground truth file. Its file extensions are kept."""
     return f"{secrets.token_hex(16)}{''.join(Path(name).suffixes)}"

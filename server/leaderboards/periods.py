@@ -14,11 +14,11 @@ from server.submissions.feedback import ScoreAccess
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A period in which a leaderboard showed the same stored board, and the viewer's access to its entries.
+    """A period during which a leaderboard showed one stored board, and the viewer's access to its entries.
 
     A phase has several stored boards, because new ground truths and feedback settings lead to new ones. `until` is None
     for the current period. `board` is None before the board's first entry. If the leaderboard was frozen during the
-    period, `frozen` is the time whose entries it showed.
+    period, it showed the entries as of the time `frozen`.
     """
 
     since: datetime

@@ -49,7 +49,7 @@ RULES = [
         ["a,cat,1"],
         [f"a,cat,0.9,{LEFT}", f"a,cat,0.8,{LEFT}"],
         2 / 3 + 1 / 3 * 3 / 4,  # Outcomes in FiftyOne: hit, hit, false positive, hit; three objects.
-        1 / 3 + 1 / 3 * 2 / 4,  # The Open Images rules give: hit, false positive, false positive, hit.
+        1 / 3 + 1 / 3 * 2 / 4,  # Outcomes by the Open Images rules: hit, false positive, false positive, hit.
         id="each of two equal objects can be matched",
     ),
     pytest.param(
@@ -57,7 +57,7 @@ RULES = [
         [],
         [f"a,cat,0.9,{WHOLE}"],
         1 / 2,  # Outcomes in FiftyOne: false positive, hit; one object.
-        1 / 2 + 1 / 2 * 2 / 3,  # The Open Images rules give: hit, false positive, hit; two objects.
+        1 / 2 + 1 / 2 * 2 / 3,  # Outcomes by the Open Images rules: hit, false positive, hit; two objects.
         id="a box whose class is not verified in its image is ignored",
     ),
     pytest.param(
@@ -65,7 +65,7 @@ RULES = [
         ["a,cat,1"],
         ["a,cat,0.9,0,1,0,0.9", f"a,cat,0.8,{WHOLE}"],
         1 / 4 + 1 / 4 * 2 / 4,  # Outcomes in FiftyOne: hit, false positive, false positive, hit; four objects.
-        2 / 4 + 1 / 4 * 3 / 4,  # The Open Images rules give: hit, group, false positive, hit.
+        2 / 4 + 1 / 4 * 3 / 4,  # Outcomes by the Open Images rules: hit, group, false positive, hit.
         id="a detection that overlaps an unmatched object is not absorbed by a group",
     ),
     pytest.param(
@@ -73,7 +73,7 @@ RULES = [
         ["a,cat,1"],
         ["a,cat,0.9,0,1,0,0.49999999996"],
         1 / 2 + 1 / 2 * 2 / 3,  # Outcomes in FiftyOne: hit, false positive, hit; two objects.
-        1 / 2 * 1 / 3,  # The Open Images rules give: false positive, false positive, hit.
+        1 / 2 * 1 / 3,  # Outcomes by the Open Images rules: false positive, false positive, hit.
         id="overlaps are rounded to ten decimals",
     ),
     pytest.param(
@@ -81,7 +81,7 @@ RULES = [
         ["a,cat,1"],
         [f"a,cat,0,{LEFT}"],
         2 / 3,  # Outcomes in FiftyOne: false positive, hit, group; two objects.
-        1 / 2 * 1 / 2,  # The Open Images rules give: false positive, hit; the group is not matched.
+        1 / 2 * 1 / 2,  # Outcomes by the Open Images rules: false positive, hit; the group is not matched.
         id="confidence zero can match a group",
     ),
     pytest.param(
@@ -89,7 +89,7 @@ RULES = [
         ["a,cat,1"],
         [f"a,cat,0.9,{TOP}", "a,cat,0.8,0.85,1,0,0.5"],
         1 / 3 + 1 / 3 * 2 / 3,  # Outcomes in FiftyOne: second group (twice), false positive, hit; three objects.
-        2 / 3 + 1 / 3 * 3 / 4,  # The Open Images rules give: first group, second group, false positive, hit.
+        2 / 3 + 1 / 3 * 3 / 4,  # Outcomes by the Open Images rules: first group, second group, false positive, hit.
         id="the last of groups with equal overlap is matched",
     ),
 ]
@@ -163,7 +163,7 @@ def test_with_matches_across_classes_the_confusion_matrix_has_all_objects_and_pr
 def test_a_match_across_classes_is_a_false_positive_of_the_objects_class(tmp_path: Path) -> None:
     report = scored(tmp_path, *CLASSES, protocol="fiftyone", classwise=False)
     cat, dog = row_of(report, "cat"), row_of(report, "dog")
-    # Of the two cats, only the group is found, with confidence 0.5. False positives have confidences of 0.9 and 0.7.
+    # Of the two cat boxes, only the group box is matched (confidence 0.5). False positives have 0.9 and 0.7.
     assert cat["ap"] == pytest.approx(1 / 2 * 1 / 3)
     # One of the two dogs is found, with confidence 0.8. A false positive has a confidence of 0.6.
     assert dog["ap"] == pytest.approx(1 / 2)

@@ -190,7 +190,7 @@ def is_plain(data, at, end):
     while at < end:
         word = first_bytes(word_at(data, at), min(end - at, 8))
         quotes = word ^ QUOTES
-        # The highest bit of a byte is set if the byte is 0x7F or above, or a quote.
+        # In the result, the highest bit of each byte is set if that byte of the word is a quote, or 0x7F or above.
         if ((word | (word + ONES)) | ((quotes - ONES) & ~quotes)) & HIGHEST_BITS:
             return False
         at += 8

@@ -82,7 +82,7 @@ class Reader(Protocol):
 
     @property
     def images(self) -> int:
-        """The number of image rows read so far or, with one row per prediction, an upper bound on the images."""
+        """The number of image rows read so far. With one row per prediction: an upper bound on the number of images."""
 
     def read(self, data: Bytes, stop: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.

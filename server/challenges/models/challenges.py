@@ -178,7 +178,7 @@ class Phase(models.Model):
         return text if self.is_paused else ""
 
     def is_frozen(self, now: datetime) -> bool:
-        """Return whether participants see the public leaderboard at the time `freeze_at` instead of the current one."""
+        """Return whether participants see the public leaderboard as it was at `freeze_at`, not the current one."""
         return self.freeze_at is not None and self.freeze_at <= now and not self.shows_private(now)
 
     @property

@@ -78,7 +78,7 @@ def rank_arrow(gained: int) -> SafeString:
 
 @register.simple_tag
 def share(value: float, decimals: int | None = None) -> SafeString:
-    """Render a fraction in a report. It has at most three decimals, because no interval is known."""
+    """Render a fraction in a report. Without a confidence interval, it is shown with at most three decimals."""
     return share_html(value, decimals)
 
 

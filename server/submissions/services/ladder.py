@@ -15,9 +15,9 @@ from server.submissions.models import Evaluation, Replicates, Score, ScoreQueryS
 
 
 def publish(evaluation: Evaluation) -> None:
-    """Decide which scores a new evaluation shows under ladder feedback, even if its phase does not use it now.
+    """Decide which scores of a new evaluation are shown under ladder feedback, even if the phase does not use it now.
 
-    The team must be locked.
+    The caller must hold the lock on the team's row.
     """
     if evaluation.published_id is not None:
         return
