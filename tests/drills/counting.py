@@ -33,7 +33,7 @@ def upload_all(service: Running, content: bytes, *, count: int) -> list[str]:
 
 
 def unfinished(service: Running) -> int:
-    """Return how many submissions are queued or running, plus how many reruns (jobs that compute confidence intervals) are pending."""
+    """Return the number of queued and running submissions, plus the number of pending jobs for confidence intervals."""
     statuses, (later,) = service.statuses(), service.rows(PENDING)[0]
     return sum(statuses[status] for status in UNFINISHED) + int(later)
 
