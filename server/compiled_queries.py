@@ -30,7 +30,7 @@ FIELDS: Mapping[type, type["models.Field[Any, Any]"]] = {
     float: models.FloatField,
     str: models.TextField,
     datetime: models.DateTimeField,
-    date: models.DateField,  # `date` must follow `datetime`, its subclass, because the first match is used.
+    date: models.DateField,  # `date` must follow `datetime`, its subclass, because the first matching class is used.
     UUID: models.UUIDField,
 }
 
@@ -79,7 +79,7 @@ def kind_of(value: Any) -> tuple[bool, type]:
 
 
 class Placeholder(Value):
-    """A placeholder for an argument in a compiled query."""
+    """A placeholder for an argument in the SQL of a compiled query."""
 
     def __init__(self, name: str, field: "models.Field[Any, Any]") -> None:
         super().__init__(name, output_field=field)

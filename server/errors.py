@@ -20,7 +20,7 @@ from django.db import InterfaceError, OperationalError
 from server.clock import time_text
 
 STATUS_OF_CODE = {
-    "authorization_pending": 400,  # RFC 8628 defines this error code and the next three.
+    "authorization_pending": 400,  # RFC 8628 (device logins) defines this error code and the next three.
     "slow_down": 400,
     "access_denied": 400,
     "expired_token": 400,
@@ -76,7 +76,7 @@ class Refused(Exception):
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers of the response: Retry-After, if a later request may succeed."""
+        """The headers of the error response: Retry-After, if the same request may succeed later."""
         return {"Retry-After": str(seconds_to_wait(self.extra))} if self.status in RETRY_STATUSES else {}
 
 
@@ -89,7 +89,7 @@ def seconds_to_wait(extra: Mapping[str, Any]) -> int:
 
 
 FULL = (ENOSPC, EDQUOT)
-DISK_FULL = "53100"  # PostgreSQL's code for a full disk
+DISK_FULL = "53100"  # PostgreSQL's error code for a full disk
 # PostgreSQL's codes, or their first characters, for: lost connections, no free connection, serialization failures and
 # deadlocks, a lock that timed out, a server that stops or starts, and a standby server that accepts no writes.
 UNAVAILABLE = ("08", "53300", "40", "55P03", "57", "25006")

@@ -32,7 +32,7 @@ SUBMISSION_MAX_IMAGES = env.number("SUBMISSION_MAX_IMAGES", default=2_000_000, h
 TEAM_STORAGE_BYTES = env.number("TEAM_STORAGE_BYTES", default=20 * 2**30, high=MAX_BYTES)
 # Days after which the files of rejected, failed and cancelled submissions are removed; their database rows are kept
 UNSCORED_FILE_DAYS = env.number("UNSCORED_FILE_DAYS", default=7, high=MAX_DAYS)
-# Days after which files without a database row are removed
+# Days for which files without a database row are kept in quarantine before they are removed
 QUARANTINE_DAYS = env.number("QUARANTINE_DAYS", default=30, high=MAX_DAYS)
 
 # Limits on scoring and on the processes of the service

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 
-# Cached objects, keyed by cache location. All threads share them.
+# The cached objects of each cache, keyed by the location of the cache. All threads of the process share them.
 kept: defaultdict[str, OrderedDict[str, Any]] = defaultdict(OrderedDict)
 lock = Lock()
 

@@ -27,10 +27,10 @@ try:
     FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
     (PODIUM_HOME / "logs").mkdir(mode=0o700, exist_ok=True)
     SECRET_KEY: str = env.key("SECRET_KEY") or key_in(PODIUM_HOME / "secret_key")
-    AUDIT_KEY: str = env.key("AUDIT_KEY") or key_in(  # The audit key must be the same on all machines.
+    AUDIT_KEY: str = env.key("AUDIT_KEY") or key_in(  # The key of the audit log must be the same on all machines.
         PODIUM_HOME / "audit_key", used_for=PODIUM_HOME / "audit_head"
     )
-    # The signing key must be the same on all machines.
+    # The key that signs exported results must be the same on all machines of the service.
     SIGNING_KEY: str = env.key("SIGNING_KEY") or key_in(PODIUM_HOME / "signing_key")
     RUNNING = running(RUNTIME_FILE)
 except OSError as error:
@@ -84,7 +84,7 @@ MIDDLEWARE = [
     "server.middleware.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "server.middleware.BodySizeMiddleware",  # This middleware must come before any middleware that reads the body.
+    "server.middleware.BodySizeMiddleware",  # must come before any middleware that reads the body of a request
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -243,7 +243,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        # `verify_audit` parses lines in this format.
+        # `manage.py verify_audit` parses log lines in this format.
         "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
         "console": {"()": "server.logs.formatter"},
     },

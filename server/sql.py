@@ -7,7 +7,7 @@ from typing import Any, cast
 from django.db import connection
 from django.db.models import Model
 
-ROWS_AT_ONCE = 50  # SQLite may limit a statement to 999 parameters.
+ROWS_AT_ONCE = 50  # rows per INSERT statement, because SQLite may limit a statement to 999 parameters
 
 
 def select(statement: str, words: Collection[Any], keys: Collection[Any] = ()) -> list[tuple[Any, ...]]:
@@ -47,7 +47,7 @@ def insert(
 def insertion(
     rows: Sequence[Model], *, unique: Sequence[str], renewed: Sequence[str], held_by: str
 ) -> tuple[str, list[Any]]:
-    """Return an INSERT statement for the rows and its parameters."""
+    """Return an INSERT statement that stores these model instances, and the parameters of the statement."""
     meta: Any = rows[0]._meta
     fields = [field for field in meta.concrete_fields if field is not meta.pk]
     words = [field.get_db_prep_save(getattr(row, field.attname), connection) for row in rows for field in fields]
@@ -74,7 +74,7 @@ def renewal(meta: Any, name: str, held_by: str) -> str:
 
 
 def update(model: type[Model], keys: Collection[Any], **values: Any) -> None:
-    """Write these values to the rows with the given ids."""
+    """Set the given fields of a model's rows with these ids to the given values."""
     fields = [(cast(Any, model._meta.get_field(name)), value) for name, value in values.items()]
     changes = ", ".join(f"{field.column} = %s" for field, _ in fields)
     words = [field.get_db_prep_save(value, connection) for field, value in fields]

@@ -22,7 +22,7 @@ class Utf8Handler(WSGIHandler):
     request_class = Utf8Request
 
 
-os.umask(0o077)  # Only the owner of this process may read uploads and the database.
+os.umask(0o077)  # Only the user that runs this process may read the files that it creates, such as uploads.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "server.settings")
 django.setup(set_prefix=False)
 application = Utf8Handler()

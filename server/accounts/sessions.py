@@ -18,7 +18,7 @@ from server.compiled_queries import compiled_query
 
 
 class SessionStore(db.SessionStore):
-    """Django's database-backed sessions, read with a compiled query."""
+    """Django's database-backed sessions, read with a query that is compiled to SQL only once."""
 
     def load(self) -> dict[str, Any]:
         for (data,) in contents(key=self.session_key or "", now=timezone.now()):

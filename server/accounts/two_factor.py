@@ -91,7 +91,7 @@ class CodeForm(LimitedCodes, AuthenticateForm):
 
 
 class CodeAgainForm(LimitedCodes, ReauthenticateForm):
-    """The form that asks for a code again before a sensitive change."""
+    """The form that asks for an authentication code again before a sensitive change to an account."""
 
 
 @receiver([signals.authenticator_added, signals.authenticator_removed, signals.authenticator_reset])

@@ -79,7 +79,7 @@ def is_named(one: tuple[int, str], restored: Entry) -> bool:
 
 
 class Comparison:
-    """Compares the audit log with its records outside the database."""
+    """Compares the audit log in the database with its records outside the database, such as log files."""
 
     def __init__(self, logs: Iterable[Path]) -> None:
         known: dict[tuple[int, str], Path] = {}

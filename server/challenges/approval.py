@@ -31,7 +31,7 @@ Status = JoinRequest.Status
 
 
 class Decide(Protocol):
-    """A callable with the signature of :func:`approve` and :func:`decline`."""
+    """A function that decides a request to join, with the same arguments as :func:`approve` and :func:`decline`."""
 
     def __call__(self, *, request: JoinRequest, by: User | None) -> Any: ...
 

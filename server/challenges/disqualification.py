@@ -87,13 +87,13 @@ def lock_baseline(team: Team, by: User | None) -> Team:
 
 
 def lock(team: Team) -> Team:
-    """Lock a team, and return its current data."""
+    """Lock the database row of a team, and return the team with its current data."""
     lock_teams([team.pk])
     return Team.objects.get(pk=team.pk)
 
 
 def save(team: Team, by: User | None, *, action: str, detail: dict[str, str | bool]) -> Team:
-    """Save whether a team is disqualified, and write an audit entry."""
+    """Save whether a team is disqualified, and for which reason, and write an audit entry."""
     team.save(update_fields=["disqualified_at", "disqualification_reason", "disqualification_is_shown"])
     audit.record(actor=by, action=action, subject=f"team {team.pk}", detail=detail)
     return team

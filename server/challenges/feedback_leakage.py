@@ -12,13 +12,13 @@ EXACT_BITS = 62
 # Both ends of a confidence interval are rounded to k decimals, where k is chosen so that half the interval's width has
 # two significant digits. Each end is therefore at most 200 steps of 10^-k from the score.
 END_STEPS, STEP_SIZES = 201, 16
-# The estimate assumes that a leaderboard has 10,000 teams.
+# The estimate of what a leaderboard reveals about the ground truth assumes that it has 10,000 teams.
 TEAMS = 10_000
 # A pair of teams is in one of three states: tied, not tied, or unknown.
 TIES = 3
 # Rank intervals can show three relations between two teams: better, worse, or neither.
 ORDERS = 3
-# Simultaneous rank intervals are computed only for the first 100 teams.
+# Simultaneous confidence intervals for ranks are computed only for the first 100 teams of a leaderboard.
 FIRST_TEAMS = 100
 # A team can compare any two of its newest 200 submissions.
 MAX_COMPARED = 200

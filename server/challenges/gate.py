@@ -15,7 +15,7 @@ STATES = GREEN, RED, NOT_RUN = ("green", "red", "not run")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of one of the gate's checks, as shown to organizers."""
+    """The result of one automatic check of a ground truth, as shown to organizers."""
 
     name: str
     tried: str
@@ -87,7 +87,7 @@ def may_open(phase: Phase) -> bool:
 
 
 def gate_of(truth: Truth, phase: Phase) -> Gate:
-    """Return the gate of a ground truth, as shown to organizers."""
+    """Return the gate of a ground truth (the results of its automatic checks), as shown to organizers."""
     state = NOT_RUN if not is_current(truth, phase) else GREEN if result_of(truth)["green"] else RED
     return Gate(
         state,

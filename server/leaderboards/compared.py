@@ -68,7 +68,7 @@ def ties(entries: Iterable[Any]) -> list[bool | None]:
     moved.
     """
     found: list[bool | None] = []
-    group: int | None = None  # primary key of the first entry in the current tie group
+    group: int | None = None  # primary key of the first entry in the tie group to which the preceding entry belongs
     for entry in entries:
         is_current = group is None or entry.is_baseline or entry.compared_with == group
         found.append(entry.tied if is_current else None)

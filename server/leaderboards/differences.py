@@ -13,7 +13,7 @@ from evaluator.digits import Interval
 from server.compiled_queries import compiled_query
 from server.submissions.models import Replicates
 
-TAIL = 0.025  # fraction of the distribution beyond each end of a 95% interval
+TAIL = 0.025  # fraction of the bootstrap distribution that lies beyond each end of a 95% interval
 
 Vector = tuple[int, Sequence[float]]  # seed of the bootstrap draws, and the headline score for each draw
 
@@ -46,7 +46,7 @@ def paired_differences(one: Vector | None, other: Vector | None) -> list[float]:
     if one is None or other is None or (one[0], len(one[1])) != (other[0], len(other[1])):
         return []
     differences = list(map(sub, one[1], other[1]))
-    if isnan(sum(differences)):  # some replicates are undefined, which is rare
+    if isnan(sum(differences)):  # Some bootstrap replicates have no score, which is rare.
         return [difference for difference in differences if not isnan(difference)]
     return differences
 

@@ -30,10 +30,10 @@ class RankTable:
     """
 
     signature: str
-    teams: "array[int]"  # The team ids are in ascending order.
+    teams: "array[int]"  # the ids of the teams, in ascending order
     ranks: "array[int]"
     scores: "array[float]"
-    evaluations: "array[int]"  # An evaluation id is 0 if the evaluation has since been removed.
+    evaluations: "array[int]"  # the id of each team's evaluation; 0 if it has since been removed
 
     def of(self, team_id: int) -> Earlier:
         index = bisect_left(self.teams, team_id)
@@ -107,7 +107,7 @@ def public_ranks(board: ShownBoard, public: Board) -> RankTable:
 
 
 def rank_table(board: ShownBoard) -> RankTable:
-    """Read the ranks of all teams. Baselines are left out."""
+    """Read the ranks of all teams on a leaderboard from the database. Baselines are left out."""
     lines = list(board.entries.filter(is_baseline=False).in_order().values_list("team", "score", "evaluation"))
     ranks = ranking.competition_ranks([score for _, score, _ in lines])
     rows = sorted(

@@ -11,7 +11,7 @@ from server.challenges.models import Phase
 from server.leaderboards.models import Board
 from server.sql import execute, in_utc, marks, row_lock, select
 
-Key = tuple[str, int]  # kind of leaderboard (such as "public") and team id
+Key = tuple[str, int]  # identifies an entry: kind of leaderboard (such as "public") and team id
 
 
 class Line(NamedTuple):
@@ -26,7 +26,7 @@ class Line(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A stored leaderboard entry that is currently valid."""
+    """The current version of a stored leaderboard entry."""
 
     pk: int
     submissions: int

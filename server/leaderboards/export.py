@@ -29,7 +29,7 @@ def harmless(text: str) -> str:
 
 
 def csv_response(listing: Listing) -> StreamingHttpResponse:
-    """Return a response that downloads all entries of a listing as CSV."""
+    """Return a response that downloads all requested entries of a leaderboard as a CSV file."""
     board = listing.board
     name = board.phase.download_name(f"{board.split}.csv")
     return StreamingHttpResponse(

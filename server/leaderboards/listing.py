@@ -93,7 +93,7 @@ def listing_of(board: ShownBoard, selection: Selection) -> "Listing":
 
 @dataclass(frozen=True)
 class Listing:
-    """The requested entries of a leaderboard."""
+    """The entries of a leaderboard that match a selection, such as a search for team names."""
 
     board: ShownBoard
     selection: Selection
@@ -119,13 +119,13 @@ class Listing:
         """
         if self.selection.is_everything:
             return self.board.page(start, stop)
-        entries = self._named(self._keys(max(start, 0), stop))  # A paginator passes -1 for an empty page.
+        entries = self._named(self._keys(max(start, 0), stop))  # A paginator passes -1 as `start` for an empty page.
         ranks = ranks_of(self.board, {entry.score for entry in entries if not entry.is_baseline})
         known = [None if entry.is_baseline else ranks[entry.score] for entry in entries]
         return self.board.rows_of(entries, known, consecutive=False)
 
     def chunks(self) -> Iterator[list[BoardRow]]:
-        """Yield all rows in chunks."""
+        """Yield the rows of all requested entries in chunks."""
         if self.selection.is_everything:
             yield from self.board.chunks()
             return
@@ -195,7 +195,7 @@ def ranks_of(board: ShownBoard, scores: Collection[float]) -> dict[float, int]:
     """Return the rank for each of these scores, which need not be adjacent on the leaderboard."""
     if not scores:
         return {}
-    if board.past is not None:  # No index covers the scores of past leaderboards.
+    if board.past is not None:  # No database index covers the scores of past leaderboards.
         teams = sorted(board.entries.filter(is_baseline=False).values_list("score", flat=True))
         return {score: len(teams) - bisect_right(teams, score) + 1 for score in scores}
     assert board.kept is not None

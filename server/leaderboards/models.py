@@ -44,7 +44,7 @@ class EntryQuerySet(models.QuerySet["Entry"]):
         return self.filter(valid_until=None)
 
     def at(self, moment: datetime) -> "EntryQuerySet":
-        """Return the entry versions that were valid at a time."""
+        """Return the versions of leaderboard entries that were valid at the given time."""
         return self.filter(Q(valid_until=None) | Q(valid_until__gt=moment), valid_from__lte=moment)
 
     def in_order(self) -> "EntryQuerySet":
@@ -151,7 +151,7 @@ class ComparisonQuerySet(models.QuerySet["Comparison"]):
         return free.filter(Q(not_before=None) | Q(not_before__lte=now))
 
     def current(self) -> "ComparisonQuerySet":
-        """Return successful comparisons whose leaderboards have not changed since."""
+        """Return successful comparisons whose leaderboards have not changed since they were compared."""
         return self.filter(version=F("board__version"), failure="").select_related("board__phase")
 
 

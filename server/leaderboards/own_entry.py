@@ -120,7 +120,7 @@ def nearest_above(*, board: int, score: float, at: datetime | None) -> QuerySet[
 
 @compiled_query
 def with_score(*, board: int, score: float, at: datetime | None) -> QuerySet[Entry, tuple[int]]:
-    """Return how many teams have this score."""
+    """Return how many teams have this score on a leaderboard at the given time."""
     # The condition is a range that contains only this score. With an equality condition, SQLite would choose a
     # different index and read all entries.
     same = entries_of(board, at).filter(is_baseline=False, score__gte=score, score__lte=score).order_by()

@@ -31,7 +31,7 @@ def own_ranks(teams: Sequence[tuple[Phase, int]], *, now: datetime) -> dict[tupl
 
 
 def frozen_rank(phase: Phase, team: int, *, now: datetime) -> int | None:
-    """Return a team's rank on a frozen leaderboard."""
+    """Return a team's rank on the frozen public leaderboard of a phase, or None if the team has no rank."""
     access = ScoreAccess(frozenset({"public"}), phase.feedback_decimals, False, phase.has_ladder(now))
     row = board_seen(phase, split="public", access=access, now=now).row_of(team)
     return row.rank if row else None

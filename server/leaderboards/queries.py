@@ -45,7 +45,7 @@ class BoardRow(NamedTuple):
     entries: int
     submitted_at: datetime
     baseline: bool
-    evaluation_id: int | None  # None if the evaluation has been removed
+    evaluation_id: int | None  # id of the evaluation that produced the scores; None if it has been removed
     tied: bool | None = None  # whether the team is in the tie group of the team above; None if not compared
     # whether the page connects this row to the row above with a line, because both are in a tie group
     joined: bool = False
@@ -76,7 +76,7 @@ class ShownBoard:
 
     @property
     def entries(self) -> EntryQuerySet:
-        """The entries of this leaderboard at the time `at`."""
+        """The entries of this leaderboard as they were at the time that the leaderboard shows."""
         entries = Entry.objects.filter(board=self.kept) if self.kept else Entry.objects.none()
         return entries.present() if self.past is None else entries.at(self.past)
 
@@ -98,13 +98,13 @@ class ShownBoard:
         return self.size[1]
 
     def page(self, start: int, stop: int) -> list[BoardRow]:
-        """Return the rows from `start` up to, but not including, `stop`."""
-        rows = range(max(start, 0), stop)  # A paginator passes -1 if the page is empty.
+        """Return the leaderboard rows with indexes from `start` up to, but not including, `stop`."""
+        rows = range(max(start, 0), stop)  # A paginator passes -1 as `start` if the page is empty.
         found = self._read(entry_queries.listed, rows=rows, with_baselines=True)
         return self._consecutive(found, at_top=rows.start == 0)
 
     def top(self, count: int) -> list[BoardRow]:
-        """Return the rows of the first teams. Baselines are left out."""
+        """Return the rows of the first `count` teams on the leaderboard. Baselines are left out."""
         return self._consecutive(self._read(entry_queries.listed, rows=range(count), with_baselines=False), at_top=True)
 
     def row_named(self, team: str) -> BoardRow | None:
@@ -112,7 +112,7 @@ class ShownBoard:
         return next(iter(self._consecutive(self._read(entry_queries.of_team_named, name=team))), None)
 
     def row_of(self, team_id: int) -> BoardRow | None:
-        """Return a team's row, or None if the team has no row."""
+        """Return a team's row on the leaderboard, or None if the team has no row."""
         found = self.row_and_index_of(team_id)
         return found and found[0]
 
@@ -135,7 +135,7 @@ class ShownBoard:
 
     @property
     def rows(self) -> list[BoardRow]:
-        """All rows. For large leaderboards, read pages or chunks instead."""
+        """All rows of the leaderboard. If it is large, read the rows in pages or chunks instead."""
         return [row for chunk in self.chunks() for row in chunk]
 
     def with_keys(self, keys: list[int]) -> list[Any]:
@@ -241,7 +241,7 @@ def frozen_then(phase: Phase, terms: BoardTerms, *, split: str, access: ScoreAcc
 
 def access_then(access: ScoreAccess, terms: BoardTerms, *, is_over: bool) -> ScoreAccess:
     """Return the access that participants had at an earlier time, limited to the viewer's current access."""
-    if access.exact_ends:  # Only organizers see exact ends of intervals.
+    if access.exact_ends:  # Only organizers and operators see the exact ends of confidence intervals.
         return access
     decimals = [number for number in (access.decimals, terms.decimals) if number is not None]
     return replace(access, ladder=access.ladder or (terms.ladder and not is_over), decimals=min(decimals, default=None))

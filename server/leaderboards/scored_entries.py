@@ -11,7 +11,7 @@ from server.leaderboards.ranking import Candidate
 from server.sql import select
 from server.submissions.models import Status
 
-SPLITS = {  # the split whose scores each kind of leaderboard shows
+SPLITS = {  # the split (part of a phase's images) whose scores each kind of leaderboard shows
     Board.Kind.PUBLIC: "public",
     Board.Kind.PUBLISHED: "public",
     Board.Kind.PRIVATE: "private",

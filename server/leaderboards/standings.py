@@ -88,7 +88,7 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
     split = SPLITS[Board.Kind(kind)]
     at = phase.freeze_at if phase.is_frozen(now) else None
     entries = entries_at(phase, kind, [*teams], at) if teams else []
-    listed: dict[UUID, Standing] = {}  # keyed by submission; contains only submissions that are their team's entry
+    listed: dict[UUID, Standing] = {}  # keyed by submission id; only submissions that their team's entry shows
     of_team: dict[int, RankedEntry] = {}
     for entry in entries:
         rank = None if entry.is_baseline else entry.better + 1
@@ -173,7 +173,7 @@ def why_not(submission: Submission, *, kind: str, scores: TeamScores | None, fro
 
 
 def is_defined(evaluation: Evaluation, phase: Phase, *, split: str) -> bool:
-    """Return whether an evaluation has a headline score on a split."""
+    """Return whether the headline metric of an evaluation has a defined value on a split."""
     headline = (phase.declared_track.headline, split)
     return any(one.value is not None for one in evaluation.scores.all() if (one.metric, one.split) == headline)
 

@@ -1,4 +1,4 @@
-"""Computes how the scores and ranks of some teams changed over time."""
+"""Computes how the scores and ranks of some teams on a leaderboard changed over time."""
 
 from array import array
 from bisect import bisect_left

@@ -44,7 +44,7 @@ class Stopped(InvalidBundle):
 
 
 class TookTooLong(Stopped):
-    """Raised if a check took longer than its limit."""
+    """Raised if a check that `podium` runs took longer than its time limit."""
 
 
 def run_podium(

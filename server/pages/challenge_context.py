@@ -82,7 +82,7 @@ class ChallengeContext:
 
     @property
     def joins_with_file(self) -> bool:
-        """Whether submitting a file would make the viewer join the challenge."""
+        """Whether the viewer has not joined the challenge yet, and would join it by submitting a file."""
         return self.join_state == JoinState.OPEN and not self.needs_approval
 
     @property
@@ -138,7 +138,7 @@ class ChallengeContext:
         return self.phase
 
     def required_team(self) -> Team:
-        """Return the viewer's team. Raises Refused for viewers who are not members."""
+        """Return the viewer's team in the challenge. Raises Refused for viewers who are not members of it."""
         if self.team is None:
             raise not_a_member(self.user, self.challenge, advice="Read its rules and join first.")
         return self.team

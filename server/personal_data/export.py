@@ -50,10 +50,10 @@ class Sink:
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing, because written bytes are immediately available from `take`."""
+        """Do nothing, because the bytes that were written can immediately be read with `take`."""
 
     def close(self) -> None:
-        """Do nothing, because there is no open file to close."""
+        """Do nothing, because the bytes are kept in memory and there is no open file to close."""
 
     def take(self) -> bytes:
         taken = b"".join(self.parts)
@@ -99,7 +99,7 @@ def written(archive: ZipFile, sink: Sink, submission: Submission) -> Iterator[by
     try:
         source = submission.file.open("rb")
     except FileNotFoundError:
-        # The file was removed after the query for stored files had run.
+        # The submitted file was removed after the query for submissions with stored files had run.
         return
     name = f"submissions/{submission.pk}{ending_of(submission.file_name)}"
     with source, archive.open(entry(name, ZIP_STORED), "w", force_zip64=True) as target:

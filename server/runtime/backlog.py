@@ -27,7 +27,7 @@ class Queue:
 
 
 def queues() -> list[Queue]:
-    """Return the queues for all kinds of jobs. Postponed jobs are included."""
+    """Return one queue for each kind of job, such as submissions or emails. Postponed jobs are included."""
     now, reruns = database_now(), Rerun.objects.queued()
     waiting: dict[str, tuple[QuerySet[Any], str]] = {
         "submissions": (Submission.objects.queued(), "enqueued_at"),

@@ -172,7 +172,7 @@ class BufferingWorker(ThreadWorker):
             with pending(connection.upload) if is_pending else nullcontext():
                 keep = self.handle_request(request, connection)
         except BodyMissing:
-            # The call was aborted before Django could close its database connections.
+            # The call of the application was aborted before Django could close its database connections.
             close_old_connections()
             connection.assign_to_sender()
             if expects_continue:
@@ -181,7 +181,7 @@ class BufferingWorker(ThreadWorker):
         return NextStep.KEEP if keep and inbox.is_complete else NextStep.CLOSE
 
     def finish_request(self, connection: Connection, future: Any) -> None:
-        """Continue in the event loop after a thread has handled the request."""
+        """Continue with a connection in the event loop after a thread has handled its request."""
         connection.next = future.result()
         self.count_for(connection, connection.sender)
         if connection.next is not NextStep.RECEIVE:
@@ -293,7 +293,7 @@ class BufferingWorker(ThreadWorker):
         self.proceed(connection)
 
     def refuse(self, connection: Connection, status: int, reason: str, detail: str) -> None:
-        """Respond without calling the application, and close the connection afterwards."""
+        """Send an error response without calling the application, and close the connection afterwards."""
         connection.next = NextStep.CLOSE
         connection.upload.release()
         with suppress(OSError):

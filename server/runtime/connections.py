@@ -29,7 +29,7 @@ def address_before_head(client: Any) -> str:
 
 
 class NextStep(Enum):
-    """The next step for a connection after a thread has handled it."""
+    """What happens to a client connection after a thread has worked on a request from it."""
 
     RECEIVE = "more of the request is needed"
     KEEP = "another request may follow"
@@ -37,7 +37,7 @@ class NextStep(Enum):
 
 
 class Connection:
-    """One client connection. Gunicorn expects the attributes `sock`, `client` and `server`."""
+    """A connection from a client to a web process. Gunicorn expects the attributes `sock`, `client` and `server`."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class Connection:
         self.address = self.sender = address
         self.upload = PendingUpload()
         self.next = NextStep.KEEP
-        self.until = 0.0  # time at which the connection times out
+        self.until = 0.0  # monotonic time at which the connection times out
         self.lingers_until = 0.0
-        self.moved_bytes, self.bytes_per_second = 0, 0.0  # bytes moved since the last measurement, and average speed
+        self.moved_bytes, self.bytes_per_second = 0, 0.0  # bytes since the speed was last measured, and average speed
 
     def extend_timeout(self, count: int) -> None:
         """Extend the timeout in proportion to the number of bytes that were received or sent."""

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 
-PR_SET_PDEATHSIG = 1  # The value is from <linux/prctl.h>. The setting survives exec, but not fork.
+PR_SET_PDEATHSIG = 1  # The number is from <linux/prctl.h>. The option stays set after exec, but not after fork.
 
 
 def die_with(parent: int) -> None:

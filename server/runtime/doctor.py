@@ -73,7 +73,7 @@ def check_settings() -> Iterator[Finding]:
 
 
 def check_packages() -> Iterator[Finding]:
-    """Compare the installed packages of the service with requirements.txt."""
+    """Compare the versions of the installed packages with those in requirements.txt."""
     different = []
     for line in (BASE_DIR / "requirements.txt").read_text().partition("# tests")[0].splitlines():
         if (pinned := PINNED.match(line)) and installed(pinned[1]) != pinned[2]:

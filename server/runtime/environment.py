@@ -26,7 +26,7 @@ KEY_MIN_CHARACTERS = 32
 SHOWN_CHARACTERS = 200
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,30}")
 LABEL = r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
-# The last part of a host name cannot be a number.
+# The last of the dot-separated parts of a host name cannot be a number.
 HOST_NAME = re.compile(rf"(?=.{{1,253}}$)({LABEL}\.)*(?![0-9]+$){LABEL}")
 BASE_DIR = Path(__file__).resolve().parents[2]
 
@@ -59,7 +59,7 @@ def refuse(var: str, value: object, allowed: str) -> NoReturn:
 
 def refuse_unless_mail_backend(var: str, path: str) -> None:
     """Raise ImproperlyConfigured unless the value is the import path of a class that sends emails."""
-    with suppress(ImportError, ValueError, TypeError):  # An invalid path such as `.x` raises ValueError or TypeError.
+    with suppress(ImportError, ValueError, TypeError):  # An import path like `.x` raises ValueError or TypeError.
         if hasattr(import_string(path), "send_messages"):
             return
     refuse(var, path, "the path of an email backend, such as django.core.mail.backends.smtp.EmailBackend")
@@ -121,14 +121,14 @@ class Environment:
         return values or default
 
     def networks(self, var: str) -> list[Network]:
-        """Return the addresses and networks in a comma-separated list."""
+        """Return the IP addresses and networks in the comma-separated list that an environment variable contains."""
         text = self.text(var)
         with suppress(ValueError):
             return [ip_network(value.strip()) for value in text.split(",")] if text else []
         refuse(var, text, "addresses or networks, separated by commas, such as 10.0.0.0/8,::1")
 
     def site(self, var: str, *, default: str) -> str:
-        """Return the URL of the service without a trailing slash."""
+        """Return the URL of the service from an environment variable, without a trailing slash."""
         url = self.text(var, default=default).removesuffix("/")
         with suppress(ValueError):
             parts = urlsplit(url)

@@ -12,7 +12,7 @@ from redis import Redis, RedisError
 # because workers may run on other machines. A database row would have to be written every few seconds.
 WORKERS_KEY = "podium:workers"
 WORKER_SECONDS = 15
-FORGOTTEN_SECONDS = 24 * 3600.0  # Workers that ended without cleaning up are listed for this long.
+FORGOTTEN_SECONDS = 24 * 3600.0  # how long a worker that crashed is still listed
 TIMEOUT_SECONDS = 2
 
 OK = "ok"

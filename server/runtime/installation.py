@@ -39,7 +39,7 @@ def make_key(path: Path) -> None:
     descriptor, complete = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(descriptor, "w") as file:
         file.write(secrets.token_urlsafe(50))
-    # If another process has already created the file, it is complete.
+    # If another process has already created the key file, that file contains a complete key.
     with suppress(FileExistsError):
         os.link(complete, path)
     os.unlink(complete)

@@ -13,7 +13,7 @@ from server.runtime import health, web_address
 # With glibc's default number of memory arenas, a web process with several threads keeps much memory that it no longer
 # uses.
 FEW_ARENAS = {"MALLOC_ARENA_MAX": "2"}
-# Without these options, Celery workers exchange messages that they do not need.
+# Without these options, Celery workers send each other messages that the service does not need.
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 CELERY = (sys.executable, "-m", "celery")
 

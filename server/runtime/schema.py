@@ -34,7 +34,7 @@ def unknown_migrations(applied: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def missing(database: BaseDatabaseWrapper) -> int:
-    """Return the number of migrations of this version that the database lacks."""
+    """Return how many migrations of this version of Podium have not been applied to the database."""
     executor = MigrationExecutor(database)
     return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 

@@ -11,7 +11,7 @@ INSTALLED = Path("/proc/meminfo")
 
 
 def setting_warnings() -> list[str]:
-    """Return one sentence for each setting that may cause harm."""
+    """Return one warning for each setting whose value may cause problems while the service runs."""
     return [warning for warning in (memory_warning(), team_limit_warning()) if warning]
 
 

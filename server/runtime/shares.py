@@ -85,7 +85,7 @@ class Shares(Generic[C]):
             share.slow[connection] = self.unsteady[connection] = None
 
     def is_over(self, address: str) -> bool:
-        """Return whether this address has more connections than one address may have."""
+        """Return whether a client address has more connections to this process than one address may have."""
         return address != UNKNOWN and self.of[address].count > self.most_of_one
 
     def surplus(self, newcomer: C, address: str) -> C | None:

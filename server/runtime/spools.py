@@ -16,7 +16,7 @@ from gunicorn.http.errors import LimitRequestHeaders
 from server.errors import FULL, Refused
 from server.submissions.upload_handler import upload_folder
 
-MEMORY_BYTES = 2**16  # The memory must be large enough for a request line with headers.
+MEMORY_BYTES = 2**16  # first bytes kept in memory; must be enough for a request line with its headers
 SEND_BYTES = 2**18
 END_OF_HEAD = b"\r\n\r\n"
 SHARE_EXHAUSTED = (
@@ -77,7 +77,7 @@ class DiskSpace:
             self._move(-count, owners)
 
     def transfer(self, count: int, owners: tuple[str, ...], new_owners: tuple[str, ...]) -> None:
-        """Charge bytes to the new owners instead of the previous ones."""
+        """Count bytes of disk space against their new owners (addresses or accounts) instead of the previous ones."""
         with self.lock:
             self._move(-count, owners)
             self._move(count, new_owners)
@@ -116,7 +116,7 @@ class Spool:
             data = data[self.file.write(data) :]
 
     def peek(self, count: int) -> bytes:
-        """Return the next bytes (at most `count`) without moving the position."""
+        """Return the next bytes of the spool (at most `count`) without moving the position for reading."""
         if self.position < len(self.start):
             return bytes(self.start[self.position : self.position + count])
         beyond = self.position - len(self.start)
@@ -156,12 +156,12 @@ class Inbox(Spool):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the whole request has arrived."""
+        """Whether the whole request has arrived in the spool."""
         return self.request_bytes is not None and self.size >= self.request_bytes
 
     @property
     def is_actionable(self) -> bool:
-        """Whether enough of the request has arrived for a thread to continue."""
+        """Whether a thread can continue, because enough of the request has arrived or storing it has failed."""
         if self.error is not None:
             return True
         return self.is_complete if self.request_bytes else self.has_head or self.size >= MEMORY_BYTES

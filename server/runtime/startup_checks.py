@@ -10,7 +10,7 @@ from redis import Redis, RedisError
 from server.runtime.environment import without_password
 from server.runtime.home import NotStarted
 
-BROKER_SECONDS = 5.0  # time to wait for a broker that is still starting
+BROKER_SECONDS = 5.0  # maximum time to wait for a message broker that is still starting
 RETRY_SECONDS = 0.25
 UNDEFINED = ("42P01", "42703")  # PostgreSQL's error codes for an unknown table and an unknown column
 

@@ -47,13 +47,13 @@ class Service:
         self.only = only
         self.parts = [only] if only else list(PARTS)
         self.processes: list[ServiceProcess] = []
-        self.held = ExitStack()  # the locks on the state folder
+        self.held = ExitStack()  # holds the locks on the folder PODIUM_HOME while the service runs
         self.socket: Path | None = None
         self.handlers: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> "Service":
         for number in STOP_SIGNALS:
-            # Under nohup, SIGHUP is ignored and must stay ignored.
+            # If the service was started with nohup, SIGHUP is ignored and must stay ignored.
             if (number, signal.getsignal(number)) != (signal.SIGHUP, signal.SIG_IGN):
                 self.handlers[number] = signal.signal(number, stop_now)
         try:
@@ -65,7 +65,7 @@ class Service:
 
     def __exit__(self, *error: object) -> None:
         for number in self.handlers:
-            # Signals are ignored, because a second Ctrl-C could leave processes running.
+            # While the service stops, signals are ignored, because a second Ctrl-C could leave processes running.
             signal.signal(number, signal.SIG_IGN)
         try:
             self.stop()
@@ -74,7 +74,7 @@ class Service:
                 signal.signal(number, handler)
 
     def start(self) -> None:
-        """Start every process. Raises NotStarted if the service cannot run."""
+        """Start every process of the service. Raises NotStarted if the service cannot run."""
         self.held.enter_context(home.lock_home(self.only))
         if "web" in self.parts:
             web_address.check_port()
@@ -184,13 +184,13 @@ class Service:
             time.sleep(POLL_SECONDS / 2)
 
     def keep_running(self) -> None:
-        """Restart the processes that have ended."""
+        """Restart the processes of the service that have ended."""
         for process in self.processes:
             if message := process.keep_running():
                 self.report(process.name, message)
 
     def watch(self) -> None:
-        """Keep every process running until this process receives a signal to stop."""
+        """Keep every process of the service running until the supervisor receives a signal to stop."""
         while True:
             self.keep_running()
             time.sleep(POLL_SECONDS)

@@ -15,7 +15,7 @@ ALL_INTERFACES = ("", "0.0.0.0")
 
 
 def listen_error(port: int) -> OSError | None:
-    """Return the error that prevents listening on this port, or None."""
+    """Return the error that prevents the service from listening on this port, or None if there is none."""
     with closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

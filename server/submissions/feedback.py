@@ -138,7 +138,7 @@ def scores_in(submission: Submission, access: ScoreAccess) -> dict[str, dict[str
 
 
 def intervals_in(submission: Submission, access: ScoreAccess) -> dict[str, dict[str, Interval]]:
-    """Return the visible confidence intervals, keyed by split and metric."""
+    """Return the confidence intervals of a submission that the viewer may see, keyed by split and metric."""
     shown: dict[str, dict[str, Interval]] = {}
     for score in visible_scores(submission, access):
         ends = access.interval(score.low, score.high)

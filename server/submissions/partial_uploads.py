@@ -22,7 +22,7 @@ from django.core.files.uploadedfile import UploadedFile
 from server.submissions.upload_handler import HashedFile, upload_folder
 
 PREFIX, ABOUT, CONTENT, DIGEST = "upload-", "about.json", "content", "sha256"
-VALID = timedelta(days=1)  # how long an upload is kept after its last byte arrived
+VALID = timedelta(days=1)  # how long an unfinished upload is kept after its last byte arrived
 # Uploads that have been idle for this long are removed if another upload needs their space.
 IDLE = timedelta(minutes=15)
 
@@ -37,7 +37,7 @@ class PartialUpload:
     length: int
     file_name: str
     note: str
-    key: str  # the idempotency key of the submission
+    key: str  # the idempotency key, by which repeated requests for the same submission are recognized
     force: bool = False  # whether to score the file even if no prediction in it can score
 
     @property
@@ -87,7 +87,7 @@ class ReceivedFile(HashedFile):
 
     def __init__(self, path: Path, name: str, sha256: str) -> None:
         self.path, self.opened, self.sha256 = path, path.open("rb+"), sha256
-        # `HashedFile.__init__` is not called, because it would create another file.
+        # `HashedFile.__init__` is not called, because it would create another temporary file.
         UploadedFile.__init__(self, self.opened, name, "", path.stat().st_size)
 
     def temporary_file_path(self) -> str:

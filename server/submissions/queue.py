@@ -32,7 +32,7 @@ class Queue(NamedTuple):
 
 
 EVALUATE, RERUN = "worker.evaluate", "worker.rerun"
-# Other apps add queues for their own kinds of jobs.
+# Other Django apps add queues for their own kinds of jobs, such as comparisons of leaderboard entries.
 QUEUES: dict[type[Model], Queue] = {Submission: Queue(EVALUATE, 0), Rerun: Queue(RERUN, 9)}
 
 

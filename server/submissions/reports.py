@@ -24,7 +24,7 @@ WITHHELD = (
 
 
 class ExplanationState(StrEnum):
-    """Whether the explanation of a score has been computed."""
+    """Whether the explanation of a score, such as its curves, has been computed."""
 
     READY = "ready"
     PENDING = "pending"

@@ -23,7 +23,7 @@ NAME_BYTES = 6
 
 
 class Slots:
-    """The slots that this process holds. Its threads share one object."""
+    """The slots for simultaneous uploads that this process holds. All threads of the process share one object."""
 
     def __init__(self) -> None:
         self.lock = Lock()

@@ -169,7 +169,7 @@ def against_leaving(team: TeamFacts, *, is_captain: bool) -> Iterator[str]:
 
 
 def against_merge(team: TeamFacts, other: TeamFacts, terms: Terms) -> Iterator[str]:
-    """Yield the reasons why two teams cannot be merged, except for deadlines."""
+    """Yield the reasons, other than passed deadlines, why two teams cannot be merged."""
     for one in (team, other):
         if one.is_baseline or one.is_merged or not one.size:
             yield f"{one.name} has no members, so it cannot be merged."

@@ -139,7 +139,7 @@ class Apply(APIView):
         given = validated(ApplyInput, request)
         explanation = {name: given.pop(name) for name in ("reason", "signed")}
         begun = latest(found)
-        if begun.applied_at is None or not begun.reason:  # A missing reason can be added later.
+        if begun.applied_at is None or not begun.reason:  # A reason can be added after the rescoring was applied.
             change_log.explain(found=begun, by=request.user, **explanation)
         applied = rescoring.apply(rescoring=begun, by=request.user, **given)
         return rescoring_response(applied)

@@ -55,9 +55,9 @@ class Phase(models.Model):
         help_text="from then until the phase is over, participants see the public leaderboard of this time",
     )
     paused_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # `resumed_at` is null while submissions are paused.
+    # `resumed_at` is null while submissions to the phase are paused.
     resumed_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # `pause_reason` is the reason for the last pause. Participants can read it.
+    # `pause_reason` is the reason why submissions were last paused. Participants can read it.
     pause_reason = models.CharField(max_length=300, blank=True, default="", db_default="", editable=False)
     quota_per_day = models.PositiveIntegerField(default=5)
     quota_total = models.PositiveIntegerField(null=True, blank=True)
@@ -144,7 +144,7 @@ class Phase(models.Model):
         return self.opening <= now
 
     def has_closed(self, now: datetime) -> bool:
-        """Return whether teams without an extension can no longer submit."""
+        """Return whether the phase has closed, so that teams without an extension can no longer submit."""
         return is_over(self.closing, now)
 
     def has_ended(self, now: datetime) -> bool:
@@ -217,7 +217,7 @@ class Truth(models.Model):
     source = models.FileField(
         storage=truth_storage, upload_to=truth_key, help_text="the original truth folder, as a zip file"
     )
-    # The check kit is created by `organize.services.kits`.
+    # The check kit, with which participants can check a file before submitting it, is created by `services.kits`.
     kit = models.FileField(upload_to="kits/", blank=True, default="", db_default="")
     # `kit_made_with` contains the settings with which the check kit was created. If they differ from the current
     # settings, the kit is outdated.

@@ -83,7 +83,7 @@ def rebuild(phase: Phase) -> None:
 
 @transaction.atomic
 def recount(phase: Phase) -> None:
-    """Correct the stored entry counts of a phase's leaderboards."""
+    """Count the entries of a phase's leaderboards, and correct the stored numbers of entries."""
     for board in Board.objects.select_for_update(no_key=True).filter(phase=phase).order_by("pk"):
         present = Entry.objects.present().filter(board=board)
         board.listed, board.ranked = present.count(), present.filter(is_baseline=False).count()
@@ -91,7 +91,7 @@ def recount(phase: Phase) -> None:
 
 
 def teams_of(phase: Phase) -> list[int]:
-    """Return the ids of a challenge's teams."""
+    """Return the ids of all teams in the challenge to which a phase belongs."""
     return list(Team.objects.filter(challenge=phase.challenge_id).order_by("pk").values_list("pk", flat=True))
 
 

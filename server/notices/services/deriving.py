@@ -48,7 +48,7 @@ def known_until(now: datetime) -> datetime:
 
 
 def without_known(found: Iterable[Found]) -> list[Found]:
-    """Return the given events without those that are already stored."""
+    """Return the given events without those that are already stored in the database."""
     events = {(one.kind.value, one.key): one for one in found}
     known: set[tuple[str, str]] = set()
     keys = [key for _, key in events]

@@ -134,7 +134,7 @@ def paused(phase: Phase, since: datetime) -> Iterator[Found]:
 
 
 def extended(phase: Phase, since: datetime) -> Iterator[Found]:
-    """Yield an event if organizers have extended a phase for all teams."""
+    """Yield an event if organizers have extended a phase for all teams since the given time."""
     end = phase.closing
     if end is not None and phase.extended_at is not None and phase.extended_at > since:
         text = f"{name_of(phase)} now closes at {utc_text(end)}."
@@ -153,7 +153,7 @@ def team_extended(since: datetime) -> Iterator[Found]:
 
 
 def granted(since: datetime) -> Iterator[Found]:
-    """Yield an event for each grant of additional submissions to a team."""
+    """Yield an event for each grant of additional submissions to a team since the given time."""
     for one in QuotaGrant.objects.filter(granted_at__gt=since).select_related("phase__challenge"):
         when = f"on {one.day} (UTC)" if one.day else "in total"
         text = f"Your team may make {one.amount} more submissions to {name_of(one.phase).rstrip(',')} {when}."

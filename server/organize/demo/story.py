@@ -20,7 +20,7 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One demo challenge. Its texts are in `texts/<name>`."""
+    """The content of one demo challenge. The texts of its pages are in the folder `texts/<name>`."""
 
     name: str
     slug: str

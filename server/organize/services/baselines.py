@@ -110,5 +110,5 @@ def has_file(phase: Phase, team: Team, *, sha256: str) -> bool:
 
 
 def submit_file(file: "File[bytes]", *, team: Team, phase: Phase) -> Submission:
-    """Submit a file for a baseline, without the checks for participants."""
+    """Submit a file for a baseline, without using quota and without the checks that apply to participants."""
     return intake.submit(user=None, team=team, phase=phase, file=file, note="Baseline", force=True, charge=False)

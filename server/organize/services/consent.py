@@ -145,7 +145,7 @@ def has_secrets(phase: Phase, now: datetime) -> bool:
 
 
 def undone(before: ChallengeState) -> Iterator[str]:
-    """Describe each edit that the import would undo."""
+    """Yield a sentence about each edit on the server that the import of a bundle would undo."""
     for edit in before.edits:
         row = type(edit.row)._default_manager.filter(pk=edit.row.pk).first()
         edited = getattr(edit.row, edit.name)
@@ -164,7 +164,7 @@ def lost(before: ChallengeState, declared: set[tuple[str, str]]) -> Iterator[str
     `declared` has the slug of the phase and the name of each baseline in the bundle, which are submitted again.
     """
     present = Submission.objects.filter(pk__in=[one.pk for one in before.baselines])
-    kept = {*present.values_list("pk", "team")}  # An import can also move a submission to another baseline.
+    kept = {*present.values_list("pk", "team")}  # An import can also assign a submission to another baseline.
     for one in before.baselines:
         slug, name = one.phase.slug, one.team.name
         if (one.pk, one.team_id) not in kept and (slug, name.casefold()) not in declared:

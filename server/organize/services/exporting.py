@@ -134,7 +134,7 @@ def write_file(archive: ZipFile, name: str, source: IO[bytes]) -> None:
 
 
 def sheet_text(challenge: Challenge, phases: list[ExportedPhase]) -> str:
-    """Return the content of challenge.yaml, which includes every value that is set."""
+    """Return the content of challenge.yaml for an exported challenge, with every setting that has a value."""
     values = {
         "slug": challenge.slug,
         "title": challenge.title,
@@ -153,7 +153,7 @@ def sheet_text(challenge: Challenge, phases: list[ExportedPhase]) -> str:
 
 
 def phase_values(one: ExportedPhase) -> dict[str, Any]:
-    """Return the values of a phase, keyed as in challenge.yaml."""
+    """Return the settings of an exported phase, with the same keys as in challenge.yaml."""
     phase = one.phase
     is_split = phase.public_share < 1 and not any(name in one.truth for name in USAGES)
     return {

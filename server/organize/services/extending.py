@@ -74,7 +74,7 @@ def extend_team(
 
 
 def refuse_useless(phase: Phase, team: Team, until: datetime, now: datetime) -> None:
-    """Raise Refused if an extension of the team would have no effect."""
+    """Raise Refused if an extension until the given time would have no effect for a team."""
     if phase.closing is None:
         raise Refused("invalid", NO_END)
     if team.is_baseline or team.merged_into_id:

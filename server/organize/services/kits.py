@@ -36,7 +36,7 @@ def kit_settings(phase: Phase) -> dict[str, Any]:
 
 
 def limit_options() -> list[str]:
-    """Return the limits of submitted files as command-line options."""
+    """Return the server's limits for submitted files as command-line options of `podium`."""
     return [word for name, value in asdict(file_limits()).items() for word in ("--limit", f"{name}={value}")]
 
 

@@ -29,7 +29,7 @@ class QueueFigures:
 
 @dataclass(frozen=True, slots=True)
 class FailureCount:
-    """The number of submissions that failed with the same code and fault."""
+    """The number of submissions that failed with the same failure code and the same party at fault."""
 
     code: str
     fault: str

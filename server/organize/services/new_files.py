@@ -1,4 +1,4 @@
-"""Removes newly stored files if the transaction that refers to them fails."""
+"""Removes newly stored files if the database transaction that adds the rows for them fails."""
 
 import os
 from pathlib import Path

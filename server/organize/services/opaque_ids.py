@@ -56,7 +56,7 @@ def write(phase: BundlePhase) -> str:
         return f"phase {phase.slug}: the captions already have new ids"
     for caption in captions:
         caption["caption_id"] = new_ids.get(caption["caption_id"], caption["caption_id"])
-    # The new order reveals nothing, because the ids are random.
+    # The new order of the captions reveals nothing about their images, because the new ids are random.
     captions.sort(key=lambda caption: caption["caption_id"])
     renamed = json.dumps({**gallery, "captions": captions}, indent=0, ensure_ascii=False)
     write_whole(
@@ -104,7 +104,7 @@ def extended(known: Mapping[str, str], captions: Iterable[str], *, images: Itera
 
 
 def renamed_submissions(phase: BundlePhase, new_ids: Mapping[str, str]) -> dict[Path, bytes]:
-    """Return the phase's sample submission and baselines with the new ids."""
+    """Return the files of a phase's sample submission and baselines with the new caption ids, keyed by path."""
     renamed = {}
     files = {*(baseline.file for baseline in phase.baselines), *filter(None, [phase.sample])}
     for file in files:

@@ -40,7 +40,7 @@ def add(*, phase: Phase, by: User | None, name: str, file: "File[bytes]") -> Sub
 
 
 def team_named(name: str, challenge: Challenge) -> tuple[Team, bool]:
-    """Return the baseline with this name, and whether it was created now."""
+    """Return the baseline with this name in a challenge, and whether this call created it."""
     wanted = " ".join(name.split()).casefold()
     known = next((one for one in challenge.teams.filter(is_baseline=True) if one.name.casefold() == wanted), None)
     if known is None:

@@ -21,7 +21,7 @@ class Change:
 
     @property
     def is_rank_change(self) -> bool:
-        """Whether the rank changes, or the entry appears or disappears."""
+        """Whether the rescoring changes the team's rank, or makes its entry appear or disappear."""
         is_new_or_lost = (self.score_before is None) != (self.score_after is None)
         return is_new_or_lost or self.rank_before != self.rank_after
 

@@ -70,7 +70,7 @@ def unschedule(*, challenge: Challenge, by: User) -> None:
 
 @receiver(swept)
 def publish_due(**signal: object) -> None:
-    """Publish the drafts whose scheduled time has passed."""
+    """Publish the draft challenges whose scheduled time of publication has passed."""
     due = Publication.objects.filter(at__lte=database_now(), failed_at=None)
     for one in due.select_related("challenge"):
         publish_scheduled(one.challenge)
@@ -81,7 +81,7 @@ def publish_scheduled(challenge: Challenge) -> None:
     """Publish a scheduled draft. If it cannot be published, store the reason, so that the owners are notified."""
     locked = lock_organized(challenge.pk, by=None, right=Right.READ)
     found = Publication.objects.filter(challenge=locked, failed_at=None).first()
-    if found is None:  # Another sweeper has published the draft, or the schedule was cancelled.
+    if found is None:  # Another sweeper has published the draft, or its publication was cancelled.
         return
     try:
         publish(challenge=locked, by=None, visibility=found.visibility)
@@ -112,7 +112,7 @@ def delete(*, challenge: Challenge, by: User, name: str) -> None:
     for phase in locked.phases.all():
         remove(phase)
     pk = locked.pk
-    locked.teams.all().delete()  # All remaining teams are baselines, because nobody has joined.
+    locked.teams.all().delete()  # All teams are baselines, because a challenge that people have joined is not deleted.
     locked.delete()
     audit.record(actor=by, action="challenge.deleted", subject=f"challenge {pk}", detail={"slug": challenge.slug})
 

@@ -51,7 +51,7 @@ def start(
 
 @transaction.atomic
 def begin(*, phase: Phase, by: User | None, truth: Truth, retry: bool = False) -> Rescoring:
-    """Create the rescoring and queue its reruns, or continue the open rescoring."""
+    """Start a rescoring of a phase's submissions, or continue an equal one that has not been applied yet."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     begun = open_rescoring(locked)
     signature = signature_of(locked, truth.sha256)
@@ -104,7 +104,7 @@ def version_of(phase: Phase, version: int) -> Truth:
 
 @transaction.atomic
 def discard(*, phase: Phase, by: User | None) -> None:
-    """Discard the open rescoring. The leaderboards do not change."""
+    """Discard the rescoring of a phase that has not been applied yet. The leaderboards do not change."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     begun = open_rescoring(locked)
     if begun is None:

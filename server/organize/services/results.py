@@ -65,13 +65,13 @@ class Export:
         for one, board in zip(described["leaderboards"], self.boards, strict=True):
             one["entries"] = list(entries(board))
         written = as_csv(described).encode() if is_csv else signing.sign(described, signing_keys.trusted_key())
-        if self.access.exact_ends:  # Only organizers and operators can see exact scores.
+        if self.access.exact_ends:  # True only for organizers and operators. Their exports are audited.
             detail = {"format": "csv" if is_csv else "json", "final": self.is_final}
             audit.record(actor=by, action="results.exported", subject=f"phase {self.phase}", detail=detail)
         return written
 
     def document(self) -> dict[str, Any]:
-        """Return the document that is signed, without its entries."""
+        """Return the document with the results of a phase, to which entries are added before it is signed."""
         phase, track = self.phase, self.phase.declared_track
         usage_hash = statistics.of(self.truth).get("usage_hash")
         return {
@@ -156,7 +156,7 @@ def scored_truth(phase: Phase) -> Truth:
 
 
 def entries(board: ShownBoard) -> Iterator[dict[str, Any]]:
-    """Yield the entries of a leaderboard in rank order."""
+    """Yield the entries of a leaderboard in rank order, as they are written to the exported results."""
     for rows in board.chunks():
         scored = Evaluation.objects.filter(pk__in=[row.evaluation_id for row in rows if row.evaluation_id])
         hashes = dict(scored.order_by().values_list("pk", "submission__sha256"))

@@ -12,7 +12,7 @@ from server.organize.models import TruthStatistics
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return the statistics that `podium prepare --statistics` has written."""
+    """Return the statistics of a ground truth from a file that `podium prepare --statistics` has written."""
     content: dict[str, Any] = json.loads(path.read_text())
     return content
 

@@ -76,7 +76,7 @@ class SubmissionFilter:
             yield Q(received_at__lte=datetime.combine(self.until, time.max, UTC))
 
     def submissions(self, phase: Phase) -> QuerySet[Submission]:
-        """Return the submissions to the phase that match, in no particular order."""
+        """Return the submissions to a phase that match this filter, in no particular order."""
         found = Submission.objects.filter(*self.conditions(), phase=phase).order_by()
         if self.without_interval:
             found = found.filter(pk__in=recovery.without_interval().filter(phase=phase).order_by().values("pk"))

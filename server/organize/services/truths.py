@@ -233,7 +233,7 @@ def prepare_again(truth: Truth) -> None:
         folder = Path(workspace) / "source"
         try:
             with ZipFile(truth.source.path) as archive:
-                # The archive is complete and includes the salt, because `pack` wrote it.
+                # The source archive of the ground truth is complete and includes the salt, because `pack` wrote it.
                 archive.extractall(folder)
             prepared = prepare(TruthFolder.of(phase, folder), Path(workspace))
         except (OSError, EOFError, BadZipFile, zlib.error, InvalidBundle) as error:
@@ -258,4 +258,4 @@ def replace_file(target: Path, source: Path) -> None:
             os.fsync(file.fileno())
         partial.replace(target)
     finally:
-        partial.unlink(missing_ok=True)  # The partial file still exists if the disk was full.
+        partial.unlink(missing_ok=True)  # The partial file still exists if writing it failed, as on a full disk.

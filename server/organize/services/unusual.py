@@ -35,7 +35,7 @@ class IdenticalFile:
 
 @dataclass(frozen=True, slots=True)
 class Improvement:
-    """A submission that scored higher than all earlier submissions of its team."""
+    """A submission to a phase that scored higher than all earlier submissions of its team."""
 
     team_id: int
     team: str

@@ -1,4 +1,4 @@
-"""Titles of the splits, and the links that switch between them."""
+"""Titles of the splits of a phase's images (such as public and private), and the links that switch between them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

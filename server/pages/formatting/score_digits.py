@@ -31,7 +31,7 @@ def score_digits(value: float, interval: Interval | None = None, *, decimals: in
     """
     shown = SHOWN if decimals is None else min(SHOWN, decimals)
     text = written(value, shown)
-    # Adding 0.0 removes the sign of a negative zero.
+    # Adding 0.0 turns a negative zero into a positive one, which is written without a sign.
     exact = repr(value + 0.0)
     supported = None if interval is None else supported_decimals(interval)
     if supported is None or supported >= shown:
@@ -61,6 +61,6 @@ def interval_text(interval: Interval, *, decimals: int | None = None) -> str:
     shown = SHOWN if decimals is None else min(SHOWN, decimals)
     texts = [written(end, shown) for end in outward(interval, shown)]
     zeros = min(len(text) - len(text.rstrip("0")) for text in texts)
-    # `kept` is the negative index at which trailing zeros are cut off.
+    # `kept` is the negative index at which the trailing zeros that both ends have in common are cut off.
     kept = max(1, shown - zeros) - shown
     return " to ".join(text[: kept or None] for text in texts).replace("-", "−")

@@ -115,7 +115,7 @@ def history_chart(
 
 
 class Drawing:
-    """Converts the teams' scores and ranks over time to coordinates and texts."""
+    """Converts the teams' scores or ranks over time to the coordinates and labels of a chart."""
 
     def __init__(
         self, teams: Sequence[Listed], moments: Sequence[datetime], *, by_rank: bool, decimals: int | None

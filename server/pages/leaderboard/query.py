@@ -1,4 +1,4 @@
-"""The query string of the leaderboard page."""
+"""Reads and writes the query string in the URL of the leaderboard page."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The confusion matrix in a report."""
+"""The confusion matrix in the report on a scored submission."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

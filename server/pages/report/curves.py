@@ -43,7 +43,7 @@ class Chart:
 
     @property
     def description(self) -> str:
-        """A description of the chart for screen readers."""
+        """A description of the chart of precision/recall curves for screen readers."""
         curves = "; ".join(f"{one.metric} of {one.name}, area {one.area:.3f}" for one in self.curves)
         return f"Precision against recall, both from 0 to 1: {curves}. The table below lists the values."
 

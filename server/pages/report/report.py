@@ -121,7 +121,7 @@ def content_of_tab(tab: str, track: Track, query: ReportQuery, detail: SplitDeta
 
 
 def names_of(detail: SplitDetail) -> dict[str, str]:
-    """Return the names of the classes in a report, keyed by label."""
+    """Return the names of the classes in a report, keyed by class label. A class without a name gets its label."""
     return {str(row["label"]): str(row["name"] or row["label"]) for row in detail.classes}
 
 

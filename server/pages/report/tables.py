@@ -1,4 +1,4 @@
-"""Tables in the report on a submission, as declared by the track."""
+"""Tables in the report on a scored submission, as declared by the track of its phase."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

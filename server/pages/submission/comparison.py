@@ -19,7 +19,7 @@ CLASSES_SHOWN = 10
 
 
 class Verdict(StrEnum):
-    """The result of comparing submission B with submission A."""
+    """Whether submission B is better than submission A, worse, or tied with it, or whether this is unknown."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -84,7 +84,7 @@ class Difference:
 
     @property
     def explanation(self) -> str:
-        """A sentence that explains the verdict of the comparison."""
+        """A sentence that explains the result of comparing the two submissions."""
         if self.verdict in (Verdict.BETTER, Verdict.WORSE):
             higher = "B" if self.verdict == Verdict.BETTER else "A"
             return (

@@ -1,4 +1,4 @@
-"""The defects in a rejected file, grouped by code."""
+"""The defects in a rejected file, grouped by the code that identifies the kind of defect."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ from server.pages.formatting.units import date
 from server.submissions.feedback import scores_in
 from server.submissions.reading import read_submission
 
-# A link consists of its text and its URL.
+# A link to a page that explains a refusal consists of its text and its URL.
 Link = tuple[str, str]
 
 

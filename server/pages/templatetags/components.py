@@ -225,7 +225,7 @@ def copyable(text: str, label: str) -> Context:
 
 @register.inclusion_tag("components/defect_table.html")
 def defect_table(problems: dict[str, Any]) -> Context:
-    """Render the defects in a rejected file, grouped by code."""
+    """Render the defects in a rejected file, grouped by the code that identifies the kind of defect."""
     return {"defects": defect_groups(problems)}
 
 

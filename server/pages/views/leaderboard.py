@@ -70,7 +70,7 @@ def page_parts(request: HttpRequest, current: ChallengeContext) -> tuple[object,
 
 @require_safe
 def board_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Download all selected entries of a leaderboard as CSV, with every digit."""
+    """Download the leaderboard entries that the query string selects as CSV, with every digit that may be shown."""
     current = find_context(request, slug)
     phase, query = current.required_phase(), parse_query(request, current)
     board = board_of(current, query)

@@ -79,7 +79,7 @@ def show_overview(request: PersonRequest, current: ChallengeContext, refusal: Re
         "refusal": refusal,
         "may_edit": current.may_edit,
         "may_own": current.may_own,
-        # Organizers can also export an archived challenge, for which `may_edit` is false.
+        # Owners and editors can also export an archived challenge, for which `may_edit` is false.
         "may_export": current.challenge.is_organized_by(request.user, Right.EDIT),
         "may_archive": current.challenge.is_organized_by(request.user, Right.OWN),
         "schedule_form": ScheduleForm(),

@@ -102,7 +102,7 @@ def table_csv(request: PersonRequest, slug: str, phase: str) -> StreamingHttpRes
 @require_POST
 @login_required
 def requeue_failed(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Requeue all failed submissions that match the filter in the query string."""
+    """Requeue all failed submissions to a phase that match the filter in the query string of the URL."""
     current = organized_phase(request, slug, phase)
     chosen = submission_filter(request.GET)
     done = requeueing.requeue_failed(phase=current.required_phase(), chosen=chosen, by=request.user)
@@ -128,7 +128,7 @@ def requeue(request: PersonRequest, slug: str, phase: str, pk: UUID) -> HttpResp
 
 
 def queue_again(submission: Submission, by: User) -> None:
-    """Requeue a failed or scored submission. Raises Refused for other submissions."""
+    """Requeue a failed submission, or a scored one to compute its missing interval. Raises Refused for others."""
     if submission.status == Status.FAILED:
         recovery.requeue(submission=submission, by=by)
     elif submission.status == Status.SCORED:

@@ -33,7 +33,7 @@ def _of_sqlite(copy: Path) -> Iterator[Query]:
     with closing(sqlite3.connect(copy)) as target:
         with closing(sqlite3.connect(f"file:{sqlite_path()}?mode=ro", uri=True)) as source:
             source.backup(target)
-        target.execute("PRAGMA journal_mode=DELETE")  # Without a write-ahead log, the copy is a single file.
+        target.execute("PRAGMA journal_mode=DELETE")  # Without a write-ahead log, the copied database is one file.
         found = target.execute("PRAGMA integrity_check").fetchone()[0]
         if found != "ok":
             raise Unusable(f"The database is damaged ({found}). Restore an earlier backup.")

@@ -90,5 +90,5 @@ def checksum(path: Path) -> Stored:
 
 
 def fingerprints() -> dict[str, str]:
-    """Return a fingerprint for each secret key of this installation."""
+    """Return a fingerprint (a shortened hash) of each secret key of this installation, keyed by setting."""
     return {name: hashlib.sha256(f"{name} {getattr(settings, name)}".encode()).hexdigest()[:16] for name in KEYS}

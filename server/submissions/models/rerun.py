@@ -18,7 +18,7 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
         return self.filter(failure="")
 
     def given_up(self) -> "RerunQuerySet":
-        """Return reruns that failed and will not be tried again."""
+        """Return reruns (repeated scorings of submissions) that failed and will not be tried again."""
         return self.exclude(failure="")
 
     def blocked(self) -> "RerunQuerySet":
@@ -26,7 +26,7 @@ class RerunQuerySet(models.QuerySet["Rerun"]):
         return self.exclude(failure="", waiting_for="")
 
     def queued(self) -> "RerunQuerySet":
-        """Return reruns that no worker has claimed yet."""
+        """Return reruns (repeated scorings of submissions) that no worker has claimed yet."""
         return self.pending().filter(lease_token=None)
 
     def claimable(self) -> "RerunQuerySet":

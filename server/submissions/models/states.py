@@ -12,8 +12,8 @@ class Status(models.TextChoices):
     CANCELLED = "cancelled", "cancelled"
 
 
-STAGES = ("checking", "matching", "scoring")  # stages of a running submission
-BOOTSTRAPPING = "bootstrapping"  # stage of a scored submission without confidence intervals yet
+STAGES = ("checking", "matching", "scoring")  # stages through which a submission passes while it is scored
+BOOTSTRAPPING = "bootstrapping"  # stage of a scored submission whose confidence intervals are not computed yet
 UNSCORED = (Status.REJECTED, Status.FAILED, Status.CANCELLED)
 FINISHED = (Status.SCORED, *UNSCORED)
 

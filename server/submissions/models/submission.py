@@ -43,11 +43,11 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.filter(status=Status.QUEUED)
 
     def claimable(self) -> "SubmissionQuerySet":
-        """Return queued submissions together with the related rows that a worker needs."""
+        """Return queued submissions with their phases and teams, which a worker needs to score them."""
         return self.queued().select_related("phase", "team")
 
     def stored(self) -> "SubmissionQuerySet":
-        """Return submissions whose files are still stored."""
+        """Return submissions whose uploaded files have not been removed."""
         return self.exclude(file="")
 
     def settled(self) -> "SubmissionQuerySet":

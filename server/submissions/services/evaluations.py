@@ -21,7 +21,7 @@ class NotReproducible(Exception):
 def write(
     submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_seconds: float, now: datetime
 ) -> Evaluation:
-    """Write a new evaluation with its scores."""
+    """Write a new evaluation of a submission, with its scores, to the database."""
     splits: dict[str, dict[str, Any]] = report["splits"]
     evaluation = Evaluation(
         submission=submission,

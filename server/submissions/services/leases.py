@@ -28,7 +28,7 @@ Held = TypeVar("Held", bound=Leased)
 
 LONGEST_PAUSE = timedelta(hours=1)
 HOST_CHARACTERS = 64
-MOST_DOUBLINGS = 12  # With more doublings, a timedelta would eventually overflow.
+MOST_DOUBLINGS = 12  # maximum number of times that a job's pause doubles; without it, a timedelta would overflow
 
 NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_until": None}
 

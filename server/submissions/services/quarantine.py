@@ -36,16 +36,16 @@ DRAWS = ".draws"  # suffix of the folder that contains bootstrap draws next to a
 # Files that are younger than these limits are not moved. Their age is measured by the file system's clock, which may
 # differ from the database's.
 UPLOAD_SECONDS = 3600.0  # An hour is enough, because the row of an upload is written soon after its file.
-TRUTH_SECONDS = 24 * 3600.0  # A ground truth gets more time, because preparing it may take long.
-CHUNK = 500  # maximum number of names in one query
+TRUTH_SECONDS = 24 * 3600.0  # Files of a ground truth get more time, because preparing it may take long.
+CHUNK = 500  # maximum number of file names in one database query
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFolder:
-    """A folder with stored files to which database rows refer."""
+    """A folder whose files belong to database rows. Files without a row are moved to quarantine."""
 
     root: Path
-    folder: str  # path of the folder inside `root`; "" is `root` itself
+    folder: str  # path of the folder relative to `root`; an empty string means `root` itself
     age_seconds: float
 
     def known(self, names: list[str]) -> set[str]:
@@ -70,17 +70,17 @@ class StoredFolder:
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedFile:
-    """A file or folder in quarantine."""
+    """A file or folder in quarantine, where files without a database row are kept for QUARANTINE_DAYS."""
 
     folder: StoredFolder
     name: str
     bytes: int
     since: date  # day (UTC) on which the file was moved to quarantine
-    known: bool  # whether a database row refers to the file
+    known: bool  # whether a database row now refers to the file
 
     @property
     def title(self) -> str:
-        """The name by which operators refer to the file or folder."""
+        """The name by which operators refer to the file or folder in quarantine."""
         return f"{self.folder.folder or 'truths'}/{self.name}"
 
     @property
@@ -158,7 +158,7 @@ def last_changed(path: Path) -> float:
 
 
 def isolate(folder: StoredFolder, name: str) -> bool:
-    """Move a file to the current day's folder in quarantine."""
+    """Move a file from a folder with stored files to the current day's folder in quarantine."""
     return moved(folder.path / name, folder.quarantine / today().isoformat() / name)
 
 
@@ -189,14 +189,14 @@ def date_undated(folder: StoredFolder) -> None:
 
 
 def days(folder: StoredFolder) -> Iterator[date]:
-    """Yield the days on which files were moved, oldest first."""
+    """Yield the days on which files of this folder were moved to quarantine, oldest first."""
     for path in sorted(folder.quarantine.iterdir()) if folder.quarantine.is_dir() else []:
         with suppress(ValueError):
             yield date.fromisoformat(path.name)
 
 
 def quarantined() -> list[QuarantinedFile]:
-    """Return everything in quarantine, oldest first."""
+    """Return all files and folders in quarantine, oldest first."""
     for folder in stored_folders():
         date_undated(folder)
     found = [
@@ -249,5 +249,5 @@ def removed(path: Path) -> bool:
 def remove_empty_days() -> None:
     for folder in stored_folders():
         for day in days(folder):
-            with suppress(OSError):  # Folders that are not empty are kept.
+            with suppress(OSError):  # A day's folder that still contains files cannot be removed.
                 (folder.quarantine / day.isoformat()).rmdir()

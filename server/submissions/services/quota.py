@@ -38,7 +38,7 @@ class Quota:
 
     @property
     def may_submit(self) -> int:
-        """The number of files that the team may submit now."""
+        """The number of files that the team may submit to the phase now."""
         if self.reason:
             return 0
         return min(self.left, self.attempts_left, self.left if self.total_left is None else self.total_left)
@@ -122,7 +122,7 @@ def left_after_merge(team: Team, phase: Phase, used: int, now: datetime) -> int:
 
 
 def statement(*, team: Team, phase: Phase) -> QuerySet[QuotaEntry]:
-    """Return every entry in a team's ledger, newest first."""
+    """Return every entry in the ledger of a team's quota in a phase, newest first."""
     return QuotaEntry.objects.filter(team=team, phase=phase).select_related("submission").order_by("-pk")
 
 

@@ -42,7 +42,7 @@ AS_UPLOADED = {
 def requeue(*, submission: Submission, by: User | None) -> None:
     """Requeue a failed submission as if it were new. Quota that was given back is not deducted again."""
     refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
-    # The lock makes a simultaneous upload of the same file wait.
+    # The lock on the team makes a simultaneous upload of the same file wait.
     lock_team(submission)
     if not submission.file:
         raise Refused("invalid", f"The file of {submission.pk} was removed. It has to be submitted again.")
@@ -56,7 +56,7 @@ def requeue(*, submission: Submission, by: User | None) -> None:
 
 @transaction.atomic
 def requeue_interval(*, submission: Submission, by: User | None) -> None:
-    """Queue a rerun that computes the missing confidence interval of a score."""
+    """Queue a rerun that computes the missing confidence interval of a submission's score."""
     refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
     truth = submission.phase.truth
     if truth is None:

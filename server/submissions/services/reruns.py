@@ -95,7 +95,7 @@ def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mappin
     if submission is None or not leases.held(rerun).delete()[0]:
         return False
     evaluation = evaluations.find_same(submission, truth=rerun.truth, report=report)
-    if evaluation is not None:  # None if the evaluator's version has changed since the first scoring
+    if evaluation is not None:  # It is None if the evaluator's version has changed since the file was first scored.
         evaluations.write_explanation(evaluation, contents)
     return True
 

@@ -57,7 +57,7 @@ def removal_after(finished: datetime) -> datetime:
 
 
 def expired() -> QuerySet[Submission]:
-    """Return the submissions whose files should be removed now."""
+    """Return rejected, failed and cancelled submissions whose files have been kept for UNSCORED_FILE_DAYS."""
     before = database_now() - timedelta(days=settings.UNSCORED_FILE_DAYS)
     return Submission.objects.stored().filter(status__in=UNSCORED, finished_at__lt=before)
 

@@ -93,7 +93,7 @@ def refuse_too_many(whose: Q, now: datetime) -> None:
 
 @transaction.atomic
 def ask(*, user: User, team: Team, accept_rules: bool) -> Invitation:
-    """Request to join a team. The captain of the team decides."""
+    """Store a user's request to join a team. The captain of the team accepts or declines it."""
     (team,) = lock(team)
     terms = present_terms(team.challenge)
     refuse_organizer(user, team.challenge)
@@ -121,7 +121,7 @@ def ask(*, user: User, team: Team, accept_rules: bool) -> Invitation:
 
 @transaction.atomic
 def accept_link(*, token: str, user: User, accept_rules: bool) -> Membership:
-    """Accept an invitation by link. The link cannot be used again."""
+    """Accept an invitation to a team, given the token in its link. The link cannot be used again."""
     found = Invitation.objects.of_token(token).select_related("team").first()
     if found is None:
         raise Refused("not_found", UNKNOWN)

@@ -72,7 +72,7 @@ class Command(AuditedCommand):
     def imported(
         self, path: Path, by: User | None, *, strict: bool, reveal: bool, force: bool, opaque_ids: bool, **options: Any
     ) -> Challenge:
-        """Import the bundle, with new caption ids if requested."""
+        """Import a bundle. If requested, first replace the caption ids in its files with new random ids."""
         if opaque_ids:
             # If the path is too long, os.path.isfile returns False, and the import reports the path as an error.
             if os.path.isfile(path):

@@ -48,7 +48,7 @@ class Command(BaseCommand):
         # The processes of the service inherit this setting, so that anyone can sign up in the demo without confirming
         # an email address.
         os.environ.setdefault("CONFIRM_EMAIL", "false")
-        # Audit entries are not printed, because they are also written to logs/audit.log.
+        # Audit entries are not printed to the terminal, because they are also written to logs/audit.log.
         logging.getLogger("server.audit.services").propagate = False
         try:
             with Service(self.report) as service:
