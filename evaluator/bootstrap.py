@@ -58,7 +58,7 @@ def _replicates(
     draws = Draws(truth.sha256, SPLITS.index(split), bootstrap.seed, images, bootstrap.replicates, truth.salt)
     sums, statistics, block = engine(), statistics_of(rows_of_images(in_split)), blocks_of(draws, bootstrap.draws)
     parts: list[Mapping[str, Numbers]] = []
-    # If computing one block of replicates fails, the remaining blocks are cancelled.
+    # If computing one block of bootstrap replicates fails, the remaining blocks are cancelled.
     with ThreadPoolExecutor(resources.threads) as pool:
         for part in pool.map(lambda number: statistics.metrics(block(number), sums), range(draws.blocks)):
             parts.append(part)

@@ -58,7 +58,7 @@ class Draws:
 
     @property
     def blocks(self) -> int:
-        """The number of blocks into which the replicates are divided."""
+        """The number of blocks of bootstrap replicates that are drawn; the last block may be needed only in part."""
         return -(-self.replicates // LANES)
 
     @property

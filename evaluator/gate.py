@@ -65,7 +65,7 @@ class Trial:
 
     @property
     def track(self) -> Track:
-        """The declaration of the track of the ground truth."""
+        """The declaration of the track to which the ground truth belongs."""
         return TRACKS[self.track_name]
 
     @cached_property
@@ -131,7 +131,7 @@ class Trial:
         )
 
     def scored_incomplete(self, submission: Path) -> Report:
-        """Score a file that may omit images, and return the report."""
+        """Score a submission that may omit images, and return the report."""
         return self.scored(submission, without_required_images(self.track_name, self.parameters))
 
 
@@ -208,7 +208,7 @@ def _check_order(trial: Trial) -> tuple[bool, str]:
 
 
 def headlines(report: Report) -> Scores:
-    """Return the value of the headline metric on each split."""
+    """Return the value of the headline metric on each split of a report."""
     return {name: split.metrics[split.headline] for name, split in report.splits.items()}
 
 

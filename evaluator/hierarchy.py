@@ -43,7 +43,7 @@ class Hierarchy:
     descendants: Mapping[str, frozenset[str]] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Compute the descendants from the ancestors."""
+        """Compute the descendants of each label from the ancestors of all labels."""
         below: dict[str, set[str]] = {label: set() for label in self.ancestors}
         for label, above in self.ancestors.items():
             for ancestor in above:

@@ -56,7 +56,7 @@ class Kit:
         return cls(track, parameters, limits, public)
 
     def save(self, path: Path) -> None:
-        """Write the kit to a file. Equal kits produce identical files."""
+        """Write the kit, with which ``podium check`` checks submissions, to a file. Equal kits give identical files."""
         content = {
             "podium_kit": FORMAT,
             "track": self.track.name,

@@ -134,7 +134,7 @@ class Findings:
         return self.most - self.total
 
     def shows(self, code: str) -> bool:
-        """Return whether the next defect with this code would be stored."""
+        """Return whether the next defect with this code would be stored, and not only counted."""
         return self.counts.get(code, 0) < SHOWN_PER_CODE
 
     def add(self, problem: Problem) -> None:
@@ -231,7 +231,7 @@ class InvalidTruth(PodiumError):
 
     @property
     def problems(self) -> list[Problem]:
-        """The first 20 faults with each code."""
+        """The stored faults of the ground truth: for each fault code, at most the first 20 faults."""
         return self.findings.errors
 
 

@@ -78,7 +78,7 @@ class SplitReport:
     tables: Tables = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a value is NaN or infinite."""
+        """Raise ValueError if a value in the report is NaN or infinite."""
         rows = [self.metrics, *self.classes, *(row for table in self.tables.values() for row in table)]
         values = [cell for row in rows for cell in row.values()]
         if any(isinstance(value, float) and not isfinite(value) for value in values):

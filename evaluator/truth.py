@@ -157,7 +157,7 @@ class Truth:
     images = StoredTexts()
     """The id of each image, in sorted order."""
     usage = StoredArray[np.int8]()
-    """The usage of each image, shape (images,): IGNORED, PUBLIC or PRIVATE."""
+    """Whether each image is not scored (IGNORED), public (PUBLIC) or private (PRIVATE); shape (images,)."""
 
     @classmethod
     def of(cls, truth: "Truth") -> Self:

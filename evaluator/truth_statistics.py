@@ -89,7 +89,7 @@ class Statistics:
     rankings: list[Ranking] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Add the number of images as the first statistic."""
+        """Add the number of images in each split as the first statistic."""
         self.counts.append(Count("Images", {name: int(chosen.sum()) for name, chosen in self.truth.splits.items()}))
 
     def count(self, title: str, images: Codes) -> None:

@@ -54,7 +54,8 @@ def score_once(
         with limits.limited(small=submission.small):
             return scoring.score(request)
     except (OSError, InvalidTruth):
-        storage_check.refuse_unreadable(*files)  # If a missing file caused the error, Unreadable is raised instead.
+        # If a file that cannot be read caused the error, this raises Unreadable.
+        storage_check.refuse_unreadable(*files)
         raise
 
 
@@ -79,6 +80,6 @@ def headline_replicates(report: Report) -> dict[str, bytes]:
 
 
 def explanations(report: Report) -> dict[str, bytes]:
-    """Return the explanation of the score by split, as compressed JSON."""
+    """Return the explanation of a submission's score on each split, as JSON compressed with zlib."""
     texts = {split: json.dumps(explanation(report, split), allow_nan=False) for split in report.splits}
     return {split: zlib.compress(text.encode()) for split, text in texts.items()}

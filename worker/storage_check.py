@@ -21,7 +21,7 @@ from server.submissions.models import Submission
 
 log = logging.getLogger(__name__)
 
-SAMPLE = 20  # Number of uploads and number of ground truths to check, newest first.
+SAMPLE = 20  # Number of uploads, and number of ground truths, whose files are checked, newest first.
 SEVERAL = 2  # Minimum number of unreadable files. A single lost file must never stop a worker.
 LOST_UPLOADS = 0.25  # The storage is considered missing if at least this fraction of the uploads is unreadable.
 # The storage is considered missing only if all ground truths are unreadable, because the loss of one ground truth
@@ -39,7 +39,7 @@ class Unreadable(Exception):
 
 
 def refuse_unreadable(*paths: Path) -> None:
-    """Raise Unreadable for the first file that cannot be read."""
+    """Raise Unreadable for the first of the given files that cannot be read."""
     for path in paths:
         if not is_readable(path):
             raise Unreadable(f"{path} cannot be read")

@@ -53,7 +53,7 @@ def evaluate(submission_id: str) -> None:
 
 @shared_task(name=RERUN)
 def rerun(rerun_id: int) -> None:
-    """Score the submission of the next rerun in the queue again."""
+    """Take the next rerun from the queue, and score its submission again for confidence intervals or an explanation."""
     work(Rerun, rerun_id, rerun_claimed)
 
 

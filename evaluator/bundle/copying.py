@@ -125,7 +125,7 @@ def _kind(name: str, folder: int) -> int:
 def _copy_file(name: str, folder: int, inside: Path, target: Path, *, most: int, mistakes: Mistakes) -> int:
     """Copy one file and return its size in bytes. Stop reading once the size exceeds `most` bytes."""
     path, size = (inside / name).as_posix(), 0
-    try:  # Without O_NONBLOCK, opening a pipe would block.
+    try:  # Without O_NONBLOCK, opening a named pipe would wait until another process opens it for writing.
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except OSError as error:
         mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=path)

@@ -18,7 +18,7 @@ class InvalidBundle(Exception):
 
     @property
     def is_truth_fault(self) -> bool:
-        """Whether all errors are in the ground truth."""
+        """Whether all errors of the bundle are in its ground truths."""
         return all(problem.code.startswith("truth_") for problem in self.problems)
 
 
@@ -40,7 +40,7 @@ class Mistakes:
         self.extend([Problem(code, message, line=line, column=key, file=file)])
 
     def extend(self, problems: Iterable[Problem]) -> None:
-        """Add several errors."""
+        """Add several errors, which prevent the import of the bundle."""
         self._problems += problems
 
     def warn(
@@ -50,12 +50,12 @@ class Mistakes:
         self.extend_warnings([Problem(code, message, line=line, column=key, file=file)])
 
     def extend_warnings(self, problems: Iterable[Problem]) -> None:
-        """Add several warnings."""
+        """Add several warnings about the bundle. They count as errors in strict mode."""
         self._warnings += problems
 
     @property
     def found(self) -> bool:
-        """Whether any error has been added."""
+        """Whether any error in the bundle has been added."""
         return bool(self._problems)
 
     @property

@@ -96,7 +96,8 @@ def _read_text(path: Path, most: int, mistakes: Mistakes) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         mistakes.add("encoding", "is not UTF-8 on this line; save the file as UTF-8", file=path.name, line=line)
         return ""
-    if "\0" in text and path.name != SHEET:  # The YAML parser reports NUL characters in challenge.yaml.
+    # NUL characters in challenge.yaml are not reported here, because the YAML parser reports them.
+    if "\0" in text and path.name != SHEET:
         line = text.count("\n", 0, text.index("\0")) + 1
         mistakes.add("encoding", "has a NUL character in this line; remove it", file=path.name, line=line)
     if not text.strip() and path.name != SHEET:

@@ -67,7 +67,7 @@ class Section:
         return f"{self._path}.{name}" if self._path else name
 
     def names(self) -> list[str]:
-        """Return the names of all keys in this mapping."""
+        """Return the names of all keys in this mapping of challenge.yaml."""
         return list(self._values)
 
     def has(self, name: str) -> bool:
@@ -84,11 +84,11 @@ class Section:
         return str(node.value).strip() if isinstance(node, yaml.ScalarNode) else ""
 
     def wrong(self, name: str, code: str, message: str) -> None:
-        """Report an error in the value of a key."""
+        """Report an error in the value of a key of this mapping."""
         self.mistakes.add(code, message, line=self.line(name), key=self.path(name))
 
     def warn(self, name: str, code: str, message: str) -> None:
-        """Report a warning about the value of a key."""
+        """Report a warning about the value of a key of this mapping."""
         self.mistakes.warn(code, message, line=self.line(name), key=self.path(name))
 
     def take(self, name: str, **other: Any) -> Any:

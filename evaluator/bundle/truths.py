@@ -28,7 +28,7 @@ class TruthSource(Protocol):
 
     @property
     def slug(self) -> str:
-        """Return the slug of the phase."""
+        """Return the slug of the phase, which is its short name in URLs."""
 
     @property
     def track(self) -> str:
@@ -40,7 +40,7 @@ class TruthSource(Protocol):
 
     @property
     def public_share(self) -> float:
-        """Return the fraction of images that are public."""
+        """Return the fraction of the images that are in the public split."""
 
     @property
     def split_seed(self) -> int:
@@ -52,7 +52,7 @@ class TruthSource(Protocol):
 
     @property
     def truth(self) -> Path:
-        """Return the path of the ground truth folder."""
+        """Return the path of the ground truth folder of the phase."""
 
     @property
     def usage(self) -> Path | None:

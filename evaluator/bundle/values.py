@@ -36,7 +36,7 @@ class Kind(Protocol):
 
     @property
     def text(self) -> str:
-        """Return a description of the allowed values."""
+        """Return a description of the allowed values, such as "a number from 0 to 1"."""
 
     def read(self, node: yaml.Node) -> Any:
         """Return the Python value of a YAML node. Raises InvalidValue if the value is not allowed."""
@@ -74,7 +74,7 @@ class Text:
 
     @property
     def text(self) -> str:
-        """Return a description of the allowed values."""
+        """Return a description of the allowed values, such as "one line of at most 80 characters"."""
         return f"one line of at most {self.most} characters"
 
     def read(self, node: yaml.Node) -> str:
@@ -91,7 +91,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Slug:
-    """A kind of value: a short name that is part of URLs."""
+    """A kind of value in challenge.yaml: a short name that is part of URLs."""
 
     text: str = "lower-case letters, digits and single hyphens, at most 80 characters"
 
@@ -114,7 +114,7 @@ class Name:
     text: str = f"a name of at most {NAME_CHARACTERS} characters, with at least one letter or digit"
 
     def read(self, node: yaml.Node) -> str:
-        """Return the name in a YAML node, normalized as on leaderboards."""
+        """Return the name in a YAML node, normalized like the names on leaderboards."""
         try:
             return clean_name(written_text(node), NAME_CHARACTERS)
         except BadName as error:
@@ -127,14 +127,14 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """A kind of value: a whole number from ``low`` to ``high``."""
+    """A kind of value in challenge.yaml: a whole number from ``low`` to ``high``."""
 
     low: int
     high: int
 
     @property
     def text(self) -> str:
-        """Return a description of the allowed values."""
+        """Return a description of the allowed values, such as "a whole number from 1 to 10"."""
         return f"a whole number from {self.low} to {self.high}"
 
     def read(self, node: yaml.Node) -> int:
@@ -159,7 +159,7 @@ class Number:
 
     @property
     def text(self) -> str:
-        """Return a description of the allowed values."""
+        """Return a description of the allowed values, such as "a number from 0 to 1"."""
         if self.above:
             return f"a number above {self.low:g} and up to {self.high:g}"
         return f"a number from {self.low:g} to {self.high:g}"
@@ -179,7 +179,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A kind of value: true or false."""
+    """A kind of value in challenge.yaml: true or false."""
 
     text: str = "true or false"
 
@@ -232,13 +232,13 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A kind of value: one of several words."""
+    """A kind of value in challenge.yaml: one of several words."""
 
     words: Collection[str]
 
     @property
     def text(self) -> str:
-        """Return a description of the allowed values."""
+        """Return a description of the allowed values: "one of" and the allowed words."""
         return f"one of {', '.join(self.words)}"
 
     def read(self, node: yaml.Node) -> str:
@@ -256,7 +256,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Domains:
-    """A kind of value: a list of email domains."""
+    """A kind of value in challenge.yaml: a list of email domains."""
 
     text: str = "a list of email domains, such as [example.org]"
 

@@ -88,12 +88,12 @@ class Form:
 
     @property
     def long_header(self) -> tuple[str, ...]:
-        """The column names of the layout with one row per prediction."""
+        """The column names of the CSV layout with one row per prediction."""
         return tuple(column.name for column in self.columns)
 
     @property
     def kaggle_header(self) -> tuple[str, ...]:
-        """The column names of the layout with prediction strings."""
+        """The column names of the Kaggle layout, which has all predictions for an image in one string."""
         return (*(column.name for column in self.of_image), "PredictionString")
 
     @property

@@ -14,7 +14,7 @@ ROWS_SHOWN = 12
 
 
 def print_report(report: Report) -> None:
-    """Print the scores, the notices and the signature of a report."""
+    """Print the scores and the notices of a report, and the signature that identifies how the scores were computed."""
     style = TextStyle(sys.stdout)
     splits = _distinct(report)
     headline = TRACKS[report.track].headline

@@ -26,7 +26,7 @@ class Refused(PodiumError):
 
     @property
     def code(self) -> str:
-        """The stable error code in the server's response."""
+        """The error code in the server's response, such as ``quota_exhausted``."""
         return str(self.problem["code"])
 
 

@@ -38,7 +38,7 @@ def declare(parser: Parser) -> None:
 
 
 def _text(argument: str) -> str:
-    """Return an argument unchanged. Raises ArgumentTypeError if it is empty."""
+    """Return a command-line argument unchanged. Raises ArgumentTypeError if it is empty."""
     if not argument.strip():
         raise ArgumentTypeError("a name or id must not be empty")
     return argument

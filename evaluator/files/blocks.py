@@ -61,7 +61,7 @@ class Blocks:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Close the file."""
+        """Close the submission file at the end of the ``with`` statement."""
         self.close()
 
     def close(self) -> None:

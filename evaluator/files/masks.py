@@ -32,7 +32,7 @@ NOT_RUN_LENGTHS = "these are not COCO's compressed run lengths"
 
 
 def mask_defect(message: str) -> tuple[str, str]:
-    """Return the code and the message of a defect in a mask."""
+    """Return the defect code ``bad_mask`` and the message of a defect in a submitted mask."""
     return "bad_mask", message
 
 

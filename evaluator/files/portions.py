@@ -10,7 +10,7 @@ from evaluator.problems import Problem
 PORTION_TEXTS = 1 << 16  # A portion is complete once it contains this many values. A smaller number saves memory.
 # Each row counts as this many additional values, because even a row without predictions needs memory.
 ROW_TEXTS = 6
-LONG_CHARACTERS = 1 << 18  # Prediction strings with more characters are split into pieces.
+LONG_CHARACTERS = 1 << 18  # Prediction strings with more characters than this are split into pieces.
 
 
 class Row(NamedTuple):

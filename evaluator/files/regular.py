@@ -5,7 +5,8 @@ import stat
 from pathlib import Path, PurePosixPath
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY
-FILE = os.O_RDONLY | os.O_NONBLOCK  # Without O_NONBLOCK, opening a pipe would block.
+# Without O_NONBLOCK, opening a named pipe would wait until another process opens it for writing.
+FILE = os.O_RDONLY | os.O_NONBLOCK
 
 
 class NotRegular(Exception):

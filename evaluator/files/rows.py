@@ -106,7 +106,7 @@ class RowReader:
             self.findings.add(Problem("empty", f"the file is empty; the first line must be {first_line}"))
 
     def _portions_of(self, first: int, lines: Lines) -> Iterator[Portion]:
-        """Read lines, and yield every portion that is complete."""
+        """Read lines of a submission, and yield their rows in portions, each as soon as it contains enough values."""
         if isinstance(lines, int):
             self._skip(first, lines)
             return
@@ -242,7 +242,7 @@ class RowReader:
         self.portion.texts += len(texts)
 
     def without_blanks(self, cells: Sequence[str]) -> list[str]:
-        """Return the cells of a row. Blanks around numbers are removed."""
+        """Return the cells of a row, without the blanks around numbers."""
         return [
             cell.strip(BLANKS) if column.kind == "number" else cell
             for cell, column in zip(cells, self.layout, strict=True)

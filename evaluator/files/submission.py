@@ -58,7 +58,7 @@ class SubmissionTable:
     named: set[int]
 
     def numbers(self, *names: str) -> NDArray[np.float64]:
-        """Return several columns of numbers as one array of shape (N, len(names))."""
+        """Return the columns with the given names, which contain numbers, as one array of shape (N, len(names))."""
         return np.stack([self.columns[name] for name in names], axis=1).astype(np.float64, copy=False)
 
     def codes(self, name: str) -> NDArray[np.int64]:
@@ -107,7 +107,7 @@ class Batch:
 
     @property
     def rows(self) -> list[Row]:
-        """The rows of valid lines in the portion."""
+        """The rows of valid lines in ``portion``, which is a part of the submission file."""
         return self.portion.rows
 
     @property
@@ -283,7 +283,7 @@ def read_submission(
                 kept = part["image"] >= 0
                 parts.append(part if kept.all() else {name: values[kept] for name, values in part.items()})
     except Stop:
-        pass  # The findings already contain the defect that ended reading.
+        pass  # The findings already contain the defect that ended the reading of the file.
     findings.errors.sort(key=lambda problem: problem.line or 0)
     if "image" in vocabularies and not vocabularies["image"].closed:
         notice_unknown_images(findings, unknown_rows)

@@ -25,7 +25,7 @@ class TruthTable:
     faults: Faults
 
     def __len__(self) -> int:
-        """Return the number of rows in the file."""
+        """Return the number of rows in the ground truth file."""
         return len(self.frame)
 
     def texts(self, column: str) -> list[str]:
@@ -55,7 +55,7 @@ class TruthTable:
         return np.array([np.nan if bad else float(text) for text, bad in zip(texts, wrong, strict=True)])
 
     def integers(self, column: str) -> NDArray[np.int64]:
-        """Return a column of numbers, truncated to integers, shape (N,)."""
+        """Return a column of numbers truncated to integers, shape (N,). Numbers beyond ±2**31 are added as faults."""
         values = self._numbers(column)
         self.mark(column, np.abs(values) > 2**31, "truth_bad_value", "is out of range")
         return np.trunc(np.nan_to_num(values)).astype(np.int64)

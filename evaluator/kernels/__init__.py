@@ -26,11 +26,12 @@ def compile_once(progress: Callable[[str, float], None]) -> None:
     progress : callable
         Called with the stage COMPILING and the completed fraction. Not called if there is nothing to compile.
     """
-    jit = import_module("evaluator.kernels.jit")  # The module is imported here because loading numba is slow.
+    # This module is imported inside the function because it loads numba, which is slow.
+    jit = import_module("evaluator.kernels.jit")
     if (jit.CACHE_FOLDER / jit.FILLED).exists():
         return
     load(progress)
-    with suppress(OSError):  # The marker file cannot be created if the cache folder is read-only.
+    with suppress(OSError):  # The file that marks a filled cache cannot be created if the cache folder is read-only.
         (jit.CACHE_FOLDER / jit.FILLED).touch()
 
 

@@ -115,7 +115,7 @@ def sums(weights, groups):
 
 
 def average_precisions(weights, steps, positives, partial_weight):
-    """Return the area under each curve, like :func:`evaluator.metrics.bootstrap.average_precisions`."""
+    """Return the area under each precision/recall curve; see :func:`evaluator.metrics.bootstrap.average_precisions`."""
     _check(weights, steps.rows, steps.ends)
     areas = np.empty((len(steps.firsts) - 1, LANES))
     work = np.empty(LANES, np.uint16), np.empty((STATES, LANES))

@@ -73,7 +73,7 @@ class _Cache(caching.Cache):
     _impl_class = _Implementation
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        with suppress(OSError):  # A read-only cache folder cannot store machine code.
+        with suppress(OSError):  # Compiled machine code cannot be stored if the cache folder is read-only.
             super().save_overload(sig, data)
 
 

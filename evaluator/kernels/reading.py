@@ -9,10 +9,11 @@ from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA
 
-IGNORED, PUBLIC, PRIVATE = 0, 1, 2  # Usage of an image: not scored, public split or private split.
-UNCLAIMED = -1.0  # Initial confidence in ``best_candidates``, for objects that no prediction matches yet.
+IGNORED, PUBLIC, PRIVATE = 0, 1, 2  # Whether an image is not scored, in the public split, or in the private split.
+# Initial confidence in the array ``best_candidates``, for ground-truth objects that no prediction matches yet.
+UNCLAIMED = -1.0
 
-# Indices into the array ``counts`` in the state of a kernel.
+# Indices into the array ``counts``, in which a kernel counts, for example, predictions and unknown labels.
 (
     ENTRIES,
     UNKNOWN_IMAGE_HASHES,

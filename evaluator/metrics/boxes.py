@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-BOXES_AT_ONCE = 16_384  # Number of boxes that fit into the CPU cache.
+BOXES_AT_ONCE = 16_384  # Number of boxes that are processed at once, so that they fit into the CPU cache.
 
 Boxes = NDArray[np.float64]
 Float = TypeVar("Float", np.float32, np.float64)
@@ -102,7 +102,7 @@ def intersection_over_area(boxes: Boxes, others: Boxes) -> NDArray[np.float64]:
 
 
 def _ratios(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``part`` / ``whole``, 0 where the quotient is not finite."""
+    """Return ``part`` divided by ``whole``, and 0 where the quotient is not finite."""
     ratios = part / whole
     return np.asarray(np.where(np.isfinite(ratios), ratios, 0.0))
 
@@ -133,7 +133,8 @@ def float32_iou(boxes: NDArray[np.float32], others: NDArray[np.float32]) -> NDAr
         heights = np.minimum(boxes[:, 3], others[:, 3]) - np.maximum(boxes[:, 2], others[:, 2])
         zero = np.float32(0)
         common = np.maximum(heights, zero).astype(np.float64) * np.maximum(widths, zero).astype(np.float64)
-        both = (areas(boxes) + areas(others)).astype(np.float64)  # The sum of the areas is rounded to float32.
+        # The sum of the areas of both boxes is rounded to float32.
+        both = (areas(boxes) + areas(others)).astype(np.float64)
         return _ratios(common, both - common)
 
 

@@ -144,7 +144,7 @@ class CurveErrors:
     positives: Numbers
 
     def false_positives(self, kind: int) -> int:
-        """Return the number of false positives with errors of the given kind."""
+        """Return the number of false positives whose error is of the given kind, such as a duplicate."""
         return int(np.count_nonzero(self.kinds == kind))
 
     def misses(self, kind: int) -> float:

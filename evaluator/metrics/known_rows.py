@@ -10,7 +10,7 @@ from evaluator.metrics.bootstrap import Numbers
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
-LEAST_REPLICATES = 19  # A 95% quantile needs at least this number of replicates.
+LEAST_REPLICATES = 19  # Smallest number of bootstrap replicates from which a 95% quantile can be computed.
 # The first step of the rank test distinguishes two rows only if their scores differ by more than this number of
 # standard errors.
 FAR = 8.0

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 MAX_CHARACTERS = 6
-"""Maximum number of characters in an encoded length."""
+"""Maximum number of characters that encode the length of one run of pixels."""
 KERNEL = "evaluator.kernels.masks"
 """Name of the kernel module. It is loaded only if masks are compared, because numba is slow to load."""
 BYTES_AT_ONCE = 2**20
@@ -89,7 +89,7 @@ def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
 
 
 def _lengths(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
-    """Return the lengths of runs, given the numbers that encode them."""
+    """Return the lengths of runs of pixels inside or outside a mask, given the numbers that encode the lengths."""
     sums = np.cumsum(differences, axis=0)
     # The first column contains the runs outside the mask. Its sums begin with the second pair, because no length is
     # encoded as a difference from the length of the first run.

@@ -12,7 +12,8 @@ from evaluator.metrics.known_rows import FAR, LEAST_REPLICATES, Flags, Indices, 
 RankInterval = tuple[int, int]
 
 TOP = 100  # Simultaneous intervals are computed for this number of rows from the top of the leaderboard.
-ERROR_RATE = 1 / (LEAST_REPLICATES + 1)  # Probability that the test wrongly distinguishes at least one pair of rows.
+# Probability that the test wrongly declares at least one pair of leaderboard rows significantly different.
+ERROR_RATE = 1 / (LEAST_REPLICATES + 1)
 UNLIMITED = 1e300  # A critical value so large that two rows differ significantly only if their standard error is 0.
 BLOCK = 64  # Number of rows in a block. Two blocks are compared at a time.
 ENTRIES_AT_ONCE = 1 << 13

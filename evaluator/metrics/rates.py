@@ -65,7 +65,7 @@ def averages(true: Counts, predicted: Counts, support: Counts) -> dict[str, tupl
         return dict.fromkeys(("micro", "macro", "weighted"), (float("nan"),) * 3)
     by_class = rates(true[has_objects], predicted[has_objects], support[has_objects])
     of_sums = rates(*(np.array([counts.sum()]) for counts in (true, predicted, support)))
-    # ``columns`` has the shape (3, classes).
+    # Precision, recall and F1 of each class that has objects; shape (3, classes).
     columns = np.nan_to_num([by_class.precision, by_class.recall, by_class.f1])
     return {
         "micro": _as_floats([of_sums.precision[0], of_sums.recall[0], of_sums.f1[0]]),

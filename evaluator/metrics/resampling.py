@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from evaluator.kernels import CROWD
 
-HIT, PARTIAL_HIT, MISS = range(3)  # Kinds of curve entries: full true positive, partial true positive, false positive.
+# Kinds of entries of a precision/recall curve: full true positive, partial true positive, false positive.
+HIT, PARTIAL_HIT, MISS = range(3)
 KINDS = 3
 NO_ROW = -1
 
@@ -192,7 +193,8 @@ class CurveSteps:
             begins_step |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
         if crowded is not None:  # Crowded curves keep every entry, so that their first entry begins a step too.
             begins_step[bounds[:-1][np.diff(bounds) > 0]] = True
-        steps = np.zeros(len(rows) + 1, np.int32)  # Number of steps that begin before each entry.
+        # Number of steps (see :class:`CurveSteps`) that begin before each curve entry.
+        steps = np.zeros(len(rows) + 1, np.int32)
         np.cumsum(begins_step, out=steps[1:])
         firsts = steps[bounds].astype(np.int64)
         kept = steps[1:] > np.repeat(steps[bounds[:-1]], np.diff(bounds))

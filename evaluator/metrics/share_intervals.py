@@ -12,7 +12,7 @@ from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
 
 FEW = 10  # With fewer hits or misses than this, replicates have too few distinct values for percentiles.
 QUANTILE = 1.959963984540054  # The 97.5% quantile of the normal distribution.
-ROUNDING = 1e-12  # Replicates that differ by at most this amount are considered equal.
+ROUNDING = 1e-12  # Bootstrap replicates that differ by at most this amount are considered equal.
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,5 +75,5 @@ def wilson_interval(share: float, size: float) -> Interval:
     middle = share + squared / 2
     half_width = sqrt(squared * (share * (1 - share) + squared / 4))
     low, high = (middle - half_width) / (1 + squared), (middle + half_width) / (1 + squared)
-    # The interval must contain ``share`` even if its ends are rounded.
+    # The confidence interval must contain the proportion ``share`` even if its ends are rounded.
     return max(0.0, min(low, share)), min(1.0, max(high, share))

@@ -112,7 +112,7 @@ class DetectionScene:
         return self.image[row], self.label[row], box, np.ones(len(row), dtype=np.int64)
 
     def _false(self, stream: RandomStream, error_rate: float) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return false positives, which are predictions at random positions."""
+        """Return synthesized false positives, which are predictions at random positions."""
         count = int(len(self.image) * (0.2 + 1.5 * error_rate))
         image = stream.integers(len(self.ids), count)
         label = self.candidates[image, stream.integers(TOPICS + CHECKED, count)]

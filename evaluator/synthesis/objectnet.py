@@ -67,7 +67,7 @@ class ObjectScene:
 
     @property
     def files(self) -> TextColumn:
-        """The file names of the images."""
+        """The file names of the synthesized images."""
         return np.char.add(self.ids, b".png")
 
     def truth(self) -> Mapping[str, bytes]:
@@ -85,7 +85,8 @@ class ObjectScene:
         count = len(self.ids)
         first = stream.bernoulli(quality, count) & ~(self.hard & stream.bernoulli(0.5, count))
         later = np.where(stream.bernoulli(0.3 + 0.4 * quality, count), 1 + stream.integers(GUESSES - 1, count), GUESSES)
-        rank = np.where(first, 0, later)  # The position of the correct answer among the guesses, from 0.
+        # Index of the correct class among the guesses for each image; GUESSES if it is missing.
+        rank = np.where(first, 0, later)
         cells: list[TextColumn] = []
         for guess in range(GUESSES):
             other = (self.answer + 1 + stream.integers(len(_IDS) - 1, count)) % len(_IDS)

@@ -64,6 +64,6 @@ def _scene(
 
 
 def synthesizer(track: Track) -> Synthesizer:
-    """Return a synthesizer for a track that does not declare one."""
+    """Return an object that synthesizes data for a track that does not declare its own synthesizer."""
     file = track.truth[0].name
     return Synthesizer(image_files=(file, "images.csv"), scene=partial(_scene, track.form.predicted, file))

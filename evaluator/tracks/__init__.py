@@ -56,7 +56,7 @@ def fast_path_for(track: Track, submission: Path, progress: Progress) -> FastPat
 
 
 def explainer_of(track: Track) -> Explainer[Any, Any, Any]:
-    """Return the explainer of a track that declares an explanation."""
+    """Return the module that explains scores, for a track that declares such a module."""
     return cast(Explainer[Any, Any, Any], import_module(track.modules.explanation))
 
 

@@ -44,7 +44,7 @@ class Engine(Protocol):
     def average_precisions(
         self, weights: Weights, steps: CurveSteps, positives: Numbers, partial_weight: float
     ) -> Numbers:
-        """Return the area under each precision/recall curve, shape (curves, replicates)."""
+        """Return the area under each precision/recall curve in each bootstrap replicate, shape (curves, replicates)."""
 
 
 class Statistics(Protocol):
@@ -193,4 +193,4 @@ class TruthDescriber(Protocol[TruthType_contra]):
     """A module that computes statistics of a ground truth. Only organizers see these statistics."""
 
     def describe(self, truth: TruthType_contra, statistics: TruthStatistics) -> None:
-        """Add counts, histograms and rankings to ``statistics``."""
+        """Add counts, histograms and rankings that describe the ground truth to ``statistics``."""

@@ -1,4 +1,4 @@
-"""Compares stored comparisons of leaderboards with newly computed ones, for `manage.py verify_board`."""
+"""Checks the stored comparisons of leaderboards against newly computed ones, for `manage.py verify_board`."""
 
 from collections.abc import Iterator
 

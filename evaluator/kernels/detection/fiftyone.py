@@ -8,7 +8,7 @@ from numba import types
 
 from evaluator.kernels.jit import inlined, kernel, read_only
 
-ROUNDING = 10.0**10  # Overlaps are rounded to 10 decimal places.
+ROUNDING = 10.0**10  # Overlaps of boxes are rounded to 10 decimal places.
 NEARLY_ONE = 1 - 1e-10
 BOXES, RANGES = read_only(types.float64, 2), read_only(types.int64, 2)
 

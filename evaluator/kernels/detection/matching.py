@@ -23,7 +23,8 @@ def unscored_class(truth, label):
     """
     labels = len(truth.labels.starts) - 1
     if label > labels:
-        return label  # Codes above ``labels`` already belong to unscored classes.
+        # Codes above ``labels``, the number of labels in the ground truth, already belong to unscored classes.
+        return label
     return labels + 1 + (label if label >= 0 else labels)
 
 
@@ -130,7 +131,7 @@ def add_prediction(truth, state, offsets, threshold, image, label, position, con
     number = state.image_predictions[image] + 1
     state.image_predictions[image] = number
     if count_unusual(state.counts, confidence, coordinates, threshold):
-        confidence += 0.0  # Adding zero turns -0.0 into 0.0.
+        confidence += 0.0  # Adding zero turns a confidence of -0.0 into 0.0.
         if state.overfull[image]:
             collect(state, image, label, confidence, coordinates)
         elif number > MAX_PER_IMAGE_AND_CLASS:
@@ -151,7 +152,7 @@ def offsets_of(truth, image):
 
 @subroutine
 def set_class_positions(truth, state, image):
-    """Write the positions of an image's verified classes to ``state.class_positions``."""
+    """Write the position in ``truth.verified`` of each verified class of an image to ``state.class_positions``."""
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         state.class_positions[truth.verified[position]] = position
 

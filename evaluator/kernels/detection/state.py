@@ -10,7 +10,8 @@ from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 MAX_PER_IMAGE_AND_CLASS = 10_000
-COLLECTED = 10  # Index into the array ``counts``. Smaller indices are defined in evaluator.kernels.reading.
+# Index in the array ``counts`` of the number of collected predictions. Smaller indices: evaluator.kernels.reading.
+COLLECTED = 10
 COUNTS = 11
 
 

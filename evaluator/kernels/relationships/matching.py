@@ -26,13 +26,14 @@ from evaluator.kernels.reading import (
 )
 from evaluator.kernels.relationships.state import STATE, UNKNOWN_RELATIONS
 
-UNVERIFIED, PRESENT, ABSENT = 0, 1, 2  # How annotators verified a label in an image.
+# Whether annotators verified a label in an image, and found it to be present or absent.
+UNVERIFIED, PRESENT, ABSENT = 0, 1, 2
 NO_KEY = np.int64(-1)  # Not the key of any triplet. A key encodes an image, two labels and a relation.
 
 
 @inlined
 def _as_float32(coordinates, first):
-    """Return the four coordinates from index ``first`` on as float32."""
+    """Return the four box coordinates that begin at index ``first``, converted to float32."""
     return (
         np.float32(coordinates[first]),
         np.float32(coordinates[first + 1]),
@@ -48,7 +49,7 @@ def _coordinates_of(boxes, box):
 
 @inlined
 def _enclosing(one, two):
-    """Return the smallest box around two boxes."""
+    """Return the smallest box that contains both given boxes."""
     return min(one[0], two[0]), max(one[1], two[1]), min(one[2], two[2]), max(one[3], two[3])
 
 
@@ -210,7 +211,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     known, kinds = len(truth.labels.starts) - 1, len(truth.relations.starts) - 1
     entry = state.counts[ENTRIES]
     state.counts[ENTRIES] = entry + 1
-    confidence += 0.0  # Adding zero turns -0.0 into 0.0.
+    confidence += 0.0  # Adding zero turns a confidence of -0.0 into 0.0.
     state.confidences[entry] = confidence
     state.images[entry] = image
     state.relations[entry] = relation if relation >= 0 else kinds

@@ -117,7 +117,8 @@ def _text_cell_at(data, at, truth, kind, last):
 
     The offset is 0 if the cell is not in plain syntax.
     """
-    which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)  # Image, label or relation in ``truth.closed``.
+    # Index into ``truth.closed``: 0 for images, 1 for labels, 2 for relations.
+    which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)
     if which == 0:
         code, end, _ = text_at(data, at, truth.images)
     elif which == 1:

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
-UNKNOWN_RELATIONS = 10  # Index into the array ``counts``. Smaller indices are defined in evaluator.kernels.reading.
+# Index in the array ``counts`` of the number of unknown relations. Smaller indices: evaluator.kernels.reading.
+UNKNOWN_RELATIONS = 10
 COUNTS = 11
-CANDIDATE_NUMBERS = 10  # Row length of ``best_candidates``: confidence, overlap, coordinates of both boxes.
+# Number of values in each row of ``best_candidates``: confidence, overlap, coordinates of both boxes.
+CANDIDATE_NUMBERS = 10
 
 
 class KernelTruth(NamedTuple):

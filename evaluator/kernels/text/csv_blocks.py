@@ -54,7 +54,7 @@ ends_at = _checked_ends_at if config.BOUNDSCHECK else _ends_at
 
 @intrinsic
 def bits_set_in(context: Any, word: Any) -> Any:
-    """Return the number of set bits of a word."""
+    """Return how many bits of a 64-bit word are set."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -268,5 +268,5 @@ BATCH = types.NamedTuple((types.int64[::1], types.int64[:, ::1], types.int64[::1
 
 @inlined
 def follows(data, ends, cell, byte):
-    """Return whether a cell is followed by the given byte."""
+    """Return whether the byte directly after a CSV cell is ``byte``, such as a comma or a line feed."""
     return byte_at(data, ends[np.uint64(cell + 1)]) == byte

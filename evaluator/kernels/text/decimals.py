@@ -135,7 +135,7 @@ def _digits_at(data, at, whole):
 @subroutine
 def _exponent_at(data, at):
     """Return (exponent, offset after it); (0, ``at``) if there is no exponent, (0, 0) if the exponent has no digits."""
-    if byte_at(data, at) | 0x20 != 0x65:  # An exponent begins with "e" or "E".
+    if byte_at(data, at) | 0x20 != 0x65:  # The exponent of a number begins with "e" or "E".
         return 0, at
     at += 1
     negative = byte_at(data, at) == MINUS
@@ -190,7 +190,7 @@ def _eisel_lemire(whole, power):
         return UNDECIDED
     half = low <= _1 and -4 <= power <= 23 and (mantissa & np.uint64(3)) == _1
     if half and (mantissa << (upper + np.uint64(9))) == high:
-        mantissa &= ~_1  # Ties are rounded to even.
+        mantissa &= ~_1  # A number halfway between two float64 values is rounded to the even mantissa.
     mantissa = (mantissa + (mantissa & _1)) >> _1
     if mantissa >= np.uint64(1 << 53):
         mantissa = np.uint64(1 << 52)

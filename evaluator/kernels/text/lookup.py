@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evaluator.kernels.jit import inlined, kernel, read_only, subroutine
 from evaluator.kernels.text.bits import first_bytes, text_bytes_in, word_at
 
-# The multiplier is 2**64 divided by the golden ratio (Knuth's multiplicative hashing).
+# The multiplier of the hash function is 2**64 divided by the golden ratio (Knuth's multiplicative hashing).
 HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 EMPTY = -1
 SLOTS_PER_TEXT = 8
@@ -119,7 +119,7 @@ def _fill(slots, starts, words, plain):
 
 @inlined
 def _equals(data, at, end, words, first, stop):
-    """Return whether the string from ``at`` to ``end`` equals ``words[first:stop]``."""
+    """Return whether the string in ``data`` between the offsets ``at`` and ``end`` equals ``words[first:stop]``."""
     if (end - at + 15) >> 4 != (stop - first) >> 1:
         return False
     for word in range(first, stop, 2):

@@ -57,7 +57,7 @@ class Entries:
 
     @classmethod
     def of(cls, truth: ClassificationTruth, table: SubmissionTable) -> "Entries":
-        """Return the curve entries of a submission."""
+        """Return the entries of the precision/recall curves of a submission."""
         codes = table.codes("LabelName")
         known = codes >= 0
         keys = (table.codes("image") * len(truth.labels) + codes)[known]
@@ -69,7 +69,7 @@ class Entries:
         return cls(*truth.images_and_labels(truth.verified), highest, truth.present)
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Entries":
-        """Return the curve entries selected by a Boolean mask."""
+        """Return the entries of the precision/recall curves that a Boolean mask selects."""
         arrays = self.images[chosen], self.labels[chosen], self.confidences[chosen], self.present[chosen]
         return Entries(*arrays)
 
@@ -81,7 +81,7 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class ClassificationStatistics:
-    """The curve entries of a split, prepared for computing bootstrap replicates."""
+    """The positives and the precision/recall curves of a split, prepared for computing bootstrap replicates."""
 
     positives: ImageGroups
     curves: CurveSteps

@@ -10,7 +10,7 @@ from evaluator.files.submission import SubmissionTable
 from evaluator.metrics.matching import TieBreaks, contains, most_confident, positions_in_groups
 from evaluator.tracks.shared.label_truth import ObjectTruth
 
-LOWEST_CONFIDENCE = -10.0  # As in the official Open Images code, only higher confidences are used.
+LOWEST_CONFIDENCE = -10.0  # Only detections with a higher confidence are scored, as in the official Open Images code.
 MAX_PER_IMAGE_AND_CLASS = 10_000
 
 

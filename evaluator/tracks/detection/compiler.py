@@ -92,7 +92,7 @@ def _boxes(
 
 
 def _attribute_names(table: TruthTable) -> list[str]:
-    """Return the names of the attribute columns in boxes.csv."""
+    """Return the names of the attribute columns in boxes.csv, such as IsOccluded."""
     return [name for name in ATTRIBUTES if name in table.frame]
 
 

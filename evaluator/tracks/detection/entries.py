@@ -40,7 +40,7 @@ class Entries:
     weights: NDArray[np.float64]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Entries":
-        """Return the curve entries selected by a Boolean mask."""
+        """Return the entries of the precision/recall curves that a Boolean mask selects."""
         return Entries(self.images[chosen], self.classes[chosen], self.confidences[chosen], self.weights[chosen])
 
     def average_precisions(self, positives: Numbers) -> Numbers:
@@ -77,7 +77,7 @@ class ScoredDetections:
     crowded: NDArray[np.bool_]
 
     def outcome(self) -> Outcome:
-        """Return the outcome of scoring the submission."""
+        """Return the outcome of scoring the submission, which contains the report for each split."""
         return Outcome(self.truth.for_each_split(self.report), self.statistics, self.curves)
 
     def report(self, split: str) -> SplitReport:

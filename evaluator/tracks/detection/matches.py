@@ -56,7 +56,7 @@ class Matches:
     curves: NDArray[np.int64]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "Matches":
-        """Return the matches restricted to the selected detections, with all groups."""
+        """Return the matches of the selected detections. The confidences of all groups are kept."""
         by_detection = {one.name for one in fields(self)} - {"group_confidences"}
         return Matches(
             **{name: getattr(self, name)[chosen] for name in by_detection}, group_confidences=self.group_confidences
@@ -69,7 +69,7 @@ class Matches:
 
     @property
     def found_groups(self) -> NDArray[np.bool_]:
-        """Whether each group is matched by a detection, shape (G,)."""
+        """Whether each group of objects is matched by a detection, shape (G,)."""
         return np.asarray(self.group_confidences > NOT_FOUND)
 
     @property

@@ -55,11 +55,11 @@ class DetectionTruth(ObjectTruth):
     """
 
     object_keys = StoredArray[np.int64]("box_keys")
-    """Key (image and label) of each ordinary box, ascending; shape (B,)."""
+    """Key (image and label as one number) of each ordinary (not group-of) box, ascending; shape (B,)."""
     boxes = StoredArray[np.float64]()
-    """The ordinary boxes; shape (B, 4)."""
+    """XMin, XMax, YMin and YMax of each ordinary (not group-of) box; shape (B, 4)."""
     group_boxes = StoredArray[np.float64]()
-    """The group-of boxes; shape (G, 4)."""
+    """XMin, XMax, YMin and YMax of each group-of box, which contains several objects; shape (G, 4)."""
     object_rows = StoredArray[np.int32]("box_rows")
     """Row of boxes.csv that each ordinary box comes from, counted from 0; shape (B,)."""
     group_rows = StoredArray[np.int32]()
@@ -83,7 +83,7 @@ class DetectionTruth(ObjectTruth):
     verified_from = StoredArray[np.int32]()
     """Index into ``verified`` of the first key of each image, followed by the number of keys; shape (images + 1,)."""
     verified_labels = StoredArray[np.int32]()
-    """Code of the label of each key in ``verified``; shape (V,)."""
+    """Code of the label of each key (image and label) in the array ``verified``; shape (V,)."""
     boxes_from = StoredArray[np.int32]()
     """Index into ``boxes`` of the first box of each key in ``verified``, followed by B; shape (V + 1,)."""
     groups_from = StoredArray[np.int32]()

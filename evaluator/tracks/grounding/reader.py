@@ -55,7 +55,7 @@ def read_boxes(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
     try:
         return _read(source, truth)
     except Stop:
-        return RankedBoxes()  # The defect has already been added to the findings.
+        return RankedBoxes()  # The defect that stopped the reading has already been added to the findings.
 
 
 def _read(source: Source, truth: GroundingTruth | None) -> RankedBoxes:

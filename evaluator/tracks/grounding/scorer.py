@@ -57,7 +57,8 @@ def split_report(truth: GroundingTruth, trials: Trials, split: str) -> SplitRepo
     rows: list[ClassRow] = []
     for code, name in enumerate(truth.types):
         counts = trials[truth.has_type[:, code]].counts(in_split)
-        if counts.trials.any():  # Participants may see only the types that occur in the split.
+        # Types that do not occur in the split are left out, because participants may not see them.
+        if counts.trials.any():
             recalls = {metric: finite(float(value)) for metric, value in metrics(counts).items()}
             rows.append({"label": name, "name": name.capitalize(), **recalls, "truths": int(counts.trials.sum())})
     values = {metric: finite(float(value)) for metric, value in metrics(trials.counts(in_split)).items()}
@@ -95,7 +96,7 @@ class GroundingScorer(Scorer[GroundingTruth, GroundingParameters, RankedBoxes]):
     def evaluate(
         self, truth: GroundingTruth, ranked: RankedBoxes, parameters: GroundingParameters, progress: Progress
     ) -> Outcome:
-        """Score the lists in a submission on every split."""
+        """Score the ranked lists of boxes in a submission on every split."""
         progress("matching", 0.0)
         ranks = first_hits(truth, ranked, parameters)
         trials = Trials.ungrouped(truth.phrase_images, {name: ranks < depth for name, depth in DEPTHS.items()})

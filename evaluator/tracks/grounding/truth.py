@@ -37,7 +37,7 @@ class GroundingTruth(Truth):
     box_starts = StoredArray[np.int64]("boxes_from")
     """Index of the first box of each phrase, followed by B; shape (P + 1,)."""
     has_type = StoredArray[np.bool_]("types")
-    """Whether each phrase has each type; shape (P, types)."""
+    """Whether each phrase has each of the phrase types in ``types``; shape (P, types)."""
 
     @property
     def public_texts(self) -> dict[str, Sequence[str]]:

@@ -33,7 +33,8 @@ def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Tria
     guesses[table.codes("image")] = np.stack([table.codes(name) for name in GUESSES], axis=1)
     images = np.flatnonzero(truth.answers >= 0)
     answers = truth.answers[images]
-    right = guesses[images] == answers[:, None]  # ``right`` has the shape (N, 5).
+    # Whether each of the five guesses for each image that has an answer is correct; shape (N, 5).
+    right = guesses[images] == answers[:, None]
     return Trials(images, {"top1": right[:, 0], "top5": right[:, :top_k].any(axis=1)}, answers, CLASSES)
 
 

@@ -48,7 +48,7 @@ class PairEntries:
     misses: Sequence[NDArray[np.bool_]]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> "PairEntries":
-        """Return the curve entries selected by a Boolean mask."""
+        """Return the entries of the precision/recall curves that a Boolean mask selects."""
         arrays = self.images[chosen], self.relations[chosen], self.confidences[chosen]
         return PairEntries(*arrays, [missing[chosen] for missing in self.misses])
 

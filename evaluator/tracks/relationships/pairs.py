@@ -90,7 +90,7 @@ class PairMatches:
 
 
 def predicted(truth: RelationshipsTruth, table: SubmissionTable) -> Pairs:
-    """Return every pair in a submission, in file order."""
+    """Return every pair of boxes that a submission predicts, in file order."""
     labels = len(truth.labels)
     images, first, second = table.codes("image"), table.codes("LabelName1"), table.codes("LabelName2")
     has_labels = (first >= 0) & (second >= 0)
@@ -100,7 +100,8 @@ def predicted(truth: RelationshipsTruth, table: SubmissionTable) -> Pairs:
     relations = table.codes("RelationshipLabel")
     relations[relations < 0] = len(truth.relations)
     first_boxes, second_boxes = table.numbers(*FIRST), table.numbers(*SECOND)
-    with np.errstate(over="ignore"):  # Coordinates beyond float32 become infinite, so the box overlaps nothing.
+    # Coordinates beyond the range of float32 become infinite, so such a box overlaps no other box.
+    with np.errstate(over="ignore"):
         boxes = first_boxes.astype(np.float32), second_boxes.astype(np.float32)
     return Pairs(
         rows=np.arange(len(images)),
@@ -127,7 +128,7 @@ def match(truth: RelationshipsTruth, table: SubmissionTable, threshold: float, p
     """
     progress("matching", 0.0)
     pairs = predicted(truth, table)
-    # Sorting the pairs once speeds up all later sorts of curves.
+    # Sorting the pairs by confidence once speeds up all later sorts of precision/recall curves.
     pairs = pairs[np.argsort(-pairs.confidences, kind="stable")]
 
     triplets, overlaps = best_objects(pairs.keys, truth.triplets, partial(triplet_overlap, truth, pairs))

@@ -39,7 +39,7 @@ class RelationshipsTruth(LabelTruth):
     """
 
     relations = StoredTexts()
-    """The relations. The index of a relation is its code."""
+    """The id of each relation. The index of a relation in this sequence is its code."""
     relation_names = StoredTexts()
     """Display name of each relation."""
     triplets = StoredArray[np.int64]()
@@ -91,7 +91,7 @@ class RelationshipsTruth(LabelTruth):
 
     @property
     def keys(self) -> TripletKeys:
-        """The object that converts codes to triplet keys and back."""
+        """The object that converts the codes of an image, two labels and a relation to a triplet key and back."""
         return TripletKeys(len(self.labels), len(self.relations))
 
     def positives(self, split: str) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Checks whether caption ids reveal their images, and shuffles ids."""
+"""Checks whether the ids of captions reveal their images, and puts ids in a shuffled order."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -43,7 +43,7 @@ def read_ranks(source: Source, truth: RetrievalTruth | None) -> RanksByDirection
     try:
         return _read(source, truth)
     except Stop:
-        return {}  # The defect has already been added to the findings.
+        return {}  # The defect that stopped the reading has already been added to the findings.
 
 
 def _read(source: Source, truth: RetrievalTruth | None) -> RanksByDirection:

@@ -42,9 +42,9 @@ class RetrievalTruth(Truth):
     captions = StoredTexts()
     """Id of each caption; shape (captions,)."""
     sentences = StoredTexts()
-    """Sentence of each caption, empty if unknown; shape (captions,)."""
+    """Text of each caption, or an empty string if the text is unknown; shape (captions,)."""
     caption_images = StoredArray[np.int64]()
-    """Code of the image of each caption; shape (captions,)."""
+    """Code of the image that each caption belongs to; shape (captions,)."""
 
     @property
     def public_texts(self) -> dict[str, Sequence[str]]:

@@ -124,10 +124,11 @@ def masks_of(table: SubmissionTable, detections: Detections) -> Masks:
 def matched(
     truth: SegmentationTruth, table: SubmissionTable, parameters: SegmentationParameters, progress: Progress
 ) -> Matches:
-    """Match the masks in a submission with objects."""
+    """Match the masks in a submission with the objects of the ground truth."""
     progress("matching", 0.0)
     detections = predicted(truth, table, table.columns["Mask"]["box"], expand=parameters.expand_predictions)
-    detections = detections[are_valid(detections)]  # Empty masks are removed too, because they have no area.
+    # This also removes detections with an empty mask, because they have no area.
+    detections = detections[are_valid(detections)]
     detections = detections[np.argsort(detections.keys(truth), kind="stable")]
     compile_once(progress)
     # Always load the kernel. Otherwise, the loading time would reveal whether masks are compared.

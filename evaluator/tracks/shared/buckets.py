@@ -14,7 +14,7 @@ Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 
 A code is class × 4, plus 2 for a private image, plus 1 for a false positive.
 """
-WORTH_THREADS = 100_000  # For fewer keys than this, starting threads takes longer than sorting.
+WORTH_THREADS = 100_000  # For fewer sort keys than this, starting threads takes longer than sorting.
 HALVES = {"all": (0, 1), "public": (0,), "private": (1,)}
 
 
@@ -53,7 +53,7 @@ class EntryBuckets:
         return cls(keys, ends, hits_and_misses[:, 1])
 
     def bucket(self, number: int) -> NDArray[np.uint64]:
-        """Return the keys of a bucket, as a view of ``keys``."""
+        """Return the sort keys of the curve entries in a bucket, as a view of ``keys``."""
         return self.keys[self.ends[number] : self.ends[number + 1]]
 
     def sort(self, threads: int) -> None:

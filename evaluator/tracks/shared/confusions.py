@@ -13,7 +13,7 @@ NOTHING = -1
 CLASSES_IN_MATRIX = 13
 
 Codes = NDArray[np.int64]
-Counts = tuple[Codes, Codes, Codes]  # Codes of the actual classes, codes of the predicted classes, and counts.
+Counts = tuple[Codes, Codes, Codes]  # Codes of the actual and of the predicted classes, and how often each pair occurs.
 
 
 def counted(actual: Codes, predicted: Codes) -> Counts:
@@ -57,7 +57,7 @@ def matrix(counts: Counts, labels: Sequence[str]) -> list[ClassRow]:
 
 
 def _rows(counts: Counts, labels: Sequence[str]) -> list[ClassRow]:
-    names = [*labels, None]  # NOTHING is -1 and therefore selects the last element, None.
+    names = [*labels, None]  # The code NOTHING is -1 and therefore selects the last name, None.
     return [
         {"truth": names[actual], "prediction": names[predicted], "count": times}
         for actual, predicted, times in zip(*(column.tolist() for column in counts), strict=True)

@@ -46,7 +46,7 @@ REASONS = {NOT_PLAIN: ReferenceNeeded.NOT_PLAIN, NEGATIVE_CONFIDENCE: ReferenceN
 
 
 class KernelState(Protocol):
-    """The part of a kernel state that all tracks have in common."""
+    """The arrays that the compiled kernels of every track update while they read a submission."""
 
     @property
     def named(self) -> NDArray[np.uint8]:
@@ -58,7 +58,7 @@ class KernelState(Protocol):
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """The counters of the kernels. Their indices are the constants in :mod:`evaluator.kernels.reading`."""
+        """The counters of the compiled kernels; :mod:`evaluator.kernels.reading` defines the index of each counter."""
 
 
 class Reader(Protocol):

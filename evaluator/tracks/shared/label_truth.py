@@ -33,7 +33,7 @@ class StoredIndex:
     @overload
     def __get__(self, truth: Truth, owner: type[Truth]) -> IndexArrays: ...
     def __get__(self, truth: Truth | None, owner: type[Truth]) -> Self | IndexArrays:
-        """Return the arrays of the hash table: slots, starts and words."""
+        """Return the three arrays of the stored hash table: slots, starts and words."""
         if truth is None:
             return self
         slots, starts, words = (truth.arrays[f"{self._name}.{part}"] for part in ("slots", "starts", "words"))
@@ -44,7 +44,7 @@ class LabelTruth(Truth):
     """The ground truth of a track whose submissions contain labels."""
 
     labels = StoredTexts()
-    """The labels. The index of a label is its code."""
+    """The id of each label. The index of a label in this sequence is its code."""
 
     @property
     def public_texts(self) -> dict[str, Sequence[str]]:
@@ -155,9 +155,9 @@ class ObjectTruth(VerifiedTruth):
     """
 
     object_keys = StoredArray[np.int64]()
-    """Key (image and label) of each ordinary object, ascending; shape (M,)."""
+    """Key (image and label as one number) of each ordinary (not group-of) object, ascending; shape (M,)."""
     group_keys = StoredArray[np.int64]()
-    """Key (image and label) of each group of objects, ascending; shape (G,)."""
+    """Key (image and label as one number) of each group of objects, ascending; shape (G,)."""
     object_counts = StoredArray[np.int64]("objects")
     """Numbers of ordinary objects and of groups, by usage of the image (such as public) and by label; see
     :func:`count_objects`."""

@@ -81,7 +81,7 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
         return OneAnswerTruth.of(prepared)
 
     def parameters_of(self, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the parameters unchanged."""
+        """Return the parameters of the track unchanged, as the mapping that was given."""
         return resolved
 
     def compile_truth(self, folder: TruthFolder, parameters: Mapping[str, Any]) -> OneAnswerTruth:
@@ -116,7 +116,7 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
         return checked(folder.faults, OneAnswerTruth(folder.track.name, folder.sha256, {}, flags, texts, arrays))
 
     def read(self, source: Source, truth: OneAnswerTruth | None, parameters: Mapping[str, Any]) -> SubmissionTable:
-        """Read a submission."""
+        """Read a submission as a table. Defects and notices are added to the findings of ``source``."""
         table = read_submission(source, self.track.form, vocabularies_of(truth))
         if not source.findings.total:
             answers = len(table.codes("image"))

@@ -112,7 +112,7 @@ class Trials:
 
 @dataclass(frozen=True, slots=True)
 class TrialStatistics:
-    """The trials and hits of a split, prepared for computing bootstrap replicates."""
+    """The trials of a split and the successful trials (hits), prepared for computing bootstrap replicates."""
 
     trials: ImageGroups
     hits: Mapping[str, ImageGroups]

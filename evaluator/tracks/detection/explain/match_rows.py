@@ -80,14 +80,15 @@ def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, error
 
 
 def _outcomes(truth: DetectionTruth, known: Detections, matches: Matches, errors: Errors) -> Outcomes:
-    """Return the outcomes of all detections with known labels."""
+    """Return the outcomes of all detections whose label is in the ground truth."""
     indices, count = matches.detections.indices, len(known)
     conditions = [matches.hits, matches.finds_group, matches.absorbed]
     outcomes = np.full(count, IGNORED)
     outcomes[indices] = np.select(conditions, [HIT, FINDS_GROUP, ABSORBED], FALSE)
     ignored_because = [~are_valid(known), ~are_verified(truth, known)]
     reasons = np.select(ignored_because, [INVALID, UNVERIFIED], OVER_THE_CAP)
-    reasons[indices] = errors.kinds  # NO_ERROR is -1 and therefore selects the last reason, which is empty.
+    # NO_ERROR is -1 and therefore selects the last element of REASONS, an empty string.
+    reasons[indices] = errors.kinds
     rows, overlaps = np.full(count, -1), np.zeros(count)
     rows[indices], overlaps[indices] = _compared(truth, matches, errors)
     return Outcomes(outcomes, reasons, rows, overlaps)

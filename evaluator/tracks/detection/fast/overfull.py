@@ -35,13 +35,13 @@ class Collected(NamedTuple):
 
 
 def collected(state: DetectionState) -> Collected:
-    """Return the predictions in overfull images that one thread has collected."""
+    """Return the predictions in overfull images (with more predictions than the cap) that one thread has collected."""
     count = int(state.counts[COLLECTED])
     return Collected(state.collected_images[:count], state.collected_labels[:count], state.collected[:count])
 
 
 def joined(parts: Sequence[Collected]) -> Collected:
-    """Return the predictions in overfull images that all threads have collected."""
+    """Return the predictions that all threads have collected in overfull images (those over the cap)."""
     return Collected(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
@@ -50,7 +50,7 @@ def capped(truth: KernelTruth, found: Collected) -> Collected:
 
     All labels that are not in the ground truth are treated as one label.
     """
-    labels = len(truth.labels.starts)  # All unknown labels share one additional label.
+    labels = len(truth.labels.starts)  # Labels that are not in the ground truth count as one additional label.
     keys = found.images.astype(np.int64) * labels + found.labels + 1
 
     def tie_breaks(rivals: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[NDArray[np.float64]]]:

@@ -30,7 +30,7 @@ from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
 ENTRIES_PER_SEGMENT = 1 << 20
 BYTES_PER_DETECTION = 12  # The shortest detection in either layout is "a 0 0 0 0 0 ".
-BYTES_PER_LINE = 3  # The shortest line is "a,\n".
+BYTES_PER_LINE = 3  # The shortest possible line of a submission is "a,\n".
 
 
 def kernel_truth(truth: DetectionTruth) -> KernelTruth:

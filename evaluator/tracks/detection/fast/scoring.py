@@ -96,7 +96,7 @@ def outcome_of(
 
 
 def refuse_missing_images(readers: Sequence[DetectionReader], parameters: DetectionParameters) -> None:
-    """Raise Declined if a required image has no row."""
+    """Raise Declined if all images are required and the submission has no row for one of them."""
     if parameters.require_all_images and not np.any([reader.state.named for reader in readers], axis=0).all():
         raise Declined(ReferenceNeeded.MISSING_IMAGES)
 
@@ -116,7 +116,7 @@ def read_file(
     readers = read_once(submission, resources, arrays, parameters, keeps_images=keeps_images)
     overfull = predictions_of_images(readers) > MAX_PER_IMAGE_AND_CLASS
     if overfull.any():
-        del readers  # Free the memory of the readers before the file is read again.
+        del readers  # Free the memory of the readers before the submission file is read again.
         readers = read_once(submission, resources, arrays, parameters, keeps_images=keeps_images, overfull=overfull)
     return readers
 

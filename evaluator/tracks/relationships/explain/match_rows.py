@@ -18,7 +18,7 @@ COLUMNS = (
     *("Usage", "ImageID", *LABELS, "RelationshipLabel", "Score", *FIRST, *SECOND),
     *("Outcome", "PhraseOutcome", "Reason", "TruthLine", "Overlap"),
 )
-# NO_ERROR is -1 and therefore selects the last reason, which is empty.
+# NO_ERROR is -1 and therefore selects the last element of REASONS, an empty string.
 REASONS = (*RELATIONSHIP_KINDS, "unverified_class", "")
 UNVERIFIED = len(RELATIONSHIP_KINDS)
 FIRST_LINE = 2  # Line number of the first row in relationships.csv.

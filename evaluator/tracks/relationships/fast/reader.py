@@ -23,7 +23,7 @@ from evaluator.tracks.relationships.truth import RelationshipsTruth
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
 BYTES_PER_PAIR = 24  # The shortest pair in either layout is "0 a 0 0 0 0 b 0 0 0 0 c ".
-BYTES_PER_LINE = 3  # The shortest line is "a,\n".
+BYTES_PER_LINE = 3  # The shortest possible line of a submission is "a,\n".
 
 
 def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
@@ -107,7 +107,7 @@ class RelationshipReader:
 
     @property
     def entries(self) -> int:
-        """The number of curve entries that the kernels have stored."""
+        """The number of entries of precision/recall curves that the kernels have stored."""
         return int(self.state.counts[ENTRIES])
 
     def read(self, data: Bytes, stop: int) -> None:
