@@ -48,48 +48,50 @@ RULES = [
         [f"a,cat,{LEFT},0", f"a,cat,{LEFT},0"],
         ["a,cat,1"],
         [f"a,cat,0.9,{LEFT}", f"a,cat,0.8,{LEFT}"],
-        2 / 3 + 1 / 3 * 3 / 4,  # Outcomes in FiftyOne: hit, hit, false positive, hit; three objects.
-        1 / 3 + 1 / 3 * 2 / 4,  # The Open Images rules give: hit, false positive, false positive, hit.
+        2 / 3 + 1 / 3 * 3 / 4,  # Predictions by FiftyOne's rules: hit, hit, false positive, hit; three objects.
+        1 / 3 + 1 / 3 * 2 / 4,  # Predictions by the Open Images rules: hit, false positive, false positive, hit.
         id="each of two equal objects can be matched",
     ),
     pytest.param(
         [f"a,cat,{WHOLE},0"],
         [],
         [f"a,cat,0.9,{WHOLE}"],
-        1 / 2,  # Outcomes in FiftyOne: false positive, hit; one object.
-        1 / 2 + 1 / 2 * 2 / 3,  # The Open Images rules give: hit, false positive, hit; two objects.
+        1 / 2,  # Predictions by FiftyOne's rules: false positive, hit; one object.
+        1 / 2 + 1 / 2 * 2 / 3,  # Predictions by the Open Images rules: hit, false positive, hit; two objects.
         id="a box whose class is not verified in its image is ignored",
     ),
     pytest.param(
         ["a,cat,0,1,0,0.9,0", "a,cat,0,1,0.4,1,0", f"a,cat,{WHOLE},1"],
         ["a,cat,1"],
         ["a,cat,0.9,0,1,0,0.9", f"a,cat,0.8,{WHOLE}"],
-        1 / 4 + 1 / 4 * 2 / 4,  # Outcomes in FiftyOne: hit, false positive, false positive, hit; four objects.
-        2 / 4 + 1 / 4 * 3 / 4,  # The Open Images rules give: hit, group, false positive, hit.
+        # Predictions by FiftyOne's rules: hit, false positive, false positive, hit; four objects.
+        1 / 4 + 1 / 4 * 2 / 4,
+        2 / 4 + 1 / 4 * 3 / 4,  # Predictions by the Open Images rules: hit, group, false positive, hit.
         id="a detection that overlaps an unmatched object is not absorbed by a group",
     ),
     pytest.param(
         [f"a,cat,{WHOLE},0"],
         ["a,cat,1"],
         ["a,cat,0.9,0,1,0,0.49999999996"],
-        1 / 2 + 1 / 2 * 2 / 3,  # Outcomes in FiftyOne: hit, false positive, hit; two objects.
-        1 / 2 * 1 / 3,  # The Open Images rules give: false positive, false positive, hit.
+        1 / 2 + 1 / 2 * 2 / 3,  # Predictions by FiftyOne's rules: hit, false positive, hit; two objects.
+        1 / 2 * 1 / 3,  # Predictions by the Open Images rules: false positive, false positive, hit.
         id="overlaps are rounded to ten decimals",
     ),
     pytest.param(
         [f"a,cat,{WHOLE},1"],
         ["a,cat,1"],
         [f"a,cat,0,{LEFT}"],
-        2 / 3,  # Outcomes in FiftyOne: false positive, hit, group; two objects.
-        1 / 2 * 1 / 2,  # The Open Images rules give: false positive, hit; the group is not matched.
+        2 / 3,  # Predictions by FiftyOne's rules: false positive, hit, group; two objects.
+        1 / 2 * 1 / 2,  # Predictions by the Open Images rules: false positive, hit; the group is not matched.
         id="confidence zero can match a group",
     ),
     pytest.param(
         ["a,cat,0,0.8,0,0.5,1", "a,cat,0.2,1,0,0.5,1"],
         ["a,cat,1"],
         [f"a,cat,0.9,{TOP}", "a,cat,0.8,0.85,1,0,0.5"],
-        1 / 3 + 1 / 3 * 2 / 3,  # Outcomes in FiftyOne: second group (twice), false positive, hit; three objects.
-        2 / 3 + 1 / 3 * 3 / 4,  # The Open Images rules give: first group, second group, false positive, hit.
+        # Predictions by FiftyOne's rules: second group (twice), false positive, hit; three objects.
+        1 / 3 + 1 / 3 * 2 / 3,
+        2 / 3 + 1 / 3 * 3 / 4,  # Predictions by the Open Images rules: first group, second group, false positive, hit.
         id="the last of groups with equal overlap is matched",
     ),
 ]
