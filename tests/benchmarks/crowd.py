@@ -110,7 +110,7 @@ def submit(phase: Phase, team: Team, start: int, stop: int, *, of: int, metrics:
         order="n, team.id",
         id="lower(hex(randomblob(16)))" if sqlite else "gen_random_uuid()",
         team_id="team.id",
-        size_bytes="n + 1",  # The size serves as the number of the submission within its team.
+        size_bytes="n + 1",  # Not a real size, but the submission's number within its team.
         **dict.fromkeys(times, at),
     )
     numbered = f"submission.phase_id = {phase.pk} AND submission.size_bytes BETWEEN {start + 1} AND {stop}"

@@ -35,7 +35,7 @@ def main(
 
 
 def drawing(replicates: int, draws: str) -> Bootstrap | None:
-    """Return the bootstrap options, or None if there are no replicates."""
+    """Return the bootstrap options, or None if the number of replicates is 0."""
     return Bootstrap(replicates, draws=Path(draws) if draws else None) if replicates else None
 
 

@@ -106,7 +106,7 @@ def requests(port: int, asked: Sequence[str], end: float) -> Iterator[float]:
 
 
 def percentile(values: Sequence[float]) -> float:
-    """Return the 99th percentile in seconds."""
+    """Return the 99th percentile of durations in seconds."""
     return quantiles(values, n=100)[-1]
 
 

@@ -105,7 +105,7 @@ class Reader:
 
 @pytest.fixture
 def readers(addresses: list[str], member: User, client: Client, make: Make, settings: Settings) -> list[Reader]:
-    """Return all pages, each with a user who can see it."""
+    """Return a list of all pages of the website, each with a user who may open the page."""
     # Some pages require a recent login, and opening all pages may take longer than the default timeout.
     settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 24 * 3600
     return [

@@ -23,7 +23,7 @@ class Person:
             target.click()
 
     def enter(self, label: str, text: str) -> None:
-        """Type text into a field, which does not count as a click."""
+        """Type text into the form field with the given label. Typing does not count as a click."""
         target = self.page.get_by_label(label)
         if self.keyboard:
             self.move_focus_to(target)
@@ -37,7 +37,7 @@ class Person:
         chooser.value.set_files(file)
 
     def open_mail(self, link: str) -> None:
-        """Follow a link in an email."""
+        """Open a link from an email in the browser, which counts as a click."""
         self.clicks += 1
         self.page.goto(link)
 

@@ -51,7 +51,7 @@ def log_out(person: Person) -> None:
 
 
 def confirm(person: Person) -> None:
-    """Enter the password that a page asks for."""
+    """Enter the user's password on the page "Confirm that it is you", and continue."""
     expect(person.page.get_by_role("heading", name="Confirm that it is you")).to_be_visible()
     person.enter("Password", PASSWORD)
     person.click(person.page.get_by_role("button", name="Continue"))

@@ -38,7 +38,7 @@ def organizer(make: Make) -> User:
 
 @pytest.fixture
 def packed(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
-    """Return a function that writes a ground truth as a zip file."""
+    """Return a function that writes the files of a ground truth to a zip file and returns its path."""
 
     def pack(files: dict[str, str]) -> Path:
         path = tmp_path / "truth.zip"
@@ -53,7 +53,7 @@ def press(page: Page, button: str) -> None:
 
 
 def create(page: Page, truth: Path) -> None:
-    """Create, describe and publish a challenge with one phase."""
+    """Log in as an organizer, and create, describe and publish a challenge with one phase."""
     page.goto("/accounts/login?next=/organize/")
     page.get_by_label("Username").fill("organizer")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
@@ -79,7 +79,7 @@ def create(page: Page, truth: Path) -> None:
 
 
 def take_part(page: Page) -> None:
-    """Join the challenge and submit a file."""
+    """Join the challenge on the website, and submit a file with predictions."""
     page.goto("/challenges/owls/rules")
     page.get_by_label("I have read the rules and accept them.").check()
     page.get_by_role("button", name="Join").click()

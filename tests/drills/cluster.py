@@ -16,7 +16,7 @@ import pytest
 
 from tests.flows.running import free_port, wait_for
 
-# Debian installs the programs of each PostgreSQL version here, outside the PATH.
+# Debian installs the programs of each PostgreSQL version in a subfolder of this folder, outside the PATH.
 INSTALLED = "/usr/lib/postgresql"
 
 

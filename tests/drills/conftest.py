@@ -10,7 +10,7 @@ from tests.flows.postgres import own_database
 from tests.flows.running import Running
 from tests.flows.taking_part import make_bundle, open_challenge
 
-collect_ignore = ["bent"]  # The folder `bent` contains faulty processes, not tests.
+collect_ignore = ["bent"]  # The folder `bent` contains programs that misbehave on purpose, not tests.
 
 Open = Callable[..., Running]
 Words = tuple[str, ...]

@@ -26,7 +26,7 @@ def uploading(service: Running, content: bytes, *, count: int, at_once: int = 4)
 
 
 def upload_all(service: Running, content: bytes, *, count: int) -> list[str]:
-    """Submit the file `count` times, and return the ids of the submissions."""
+    """Submit a file with the given content `count` times, and return the ids of the submissions."""
     with uploading(service, content, count=count) as sent:
         pass
     return [one.result() for one in sent]
@@ -60,10 +60,10 @@ class Counted:
 
     taken: int
     scored: int
-    lost: int  # Submissions that are still queued or running when the drill is over.
+    lost: int  # Number of submissions that are still queued or running when the test counts them.
     evaluations: int
-    twice: int  # Submissions with more than one evaluation.
-    bare: int  # Evaluations without an interval.
+    twice: int  # Number of submissions that were scored more than once.
+    bare: int  # Number of evaluations (scorings) without a confidence interval.
     attempts: int
 
     def __str__(self) -> str:

@@ -20,7 +20,7 @@ BEFORE, DURING = 12, 30
 
 
 def boards(service: Running, times: list[str]) -> list[Any]:
-    """Return the leaderboard of the main phase now and at earlier times."""
+    """Return the leaderboard of the main phase as it was at each of the given times."""
     path = "/api/v1/challenges/flows/phases/main/leaderboard"
     found = [service.ask("GET", f"{path}?at={at}") for at in times]
     assert {status for status, _ in found} == {200}

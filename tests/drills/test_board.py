@@ -96,7 +96,7 @@ class Crowd:
         return self.service.ask("POST", f"/api/v1/submissions/{identifier}/cancel")[0]
 
     def choose(self) -> int:
-        """Choose a submission as final, or undo the choice."""
+        """Choose a random submission as a final submission of its team, or undo such a choice."""
         if not self.sent:
             return 0
         self.service.token, identifier = self.random.choice(self.sent)

@@ -16,7 +16,7 @@ from tests.fuzz import crowded
 pytestmark = pytest.mark.processes
 
 HOSTILE, EACH, VICTIMS = 5, 12, 30
-LIMIT_SECONDS = 2  # Limit on CPU seconds per file. Scoring an expensive file exceeds it.
+LIMIT_SECONDS = 2  # Limit on the CPU time for scoring one file. Scoring an expensive file exceeds this limit.
 LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
 PREDICTIONS = 1_200_000
 # Maximum size, in bytes, of expensive files that still count as small, and the number of these files.
@@ -57,7 +57,7 @@ def envelope(packed: bytes, number: int) -> bytes:
 
 
 def flood(service: Running, content: bytes) -> None:
-    """Upload all hostile files, taking turns between the hostile accounts."""
+    """Upload all hostile files, which are expensive to score or defective, from the hostile accounts in turn."""
     packed = gzip.compress(expensive(content), 1)
     defects = [gzip.compress(defective(number), 1) for number in range(2)]
     for number in range(EACH * HOSTILE):

@@ -67,7 +67,7 @@ class Mailbox(socketserver.StreamRequestHandler):
             if line.startswith("Message-ID:"):
                 name = line.split(":", 1)[1].strip()
         time.sleep(PAUSE)
-        if line:  # At this point, the sending process has sent the whole email.
+        if line:  # The loop ended at the final dot, so the sending process has sent the whole email.
             RECEIVED[name] += 1
 
     def say(self, text: str) -> None:

@@ -43,7 +43,7 @@ print(now.timestamp() + 4)
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.services)])
 def database(request: pytest.FixtureRequest) -> dict[str, str]:
-    """Return the settings of the service that select SQLite or PostgreSQL."""
+    """Return the settings that make the service use SQLite or PostgreSQL."""
     return {} if request.param == "sqlite" else {"DATABASE_URL": request.getfixturevalue("postgres")}
 
 

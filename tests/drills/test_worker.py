@@ -34,14 +34,14 @@ def kill_while_it_scores(service: Running) -> bool:
     service.signal_all("celery -A", signal.SIGSTOP)
     try:
         scores = bool(service.statuses(seconds=0.5)["running"])
-    except sqlite3.OperationalError:  # A suspended process may hold a lock that readers need.
+    except sqlite3.OperationalError:  # A suspended worker process may hold a database lock that the query needs.
         scores = False
     service.signal_all("celery -A", signal.SIGKILL if scores else signal.SIGCONT)
     return scores
 
 
 def killed_three_times(service: Running, content: bytes) -> None:
-    """Upload ALL files, and kill the worker three times during the uploads."""
+    """Upload the content `ALL` times, and kill the worker three times during the uploads."""
     with uploading(service, content, count=ALL):
         for ended in KILLED_AFTER:
             wait_for(lambda ended=ended: service.statuses()["scored"] >= ended)

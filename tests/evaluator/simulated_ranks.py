@@ -55,7 +55,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The proportion of simulated leaderboards that have a property."""
+    """The proportion of simulated leaderboards that have a property, and the number of simulated leaderboards."""
 
     value: float
     boards: int

@@ -271,7 +271,7 @@ def test_ignored_images_do_not_affect_replicates(tiny: Tiny, tmp_path: Path) -> 
     assert np.array_equal(one, other)
 
 
-# The following tests call the functions that compute intervals from replicates.
+# The following tests call the functions that compute confidence intervals from bootstrap replicates.
 
 
 @pytest.mark.parametrize("observed", [0.0, 0.3, 1.0])

@@ -23,7 +23,7 @@ DETECTION = "openimages-detection"
         ["score", DETECTION, "--truth", "truth"],
         ["score", DETECTION, "--truth", "absent", "--submission", "long.csv"],
         ["score", DETECTION, "--truth", "truth", "--submission", "absent.csv"],
-        # This command fails because the submission is a folder.
+        # The next command fails because the submission is a folder instead of a file.
         ["score", DETECTION, "--truth", "truth", "--submission", "truth"],
         ["score", DETECTION, "--truth", "truth", "--submission", "-"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "no_such=1"],
@@ -31,13 +31,13 @@ DETECTION = "openimages-detection"
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "iou_threshold=2"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--set", "protocol=coco"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--split", "1.5"],
-        # This command fails because no other option uses the seed.
+        # The next command fails because none of its other options uses the seed.
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--seed", "1"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--bootstrap", "0"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--usage", "u.csv", "--split", "0.5"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--json", "absent/report.json"],
         ["score", DETECTION, "--truth", "truth", "--submission", "long.csv", "--threads", "0"],
-        # This command fails because options cannot be abbreviated.
+        # The next command fails because the option --truth cannot be abbreviated to --tru.
         ["score", DETECTION, "--tru", "truth", "--submission", "long.csv"],
         ["check", DETECTION, "--submission", "-"],
         ["prepare", DETECTION, "--truth", "long.csv", "--out", "t.podium"],

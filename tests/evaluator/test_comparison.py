@@ -29,7 +29,8 @@ NONE: dict[str, float | None] = {}
 @pytest.mark.parametrize(
     ("shifts", "interval", "verdict"),
     [
-        ([0.1, 0.2, 0.3], (0.105, 0.295), "b_better"),  # The ends of the interval are interpolated percentiles.
+        # The ends of the interval are percentiles, interpolated between the given shifts.
+        ([0.1, 0.2, 0.3], (0.105, 0.295), "b_better"),
         ([-0.1, -0.2, -0.3], (-0.295, -0.105), "a_better"),
         ([-0.1, 0.0, 0.1], (-0.095, 0.095), "tied"),
         ([0.0, 0.0, 0.0], (0.0, 0.0), "tied"),

@@ -183,10 +183,10 @@ def test_the_mean_leaves_out_classes_without_objects(tmp_path: Path) -> None:
     [
         (["j,cat,1"], "animal", 1),  # A label that verifies cats as present also verifies their ancestors.
         (["j,cat,1"], "pet", 1),  # The class "pet" is another parent of "cat".
-        (["j,cat,1"], "dog", 0),  # A label for cats does not verify sibling classes.
+        (["j,cat,1"], "dog", 0),  # A label that verifies cats as present does not verify siblings such as dogs.
         (["j,animal,0"], "dog", 1),  # A label that verifies animals as absent also verifies their descendants.
         (["j,animal,0"], "pet", 0),  # The class "pet" is not a descendant of "animal".
-        (["j,animal,0.7"], "cat", 1),  # Any confidence other than 1 means that the class is absent.
+        (["j,animal,0.7"], "cat", 1),  # A label with any confidence other than 1 means that the class is absent.
     ],
 )
 def test_labels_also_verify_ancestors_or_descendants(

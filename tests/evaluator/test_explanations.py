@@ -68,7 +68,7 @@ PREDICTIONS = [
 ]
 GAINS = {
     "class": 1 / 2,  # Fixing the class error raises the AP of dogs from 0 to 1.
-    "localization": (1 / 4 * 2 / 4) / 2,  # The fourth prediction of a cat becomes the second hit.
+    "localization": (1 / 4 * 2 / 4) / 2,  # With a correct box, the fourth prediction of a cat becomes the second hit.
     "both": 0.0,
     "duplicate": 0.0,
     "background": 0.0,
@@ -221,7 +221,7 @@ def test_a_copy_of_a_box_has_the_attributes_of_its_row(tmp_path: Path) -> None:
 ABLATION = {
     (True, True, 1): (1 / 2 + 1 + 0) / 3,
     (True, True, 0): (1 + 1 + 0) / 3,
-    (False, True, 1): (1 / 2 + 1 / 2 + 0) / 3,  # A dog without a verified label is a false positive.
+    (False, True, 1): (1 / 2 + 1 / 2 + 0) / 3,  # Predicting a dog without a verified label is a false positive.
     (False, True, 0): (1 + 1 / 2 + 0) / 3,
     (True, False, 1): (1 / 2 + 1) / 2,
     (True, False, 0): (1 + 1) / 2,

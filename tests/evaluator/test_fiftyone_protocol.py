@@ -48,7 +48,7 @@ RULES = [
         [f"a,cat,{LEFT},0", f"a,cat,{LEFT},0"],
         ["a,cat,1"],
         [f"a,cat,0.9,{LEFT}", f"a,cat,0.8,{LEFT}"],
-        2 / 3 + 1 / 3 * 3 / 4,  # Outcomes in FiftyOne: hit, hit, false positive, hit; three objects.
+        2 / 3 + 1 / 3 * 3 / 4,  # Outcomes by FiftyOne's rules: hit, hit, false positive, hit; three objects.
         1 / 3 + 1 / 3 * 2 / 4,  # Outcomes by the Open Images rules: hit, false positive, false positive, hit.
         id="each of two equal objects can be matched",
     ),
@@ -56,7 +56,7 @@ RULES = [
         [f"a,cat,{WHOLE},0"],
         [],
         [f"a,cat,0.9,{WHOLE}"],
-        1 / 2,  # Outcomes in FiftyOne: false positive, hit; one object.
+        1 / 2,  # Outcomes by FiftyOne's rules: false positive, hit; one object.
         1 / 2 + 1 / 2 * 2 / 3,  # Outcomes by the Open Images rules: hit, false positive, hit; two objects.
         id="a box whose class is not verified in its image is ignored",
     ),
@@ -64,7 +64,8 @@ RULES = [
         ["a,cat,0,1,0,0.9,0", "a,cat,0,1,0.4,1,0", f"a,cat,{WHOLE},1"],
         ["a,cat,1"],
         ["a,cat,0.9,0,1,0,0.9", f"a,cat,0.8,{WHOLE}"],
-        1 / 4 + 1 / 4 * 2 / 4,  # Outcomes in FiftyOne: hit, false positive, false positive, hit; four objects.
+        # Outcomes by FiftyOne's rules: hit, false positive, false positive, hit; four objects.
+        1 / 4 + 1 / 4 * 2 / 4,
         2 / 4 + 1 / 4 * 3 / 4,  # Outcomes by the Open Images rules: hit, group, false positive, hit.
         id="a detection that overlaps an unmatched object is not absorbed by a group",
     ),
@@ -72,7 +73,7 @@ RULES = [
         [f"a,cat,{WHOLE},0"],
         ["a,cat,1"],
         ["a,cat,0.9,0,1,0,0.49999999996"],
-        1 / 2 + 1 / 2 * 2 / 3,  # Outcomes in FiftyOne: hit, false positive, hit; two objects.
+        1 / 2 + 1 / 2 * 2 / 3,  # Outcomes by FiftyOne's rules: hit, false positive, hit; two objects.
         1 / 2 * 1 / 3,  # Outcomes by the Open Images rules: false positive, false positive, hit.
         id="overlaps are rounded to ten decimals",
     ),
@@ -80,7 +81,7 @@ RULES = [
         [f"a,cat,{WHOLE},1"],
         ["a,cat,1"],
         [f"a,cat,0,{LEFT}"],
-        2 / 3,  # Outcomes in FiftyOne: false positive, hit, group; two objects.
+        2 / 3,  # Outcomes by FiftyOne's rules: false positive, hit, group; two objects.
         1 / 2 * 1 / 2,  # Outcomes by the Open Images rules: false positive, hit; the group is not matched.
         id="confidence zero can match a group",
     ),
@@ -88,7 +89,8 @@ RULES = [
         ["a,cat,0,0.8,0,0.5,1", "a,cat,0.2,1,0,0.5,1"],
         ["a,cat,1"],
         [f"a,cat,0.9,{TOP}", "a,cat,0.8,0.85,1,0,0.5"],
-        1 / 3 + 1 / 3 * 2 / 3,  # Outcomes in FiftyOne: second group (twice), false positive, hit; three objects.
+        # Outcomes by FiftyOne's rules: second group (twice), false positive, hit; three objects.
+        1 / 3 + 1 / 3 * 2 / 3,
         2 / 3 + 1 / 3 * 3 / 4,  # Outcomes by the Open Images rules: first group, second group, false positive, hit.
         id="the last of groups with equal overlap is matched",
     ),

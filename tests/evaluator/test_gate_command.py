@@ -16,7 +16,7 @@ UNKNOWN = "ImageId,PredictionString\nno-such-image,\n"
 
 @pytest.fixture
 def truth(tmp_path: Path) -> Path:
-    """Return the ground truth folder of a bundle."""
+    """Create a ground truth in the folder layout of a bundle, and return the folder of the ground truth."""
     synthesize(DETECTION, tmp_path / "phases/main", images=12, seed=3, qualities=[0.5])
     return tmp_path / "phases/main/truth"
 

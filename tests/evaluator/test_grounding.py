@@ -188,7 +188,7 @@ def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
         (PHRASES[0] | {"boxes": []}, "truth_bad_value"),
         (PHRASES[0] | {"boxes": [[1, 2, 3]]}, "truth_bad_value"),
         (PHRASES[0] | {"boxes": [[5, 0, 1, 1]]}, "truth_inverted_box"),
-        (PHRASES[1], "truth_bad_value"),  # A phrase may not be repeated.
+        (PHRASES[1], "truth_bad_value"),  # A phrase may not occur twice in phrases.jsonl.
     ],
 )
 def test_a_faulty_phrase_is_reported_with_its_line(tmp_path: Path, wrong: Any, code: str) -> None:

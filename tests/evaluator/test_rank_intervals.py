@@ -185,7 +185,8 @@ def test_individual_intervals_equal_those_of_the_simple_implementation(seed: int
     scores = np.sort(rng.normal(0.6, spread, 70))[::-1]
     replicates = drawn(rng, scores)
     scores[31], replicates[31] = scores[30], replicates[30]
-    scores[1], replicates[1] = scores[0] - 1e-5, replicates[0] - 1e-5  # The standard error of this difference is 0.
+    # The replicates differ by a constant, so the standard error of the difference of the two best scores is 0.
+    scores[1], replicates[1] = scores[0] - 1e-5, replicates[0] - 1e-5
     replicates, scores = replicates[np.argsort(-scores, kind="stable")], -np.sort(-scores)
     rows = [0, 1, 2, 30, 31, 69]
     expected = [plain(scores, replicates, 70, row=row)[row] for row in rows]

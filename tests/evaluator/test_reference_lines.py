@@ -37,7 +37,7 @@ def test_line_endings_are_those_of_the_official_tool(
 
 
 def test_relationships_have_relations_and_phrases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The only annotated relationship is found, so every value is 1."""
+    """The submission finds the only annotated relationship, so every value in the output is 1."""
     truth, submission = tmp_path / "truth", tmp_path / "s.csv"
     truth.mkdir()
     names = "ImageID,LabelName1,LabelName2,RelationshipLabel"

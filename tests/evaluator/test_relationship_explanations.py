@@ -48,9 +48,10 @@ TOLD = [
 ]
 GAINS = {
     "duplicate": 0.0,
-    "localization": (1 / 3) / 2,  # The more confident prediction of "on" would hit one of three triplets.
+    # With correct boxes, the more confident prediction of "on" would hit one of three triplets.
+    "localization": (1 / 3) / 2,
     "relation": (1 / 3) / 2,  # With the correct relation, the prediction with "rides" would hit a triplet with "on".
-    "subject": 0.0,  # A more confident prediction already matches the annotated triplet.
+    "subject": 0.0,  # No gain, because a more confident prediction already matches the annotated triplet.
     "object": 0.0,
     "several": 0.0,
     "background": 0.0,

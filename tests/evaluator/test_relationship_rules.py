@@ -42,7 +42,7 @@ PLAYS = f"i,man,guitar,plays,{LEFT},{RIGHT}"
         (f"i,man,guitar,plays,0.9,{RIGHT},{LEFT}", 0.0, 1.0),
         (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.5", 1.0, 1.0),  # An IoU of exactly 1/2 is a match.
         (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),  # An IoU below 1/2 is not a match.
-        (f"i,guitar,man,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The labels are in the wrong order.
+        (f"i,guitar,man,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The labels of the two objects are in the wrong order.
         (f"i,man,guitar,holds,0.9,{LEFT},{RIGHT}", 0.0, 0.0),
         (f"j,man,guitar,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The annotated triplet is in a different image.
         # A box of zero area is never a hit, but the phrase box that encloses both boxes can be a hit.
@@ -66,8 +66,8 @@ def test_overlap_is_measured_in_single_precision(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "first", "second", "kept"),
     [
-        (["i,chair,0"], "man", "chair", True),  # A label verifies that image i has no chair.
-        # A label verifies that image i has a chair. No pair in the image contains a chair, so chairs count as absent.
+        (["i,chair,0"], "man", "chair", True),  # A verified label states that image i has no chair.
+        # A verified label states that image i has a chair. No pair in it contains a chair, so chairs count as absent.
         (["i,chair,1"], "man", "chair", True),
         (["i,chair,1"], "woman", "chair", True),  # Image i has no verified label for women, but chairs count as absent.
         ([], "man", "woman", False),  # Image i has no verified label for women, and no class counts as absent.

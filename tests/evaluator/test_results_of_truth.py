@@ -76,7 +76,8 @@ def test_the_truth_and_all_scores_are_checked(results: dict[str, Any], verified:
     assert "sha256 and usage match" in out
     assert "2 entries scored again with identical scores" in out
     assert "no file    public: the team “Gone”\nno file    private: the team “Gone”\n" in out
-    assert verified(results, "--truth", tmp_path / "truth.podium")[0] == 0  # A prepared file is accepted too.
+    # A prepared ground truth file is accepted too, instead of the folder with the ground truth.
+    assert verified(results, "--truth", tmp_path / "truth.podium")[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,12 @@ BAND, OTHER_BAND, CORNER, PAIR = (0, 4, 0, 1), (0, 4, 3, 4), (0, 2, 0, 2), (0, 2
 Found = list[tuple[str, float, Edges]]
 KINDS: list[tuple[Any, Found, str]] = [
     ([(WHOLE, 0, True)], [("dog", 0.9, WHOLE)], "class"),
-    ([(WHOLE, 0, True)], [("cat", 0.9, PAIR)], "localization"),  # The IoU with the object is 1/8.
-    ([(WHOLE, 0, True)], [("dog", 0.9, CORNER)], "both"),  # The IoU with the object is 1/4.
+    ([(WHOLE, 0, True)], [("cat", 0.9, PAIR)], "localization"),  # The IoU of the predicted mask and the object is 1/8.
+    ([(WHOLE, 0, True)], [("dog", 0.9, CORNER)], "both"),  # The IoU of the predicted mask and the object is 1/4.
     ([(WHOLE, 0, True)], [("cat", 0.9, WHOLE), ("cat", 0.8, WHOLE)], "duplicate"),
     ([(BAND, 0, True)], [("cat", 0.9, OTHER_BAND)], "background"),
-    ([(LEFT, 1, True)], [("cat", 0.9, (1, 4, 0, 4))], "group_of"),  # One third of the mask is inside the group box.
+    # One third of the predicted mask is in the group box.
+    ([(LEFT, 1, True)], [("cat", 0.9, (1, 4, 0, 4))], "group_of"),
 ]
 
 
@@ -35,7 +36,7 @@ def explained(tmp_path: Path, objects: Any, found: Found, *, hierarchy: str = ""
 
 
 def wrong(report: Report) -> list[str]:
-    """Return the kinds of errors with at least one false positive."""
+    """Return the kinds of errors to which the report assigns at least one false positive."""
     return [str(row["kind"]) for row in report.splits["all"].tables["errors"] if row["false_positives"]]
 
 

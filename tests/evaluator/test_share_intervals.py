@@ -111,7 +111,7 @@ def test_a_wilson_interval_contains_its_share(share: float, size: float) -> None
     assert low < high
 
 
-# The following tests compute intervals for the metrics of tracks.
+# The following tests compute confidence intervals for the metrics of tracks.
 
 
 def answered(folder: Path, images: int, wrong: int) -> Any:

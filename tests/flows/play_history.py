@@ -9,7 +9,8 @@ import json
 import os
 from itertools import chain
 
-from tests.flows.race_entries import nothing  # This module must be imported first, because it sets up Django.
+# The module race_entries must be imported first, because it sets up Django.
+from tests.flows.race_entries import nothing
 
 # isort: split
 from django.core.management import call_command

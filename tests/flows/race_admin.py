@@ -8,7 +8,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
-from tests.flows.race_quota import connection  # This module must be imported first, because it sets up Django.
+# The module race_quota must be imported first, because it sets up Django.
+from tests.flows.race_quota import connection
 
 # isort: split
 from django.contrib import admin

@@ -8,7 +8,7 @@ import json
 import os
 from typing import Any
 
-from tests.flows.race_quota import at_once  # This module must be imported first, because it sets up Django.
+from tests.flows.race_quota import at_once  # The module race_quota must be imported first, because it sets up Django.
 
 # isort: split
 from django.core.management import call_command
@@ -27,7 +27,7 @@ EVENTS_EACH = int(os.environ.get("EVENTS_EACH", "25"))
 
 
 def nothing(*message: Any) -> None:
-    """Replace `queue.enqueue`, so that no message is sent."""
+    """Do nothing. This function replaces `queue.enqueue`, so that no message is sent."""
 
 
 def main() -> None:

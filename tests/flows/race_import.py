@@ -12,7 +12,8 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from tests.flows.race_quota import at_once, upload  # This module must be imported first, because it sets up Django.
+# The module race_quota must be imported first, because it sets up Django.
+from tests.flows.race_quota import at_once, upload
 
 # isort: split
 from django.core.files.base import ContentFile

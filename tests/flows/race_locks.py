@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from struct import pack
 
-from tests.flows.race_quota import at_once, upload  # This module must be imported first, because it sets up Django.
+# The module race_quota must be imported first, because it sets up Django.
+from tests.flows.race_quota import at_once, upload
 
 # isort: split
 from django.core.files.base import ContentFile

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from tests.flows.race_quota import at_once  # This module must be imported first, because it sets up Django.
+from tests.flows.race_quota import at_once  # The module race_quota must be imported first, because it sets up Django.
 
 # isort: split
 from django.core.management import call_command

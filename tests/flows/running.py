@@ -91,7 +91,7 @@ class Running:
         return subprocess.run(command, cwd=settings.BASE_DIR, env=self.environment, capture_output=True, text=True)
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to the supervisor and wait until it has ended."""
+        """Send a signal to the service's supervisor process, and wait until that process has ended."""
         self.process.send_signal(number)
         self.process.wait(ENOUGH_SECONDS)
 
@@ -168,7 +168,7 @@ class Running:
         return self.upload(gzip.compress(content, 1, mtime=time.time_ns() % 2**32), "predictions.csv.gz")
 
     def submit(self, content: bytes) -> str:
-        """Upload the content with `upload_anew`, and return the id of the submission."""
+        """Upload the content as a file that differs from all earlier files, and return the id of the submission."""
         status, answer = self.upload_anew(content)
         assert status == 201, answer
         return str(answer["id"])
@@ -207,7 +207,7 @@ class Running:
         return int(self.rows(f"SELECT count(*) FROM {table}")[0][0])
 
     def statuses(self, *, seconds: float = 30) -> Counter[str]:
-        """Return how many submissions have each status."""
+        """Return the number of submissions in the service's database, by status."""
         query = "SELECT status, count(*) FROM submissions_submission GROUP BY status"
         return Counter(dict(self.rows(query, seconds=seconds)))
 
@@ -233,7 +233,7 @@ class Running:
         raise AssertionError(f"each of {TRIES} submissions was scored before it could be stopped")
 
     def has_begun(self, identifier: str) -> bool:
-        """Return whether a worker has claimed a submission."""
+        """Return whether a worker has claimed the submission with the given id in order to score it."""
         return bool(self.column("status != 'queued'", identifier))
 
     def can_be_written(self) -> bool:

@@ -57,7 +57,8 @@ class Run:
         self.service, self.planted = service, planted
         self.visitors = [Visitor(service, "nobody")]
         self.outputs: list[Output] = []
-        self.uploads: dict[str, set[bytes]] = {"ada": set(), "rival": set()}  # Maps teams to their uploaded files.
+        # Maps the names of teams to the contents of their uploaded files.
+        self.uploads: dict[str, set[bytes]] = {"ada": set(), "rival": set()}
         self.downloads = 0
 
     def add_people(self) -> None:
@@ -236,7 +237,7 @@ def test_no_output_contains_a_part_of_a_truth(run: Run) -> None:
     statuses = run.service.statuses()
     assert statuses["scored"] >= 2 * len(TRACKS)
     assert statuses["rejected"] > 5 * len(TRACKS)
-    assert statuses["queued"] >= 2  # These submissions wait until damaged files are restored.
+    assert statuses["queued"] >= 2  # At least two submissions wait until damaged files are restored.
     assert len(run.planted.hidden) > 1000
     outputs = list(run.crawl())
     assert len(outputs) > 2000

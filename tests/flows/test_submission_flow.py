@@ -25,7 +25,7 @@ def content(predictions: Path) -> bytes:
 
 @pytest.fixture(autouse=True)
 def thawed(service: Running) -> Iterator[None]:
-    """Resume all frozen processes at the end of each test."""
+    """After each test, resume all processes that the test has frozen (suspended)."""
     yield
     service.signal_all("", signal.SIGCONT)
 

@@ -100,7 +100,7 @@ def main() -> int:
 
 
 def table(part: Part, outcome: Outcome, seconds: float) -> str:
-    """Return the lines of the report about one part."""
+    """Return the report about one part of the fuzz test: its name, its total figures, and the counts by kind."""
     head = f"{part.name}: {part.meaning}"
     total = f"{outcome.seeds * part.size:,} cases, {len(outcome.failures):,} wrong, {seconds:,.0f} s"
     lines = [f"  {kind:<40}{count:>12,}" for kind, count in sorted(outcome.counts.items())]

@@ -52,7 +52,7 @@ def work(name: str, seeds: Sequence[int], current: Any, results: Connection) -> 
 
 
 class Child:
-    """A child process and the seeds whose cases it runs."""
+    """A child process, and the random seeds from which it generates and runs test cases."""
 
     def __init__(self, name: str, seeds: Sequence[int]) -> None:
         self.name, self.seeds = name, seeds

@@ -104,14 +104,14 @@ def legal(good: Good) -> dict[str, Maker]:
 
 
 def quoted(good: Good) -> bytes:
-    """Return the file with quotes around all cells."""
+    """Return a valid submission with quotes around all cells."""
     lines = grown(good, bytes).rstrip()[len(good.header) :].lstrip()
     start = good.header + b"\n" if good.header else b""
     return start + b'"' + lines.replace(b",", b'","').replace(b"\n", b'"\n"') + b'"\n'
 
 
 def pieces(good: Good) -> bytes:
-    """Return the file compressed as many gzip members of 2 KiB each."""
+    """Return a valid submission, compressed as many gzip members that each contain up to 2 KiB of text."""
     text = good.content
     return b"".join(gzip.compress(text[start : start + 2048], mtime=0) for start in range(0, len(text), 2048))
 
@@ -149,7 +149,7 @@ def challenges(track: str, folder: Path) -> Iterator[tuple[str, Path, Good]]:
 
 
 def good_of(track: Track, text: bytes) -> Good:
-    """Split a submission into its header and its rows."""
+    """Split the valid submission ``text`` into its header and its rows, and return both as an object."""
     form = track.form
     rows = text.rstrip(b"\n").split(b"\n") if form.kind != "json" else [text]
     header = rows.pop(0) if form.kind == "table" else b""

@@ -48,7 +48,7 @@ def rectangles() -> Iterator[tuple[str, str]]:
 
 
 def good() -> bytes:
-    """Return a submission that matches every object."""
+    """Return a valid submission whose predictions match every object."""
     rows = [f"{image},{WIDTH},{HEIGHT},{LABEL},0.5,{text}" for image in IMAGES for _, text in rectangles()]
     return "\n".join([HEADER, *rows, ""]).encode()
 

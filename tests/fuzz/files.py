@@ -173,7 +173,7 @@ def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
 
 
 def checked_alone(case: Case, truth: Path, path: Path) -> dict[str, Any]:
-    """Run `check` on one thread, and return its findings."""
+    """Run the function `check` on a submission, on one thread, and return its findings as a dictionary."""
     resources = Resources(case.limits)
     found = check(case.track, path, truth=truth, parameters=case.parameters, resources=resources)
     return found.for_organizer().as_dict()

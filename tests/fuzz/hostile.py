@@ -33,17 +33,17 @@ class Good:
 
     @property
     def content(self) -> bytes:
-        """The content of the file in bytes."""
+        """The content of the valid submission, in bytes."""
         return b"".join(line + b"\n" for line in (self.header, *self.rows) if line)
 
     @property
     def first(self) -> list[bytes]:
-        """The cells of the first row."""
+        """The cells of the first row of the valid submission."""
         return self.rows[0].split(b",")
 
     @property
     def label(self) -> str:
-        """A label of the first prediction in the file."""
+        """A label of the first prediction in the valid submission."""
         return next(
             row.replace(b",", b" ").split(b" ")[len(self.form.of_image)].decode()
             for row in self.rows
@@ -84,7 +84,7 @@ def one_line(piece: bytes, *, beside: bool = True) -> Maker:
 
 
 def lines(line: bytes, end: bytes = b"\n") -> Maker:
-    """Return a function that creates files in which one line is repeated."""
+    """Return a function that creates submissions in which every row is the given line."""
     return lambda good: good.with_rows([line] * 1000, end)
 
 
@@ -94,7 +94,7 @@ def numbered(template: str, good: Good) -> bytes:
 
 
 def sparse(good: Good) -> bytes:
-    """Return the valid file with an invalid number in every fiftieth row."""
+    """Return the valid submission, changed so that every fiftieth row contains an invalid number."""
     rows = [row.replace(b".", b",.", 1) if index % 50 == 0 else row for index, row in enumerate(good.rows)]
     return good.with_rows(row.replace(b"0,.", b"x.", 1).replace(b",.", b"x.", 1) for row in rows)
 
@@ -150,7 +150,7 @@ CSV: dict[str, Maker] = {
 
 
 def document(piece: str, start: str = "[", end: str = "]") -> Maker:
-    """Return a function that creates JSON documents in which ``piece`` is repeated."""
+    """Return a function that creates JSON documents of about ``SIZE`` bytes in which ``piece`` is repeated."""
     return lambda good: (start + ",".join([piece] * (SIZE // (len(piece) + 1))) + end).encode()
 
 
@@ -211,7 +211,7 @@ JSON: dict[str, Maker] = {
 
 
 def mask(lengths: bytes) -> str:
-    """Compress run lengths, and encode them like a mask in a submission."""
+    """Compress the run lengths of a mask, and encode them in base64, as submissions do."""
     return base64.b64encode(zlib.compress(lengths, 9)).decode()
 
 

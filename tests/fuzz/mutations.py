@@ -51,7 +51,7 @@ def swapped_token(chance: random.Random, data: bytes) -> bytes:
 
 
 def other_numbers(chance: random.Random, data: bytes) -> bytes:
-    """Replace some of the numbers with random numbers."""
+    """Replace some or all numbers in a file with random numbers."""
     share = chance.choice([0.01, 0.1, 1.0])
 
     def other(found: re.Match[bytes]) -> bytes:
@@ -78,7 +78,7 @@ def other_text(chance: random.Random, one: bytes, other: bytes) -> bytes:
 
 
 def spaced(chance: random.Random, data: bytes) -> bytes:
-    """Insert blanks before or after tokens and cells."""
+    """Insert spaces or tabs before or after some of the separators between a file's tokens, cells or lines."""
     gap = chance.choice([b" ", b"\t", b"  ", b" \t"])
     share, mark = chance.random() ** 3, chance.choice([rb"[ ,]", rb",", rb" ", rb"\n"])
 
@@ -98,7 +98,7 @@ def shuffled_lines(chance: random.Random, data: bytes) -> bytes:
 
 
 def moved_lines(chance: random.Random, data: bytes) -> bytes:
-    """Repeat, delete, swap, join or split lines."""
+    """Repeat, delete, swap, join or split random lines of a file."""
     lines = data.split(b"\n")
     one, other = chance.randrange(len(lines)), chance.randrange(len(lines))
     kind = chance.randrange(5)
@@ -126,13 +126,13 @@ def blank_lines(chance: random.Random, data: bytes) -> bytes:
 
 
 def line_ends(chance: random.Random, data: bytes) -> bytes:
-    """Replace some or all line endings with line endings of another kind."""
+    """Replace some or all line endings of a file with line endings of another kind."""
     end, share = chance.choice(ENDS), chance.choice([1.0, 1.0, 0.1])
     return re.sub(rb"\r?\n", lambda found: end if chance.random() < share else found.group(), data)
 
 
 def quoted(chance: random.Random, data: bytes) -> bytes:
-    """Quote some or all cells, correctly or incorrectly."""
+    """Quote some or all cells of a file, correctly or incorrectly."""
     share, wrong = chance.choice([1.0, 0.3, 0.02]), chance.random() < 0.2
 
     def cell(found: re.Match[bytes]) -> bytes:
@@ -144,7 +144,7 @@ def quoted(chance: random.Random, data: bytes) -> bytes:
 
 
 def moved_columns(chance: random.Random, data: bytes) -> bytes:
-    """Reorder the columns, and change the spelling of their names."""
+    """Reorder the columns of a file, and change the spelling of their names."""
     rows = [line.rstrip(b"\r").split(b",") for line in data.split(b"\n")]
     order = chance.sample(range(len(rows[0])), len(rows[0]))
     rows = [[row[index] for index in order if index < len(row)] for row in rows]
@@ -153,7 +153,7 @@ def moved_columns(chance: random.Random, data: bytes) -> bytes:
 
 
 def other_columns(chance: random.Random, data: bytes) -> bytes:
-    """Move, insert or delete a column in the header only."""
+    """Move, insert or delete a column name in the header of a file, but leave the rows as they are."""
     header, newline, rest = data.partition(b"\n")
     cells = header.split(b",")
     index, kind = chance.randrange(len(cells)), chance.randrange(3)
@@ -174,7 +174,7 @@ def repeated(chance: random.Random, data: bytes) -> bytes:
 
 
 def spliced(chance: random.Random, data: bytes) -> bytes:
-    """Copy a piece of the file to another position."""
+    """Copy a random piece of a file to another position in the file."""
     start, at = chance.randint(0, len(data)), chance.randint(0, len(data))
     return data[:at] + data[start : start + chance.randint(1, 200)] + data[at:]
 

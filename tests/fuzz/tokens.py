@@ -13,7 +13,7 @@ from evaluator.catalog import Limits
 from evaluator.files.numbers import invalid_indices, number_defect, parse
 from evaluator.kernels.text.decimals import numbers_between_blanks
 
-BATCH = 1_000  # Number of tokens that are generated from one seed.
+BATCH = 1_000  # Number of tokens (possible texts of numbers) that are generated from one seed.
 LIMITS = Limits()
 EXACT = Context(prec=70)
 TWO = {power: EXACT.power(2, power) for power in range(-1075, 972)}
@@ -91,7 +91,7 @@ def largest(chance: random.Random) -> str:
 
 
 def long(chance: random.Random) -> str:
-    """Return a number with about the maximum length, sometimes a longer one."""
+    """Return the text of a number with about the maximum length that is accepted, sometimes a longer one."""
     length = chance.choice([chance.randint(20, 62), 62, 63, 64, 65, 66, 70, 200])
     end = exponent(chance) if chance.random() < 0.5 else ""
     body = list(digits(chance, max(length - len(end), 1)))
@@ -126,7 +126,7 @@ def damaged(chance: random.Random) -> str:
 
 
 Kind = Callable[[random.Random], str]
-# Strings of these kinds are nearly always valid.
+# The strings that these functions return are nearly always valid numbers.
 SOUND: list[Kind] = [score, fraction, printed, halfway, subnormal, padded]
 KINDS: list[Kind] = [*SOUND, any_decimal, largest, long, short, damaged]
 

@@ -41,7 +41,8 @@ PAGES: dict[str, Methods] = {
     CHALLENGE + "team/shown": {"POST": who(403, nobody=302, teams=302)},
     CHALLENGE + "team/leave": {
         "GET": who(403, nobody=302, teams=200),
-        "POST": who(403, nobody=302, member=409, mate=302, rival=302),  # A captain with other members cannot leave.
+        # A captain cannot leave a team that has other members.
+        "POST": who(403, nobody=302, member=409, mate=302, rival=302),
     },
     # In the next two URLs, the parameter `member` is the user with the role "mate".
     CHALLENGE + "team/members/<int:member>/remove": {
@@ -101,23 +102,23 @@ PAGES: dict[str, Methods] = {
     SUBMISSION + "curves.csv": {"GET": who(404, nobody=302)},
     SUBMISSION + "file": {"GET": who(404, nobody=302, team=200, organizers=403)},
     SUBMISSION + "cancel": {"POST": who(404, nobody=302, team=302, viewer=403, editors=302)},
-    # The submission was not rejected, so its file cannot be submitted again.
+    # The submission in this URL was not rejected, so its file cannot be submitted again.
     SUBMISSION + "submit-anyway": {"POST": who(404, nobody=302, team=422, organizers=422)},
     SUBMISSION + "edit": {"POST": who(404, nobody=302, team=302, organizers=403)},
     "accounts/": {"GET": who(200, nobody=302)},
     "accounts/signup": {
         **{method: who(302, nobody=200) for method in ("GET", "POST")},
-        # Logged-in users are redirected for every method.
+        # Logged-in users are redirected for every HTTP method.
         **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},
     },
     "accounts/login": {
         **{method: who(302, nobody=200) for method in ("GET", "POST")},
-        # Logged-in users are redirected for every method.
+        # Logged-in users are redirected for every HTTP method.
         **{method: who(302, nobody=405) for method in ("PUT", "PATCH", "DELETE")},
     },
     "accounts/logout": {"POST": who(302)},
     "accounts/confirm": {"GET": who(200)},
-    "accounts/confirm/<str:key>": {"GET": who(200), "POST": who(404)},  # The confirmation key is invalid.
+    "accounts/confirm/<str:key>": {"GET": who(200), "POST": who(404)},  # The confirmation key in the URL is invalid.
     "accounts/device": {"GET": who(200, nobody=302), "POST": who(404, nobody=302)},  # The form has no login code.
     "accounts/tokens": {"POST": who(422, nobody=302)},
     "accounts/tokens/<int:pk>/revoke": {"POST": who(404, nobody=302, member=302)},
@@ -144,7 +145,7 @@ PAGES: dict[str, Methods] = {
     "accounts/data": {"GET": who(200, nobody=302)},
     "accounts/data/export": {"GET": who(302)},
     "accounts/data/delete": {"GET": who(302), "POST": who(302)},
-    "unsubscribe/<str:token>": {"GET": who(404), "POST": who(404)},  # The token is invalid.
+    "unsubscribe/<str:token>": {"GET": who(404), "POST": who(404)},  # The token in the URL is invalid.
     "accounts/password": {"GET": who(200, nobody=302), "POST": who(200, nobody=302)},
     "accounts/password/first": {
         "GET": who(302),

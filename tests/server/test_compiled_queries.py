@@ -75,7 +75,7 @@ def phases(make: Any) -> list[Phase]:
 
 
 def content(row: Any) -> Any:
-    """Return the contents of a row, including its related rows and annotations."""
+    """Return the contents of a database row, including its related rows and annotations."""
     if isinstance(row, tuple):
         return row, getattr(row, "_fields", None)
     related = {name: content(one) for name, one in row._state.fields_cache.items() if one is not None}

@@ -21,7 +21,7 @@ phases:
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    """Return the folder of a bundle without errors."""
+    """Create a bundle (the files of a challenge) without errors, and return its folder."""
     folder = tmp_path / "bundle"
     synthesize("openimages-detection", folder / "phases/main", images=12, seed=3, qualities=[0.5])
     (folder / "phases/main/submissions").rename(folder / "phases/main/baselines")
@@ -65,8 +65,9 @@ def test_if_only_the_truth_has_faults_there_is_a_separate_exit_code(
 def test_with_the_strict_option_a_warning_is_a_mistake(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     contact = "contact: organizers@example.org\n"
     (bundle / "challenge.yaml").write_text(f"{SHEET}    split: {{public: 1, seed: 4}}\n{contact}")
-    shutil.rmtree(bundle / "phases/main/baselines")  # A baseline that challenge.yaml does not list causes a warning.
-    for listing in ("classes.csv", "hierarchy.json"):  # Classes without objects cause a warning.
+    # Baseline files that challenge.yaml does not list would cause another warning.
+    shutil.rmtree(bundle / "phases/main/baselines")
+    for listing in ("classes.csv", "hierarchy.json"):  # Listed classes without objects would cause another warning.
         (bundle / "phases/main/truth" / listing).unlink()
     code, answer = checked(bundle, capsys)
     assert (code, [each["code"] for each in answer["warnings"]]) == (0, ["idle_seed"])

@@ -1,4 +1,4 @@
-"""A fake server, and a function that runs client commands against it."""
+"""A fake Podium server, and a function that runs commands of the `podium` client against this server."""
 
 from argparse import Namespace
 from collections.abc import Callable

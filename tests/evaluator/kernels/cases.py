@@ -63,7 +63,7 @@ def truth(chance: random.Random, folder: Path) -> Path:
 
 
 def number(chance: random.Random, common: list[str]) -> str:
-    """Return a number in one of many notations. Unusual notations are rare."""
+    """Return the text of a random number, mostly one of ``common``, and rarely in an unusual notation."""
     kind = chance.random()
     if kind < 0.02:
         return chance.choice(ODD_NUMBERS)
@@ -90,7 +90,7 @@ def detections(chance: random.Random) -> dict[str, list[list[str]]]:
 
 
 def detection_file(chance: random.Random) -> bytes:
-    """Return a random submission in either file layout, with random formatting."""
+    """Return a random object detection submission in one of the two file layouts, with random formatting."""
     drawn = detections(chance)
     if chance.random() < 0.5:
         rows = ["ImageId,PredictionString"]
@@ -159,7 +159,7 @@ def pair_truth(chance: random.Random, folder: Path) -> Path:
 
 
 def pair_file(chance: random.Random) -> bytes:
-    """Return a random submission to the relationships track in either file layout."""
+    """Return a random submission to the relationships track in one of the two file layouts."""
     names = [*IMAGES, "unknown"] if chance.random() < 0.1 else IMAGES
     labels = [*LABELS, "/m/unknown"] if chance.random() < 0.1 else LABELS[: chance.randint(1, 2)]
     relations = [*RELATIONS, "unknown"] if chance.random() < 0.1 else RELATIONS[: chance.randint(1, 3)]

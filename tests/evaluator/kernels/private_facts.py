@@ -172,7 +172,7 @@ def add_unusual_values(chance: random.Random, found: list[list[str]], confidence
 
 
 def file(track: str, chance: random.Random) -> bytes:
-    """Return a random submission to the given track, in either file layout."""
+    """Return a random submission to the given track, in one of the track's two file layouts."""
     found = detections(chance) if track == "openimages-detection" else pairs(chance)
     add_unusual_values(chance, found, 2 if track == "openimages-detection" else 4)
     if track == "openimages-detection":

@@ -104,7 +104,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
 
 
 def submission_of(track: str, rows: Iterable[str], by: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write a submission. If ``by`` is "reference", disable the fast path."""
+    """Write a submission, and return its path. If ``by`` is "reference", disable the fast path (the kernels)."""
     scoring.load_kernels()
     if by == "reference":
         monkeypatch.setattr(scoring, "score_by_fast_path", lambda *_: ReferenceNeeded.SMALL_FILE)

@@ -91,7 +91,7 @@ def test_cookies_are_restricted_to_this_site(make: Make, client: Client) -> None
     assert (session["httponly"], session["samesite"], token["samesite"]) == (True, "Lax", "Lax")
 
 
-# The following tests are about limits on attempts.
+# The following tests are about limits on how often something may be attempted, such as entering a password.
 
 
 def test_guesses_of_the_old_password_are_limited_in_an_open_session(

@@ -82,5 +82,5 @@ def test_the_readme_names_every_kind_of_entry() -> None:
         "user.changed",
         "phase.changed",
         "challenge.changed",
-        # The admin composes the names of these actions at run time.
+        # The admin composes the names of the three actions above at run time.
     } <= named

@@ -93,7 +93,8 @@ class TestKey:
 
     def test_an_end_that_was_rewritten_without_the_key_is_detected(self, write: Callable[[int], None]) -> None:
         write(4)
-        external_records.path_of_end().unlink()  # A machine that has never written an entry lacks this file.
+        # The file with the end of the log is missing on a machine that has never written an entry.
+        external_records.path_of_end().unlink()
         forge(3, subject="forged")
         assert list(faults()) == [
             f"entry {number} was written without the audit key, which was in use from entry 1 on" for number in (3, 4)
@@ -162,7 +163,7 @@ class TestEnd:
         """Entries written after the restore have the same numbers as entries that were missing in the backup."""
         write(9)
         cut_after(3)
-        assert verified("--restored")[0] == 0  # The restore is recorded as entry 4.
+        assert verified("--restored")[0] == 0  # The restore of a backup is recorded as entry 4 of the log.
         write(5)
         assert verified()[0] == 0
         cut_after(6)

@@ -24,7 +24,7 @@ def owner(phase: Phase, make: Make) -> Client:
 
 @pytest.fixture
 def ada(phase: Phase, make: Make, scored: Scored) -> Client:
-    """Return the client of a participant whose team is on the leaderboard."""
+    """Return the test client of a logged-in participant whose team is on the leaderboard."""
     user, client = make.user(username="ada"), Client()
     scored(phase, 0.5, private=0.4, team=make.team(phase.challenge, user, make.user(), name="Owls"))
     client.force_login(user)

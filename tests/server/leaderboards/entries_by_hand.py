@@ -5,7 +5,7 @@ from typing import Any
 from server.challenges.models import Phase, Team
 from server.submissions.models import Score
 
-Line = tuple[int, int | None, float]  # A line consists of a team, its rank and its score.
+Line = tuple[int, int | None, float]  # An entry of a leaderboard: the id of the team, its rank and its score.
 
 
 def by_hand(phase: Phase, *, kind: str) -> list[Line]:

@@ -32,7 +32,7 @@ SPLITS = ("public", "private", "all")
 VALUES = (None, 0.0, 0.25, 0.5, 0.5, 0.625, 0.75, 0.7500000000000001, 1.0)
 ANYBODY = AnonymousUser()
 
-Shown = list[tuple[int, int | None, float, Any]]  # Each element has a team, its rank, score and interval.
+Shown = list[tuple[int, int | None, float, Any]]  # Each element has the id of a team, its rank, score and interval.
 
 
 class History:
@@ -147,7 +147,7 @@ class History:
         if not queued:
             return
         found = leases.claim(Rerun, self.random.choice(queued).pk)
-        if found is None:  # Another thread has claimed this rerun.
+        if found is None:  # Another thread has already claimed this rerun (a job that scores a submission again).
             return
         vectors = {
             split: struct.pack(f"<{REPLICATES}d", *(self.random.choice((0.2, 0.5, 0.9)) for _ in range(REPLICATES)))
@@ -184,7 +184,7 @@ class History:
         begun = rescoring.open_rescoring(self.current())
         if begun is None:
             return
-        for _ in range(20):  # These reruns score most, but not always all, of the submissions.
+        for _ in range(20):  # These twenty calls score most submissions again, but not always all of them.
             self.rerun()
         rescoring.apply(rescoring=begun, by=None, reveal=True)
 
@@ -218,7 +218,7 @@ class History:
         apply_finals()
 
     def rename(self) -> None:
-        """Rename a team, which may have been merged into another one."""
+        """Rename a random team, which may have been merged into another team."""
         team = self.random.choice(list(Team.objects.filter(challenge=self.challenge).order_by("pk")))
         team.name = f"Team {team.pk}, name {sum(self.done.values())}"
         team.save(update_fields=["name", "search_name"])

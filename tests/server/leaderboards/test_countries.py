@@ -46,7 +46,7 @@ def in_api(api: Api, query: str) -> list[tuple[int | None, str]]:
 @pytest.mark.parametrize(
     ("country", "expected"),
     [
-        ("FR", [(1, "Owls")]),  # Crows and Hens do not show their members from France.
+        ("FR", [(1, "Owls")]),  # The teams Crows and Hens do not show their members from France.
         ("DE", [(2, "Crows")]),  # A filtered entry keeps its rank on the whole leaderboard.
         ("IT", []),
     ],

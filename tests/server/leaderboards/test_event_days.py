@@ -37,7 +37,7 @@ def test_days_with_a_new_entry_are_listed(phase: Phase, make: Make, scored: Scor
     team = make.team(phase.challenge)
     for number, score in ((0, 0.5), (3, 0.6), (4, 0.1), (9, 0.7)):
         scored(phase, score, team=team, at=FIRST + number * DAY)
-    assert days(phase) == dates(0, 3, 9)  # A lower score does not change the entry of a team.
+    assert days(phase) == dates(0, 3, 9)  # The lower score on day 4 does not change the entry of the team.
 
 
 def test_days_are_separated_by_midnight_in_utc(phase: Phase, scored: Scored) -> None:

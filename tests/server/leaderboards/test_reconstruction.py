@@ -25,7 +25,7 @@ migration = import_module("server.leaderboards.migrations.0002_reconstructed_his
 
 
 def reconstruct() -> None:
-    """Run the migration on a database without entries."""
+    """Delete all leaderboards and their entries, and run the migration that reconstructs them."""
     for model in (Entry, Board, BoardTerms):
         model.objects.all().delete()
     with connection.schema_editor() as editor:

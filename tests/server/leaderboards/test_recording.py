@@ -20,7 +20,7 @@ def history() -> History:
 
 
 def record(history: History, value: float) -> int:
-    """Record a score, and return the number of SQL statements."""
+    """Record the score of a submission, and return the number of SQL statements that were needed."""
     submission, truth = history.claimed(), history.truths[0]
     history.values[submission.pk, truth.pk] = dict.fromkeys(SPLITS, value)
     report = history.report(submission, truth)

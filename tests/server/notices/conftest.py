@@ -1,4 +1,4 @@
-"""Fixtures for notices."""
+"""Fixtures for the tests of notices, which tell users about events."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ Ended = Callable[..., Submission]
 
 
 def kinds_of(user: User) -> list[str]:
-    """Return the kinds of a user's notices, oldest first."""
+    """Return the kind of event that each of a user's notices is about, oldest first."""
     return [*Notice.objects.filter(user=user).order_by("pk").values_list("event__kind", flat=True)]
 
 

@@ -73,7 +73,8 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         if words[0] == "gate":
             return {"evaluator": __version__, "green": True, "checks": []}
         asked.append(words)
-        words = tuple(word for word in words if word not in ("--hidden", "--ceiling"))  # These options have no value.
+        # The options --hidden and --ceiling take no value.
+        words = tuple(word for word in words if word not in ("--hidden", "--ceiling"))
         told = dict(zip(words[2::2], words[3::2], strict=True))
         Path(told["--out"]).write_bytes(b"prepared")
         Path(told["--kit"]).write_text("{}")

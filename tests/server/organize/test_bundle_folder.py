@@ -25,7 +25,7 @@ def mistakes(path: Path) -> list[tuple[str, str | None]]:
 
 @pytest.fixture
 def uncopied(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the test fail if any file is copied."""
+    """Remove the function that copies files, so that a test fails if any file is copied."""
     monkeypatch.delattr(copying, "_copy_file")
 
 

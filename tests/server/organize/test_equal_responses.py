@@ -60,7 +60,7 @@ class Visit:
     def __init__(self, slug: str, member: User, stranger: User, api: Api) -> None:
         self.slug, self.member, self.stranger, self.api = slug, member, stranger, api
         self.phase = f"challenges/{slug}/phases/main"
-        self.received: dict[str, list[str]] = {}  # Maps the name of each response to its lines.
+        self.received: dict[str, list[str]] = {}  # Maps the name of each response to the response as lines.
 
     def keep(self, name: str, answer: Answer, *, without: tuple[str, ...] = ()) -> Answer:
         """Store a response under a name. The keys in `without` are removed from its JSON document."""

@@ -59,7 +59,7 @@ def submit(team: Team, phase: Phase) -> Submission:
 
 
 def end_extension(phase: Phase) -> Phase:
-    """Let all extensions end, as if time had passed."""
+    """Let all extensions of the phase end, as if time had passed, and return the phase."""
     past = database_now() - timedelta(seconds=1)
     phase.extensions.update(until=past)
     Phase.objects.filter(pk=phase.pk).update(extended_until=past)

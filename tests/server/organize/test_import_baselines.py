@@ -52,7 +52,7 @@ def test_a_new_truth_scores_the_baselines_again(bundle: BundleFolder, run: Impor
 
 @pytest.fixture
 def imported(bundle: BundleFolder, run: Import) -> Team:
-    """Import a baseline and return its team."""
+    """Import a bundle with one baseline, and return the team that represents the baseline."""
     bundle.write("phases/main/baselines/center.csv", "ImageId,PredictionString\n")
     bundle.sheet(phase=BASELINE)
     run()

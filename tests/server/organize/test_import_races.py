@@ -29,7 +29,7 @@ class Recorder:
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if not self.is_done and '"submissions_submission"' in sql and LOCK in sql:
-            self.record()  # This statement would wait until the worker has committed.
+            self.record()  # The statement executed next would wait until the worker has committed.
         found = execute(sql, params, many, context)
         if not self.is_done and 'FROM "submissions_evaluation"' in sql:
             # The import has not locked the submission. Record the score after the import has read the old scores.

@@ -64,7 +64,7 @@ TABLE: list[tuple[tuple[str, dict[str, str]], dict[str, Any], str]] = [
 
 
 def asked(client: Client, act: tuple[str, dict[str, str]]) -> str:
-    """Carry out an action, and return the confirmation that it required."""
+    """Carry out an action of an organizer, and return the kind of confirmation that the page required."""
     page, form = act
     address = f"/organize/challenges/c/{page}"
     if client.post(address, form).status_code == 302:

@@ -52,7 +52,7 @@ def test_the_link_in_the_header_needs_no_query(make: Make, organizer: User) -> N
             client.get("/help/")
         return len(queries)
 
-    assert count(organizer) == count(make.user()) == 2  # One query for the session, one for the account.
+    assert count(organizer) == count(make.user()) == 2  # One query reads the session, one the account.
 
 
 def test_people_who_organize_nothing_are_refused(make: Make) -> None:
@@ -152,7 +152,7 @@ def test_the_number_of_queries_does_not_grow_with_the_number_of_challenges(organ
             assert client.get("/organize/").status_code == 200
         return len(queries)
 
-    count()  # This request fills the caches.
+    count()  # This request fills the caches before queries are counted.
     few = count()
     for _ in range(5):
         phase = make.phase()

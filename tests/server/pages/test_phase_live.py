@@ -41,7 +41,7 @@ def test_the_page_counts_the_queue_and_names_the_oldest_submission(phase: Phase,
     now = database_now()
     make.submission(phase, received_at=now - timedelta(hours=3))
     make.submission(phase, received_at=now - timedelta(hours=1))
-    make.submission(make.phase(), received_at=now - timedelta(days=3))  # Other challenges are not counted.
+    make.submission(make.phase(), received_at=now - timedelta(days=3))  # Queues of other challenges are not counted.
     words = Page(client.get(PATH)).words
     assert "In the queue 2 oldest received 3 hours ago" in words
 

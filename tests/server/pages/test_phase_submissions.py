@@ -138,7 +138,7 @@ def test_the_number_of_queries_does_not_grow_with_the_number_of_rows(
         return len(queries)
 
     scored(phase, 0.5)
-    count()  # This request fills the caches.
+    count()  # This request fills the caches before queries are counted.
     few = count()
     for number in range(9):
         scored(phase, number / 10)

@@ -41,7 +41,7 @@ def test_the_number_of_queries_does_not_grow_with_the_number_of_rows(
     client.force_login(member)
 
     def count() -> int:
-        client.get(address.format(id=one.pk))  # This request fills the caches.
+        client.get(address.format(id=one.pk))  # This request fills the caches before queries are counted.
         caches["boards"].clear()
         with CaptureQueriesContext(
             connection,

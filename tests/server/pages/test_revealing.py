@@ -123,7 +123,7 @@ def test_closing_a_phase_acts_at_once_and_reveals_ten_minutes_later(phase: Phase
     assert found.has_closed(database_now())
     assert found.reveals_at >= before + TEN_MINUTES
     assert readable(owls, phase) == set()
-    assert save(owner, found, closes_at="").status_code == 302  # This edit reopens the phase.
+    assert save(owner, found, closes_at="").status_code == 302  # Removing the closing date reopens the phase.
     assert Phase.objects.get().reveals_at is None
     assert Phase.objects.get().is_open(database_now())
 

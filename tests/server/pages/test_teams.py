@@ -29,7 +29,7 @@ def as_(person: User) -> Client:
 
 
 def posted(client: Client, address: str, **form: Any) -> Page:
-    """Submit a form and follow the redirect."""
+    """Submit a form of the challenge, follow the redirect, and return the resulting page."""
     return Page(client.post(f"/challenges/c/{address}", form, follow=True))
 
 

@@ -80,7 +80,7 @@ def test_sessions_and_tokens_of_a_deleted_account_end(ada: User, api: Api) -> No
 
 @pytest.mark.phase(challenge={"slug": "c"})
 def test_the_rank_of_a_team_of_one_remains_without_the_name(solo: Submission, ada: User, client: Client) -> None:
-    client.get(BOARD)  # Cache the leaderboard while it contains the name.
+    client.get(BOARD)  # Cache the leaderboard while it contains the user's name.
     delete_account(ada)
     words = Page(client.get(BOARD)).words
     assert f"Withdrawn {solo.team_id}" in words
@@ -207,7 +207,8 @@ def test_a_running_submission_is_cancelled(phase: Phase, ada: User, make: Make, 
     delete_account(ada)
     one.refresh_from_db()
     assert (one.status, one.user, one.note) == ("cancelled", None, "")
-    assert lifecycle.reject(running, findings={}) is False  # The worker has lost its lease on the job.
+    # The submission is cancelled, so the worker has lost its lease (its claim on the job).
+    assert lifecycle.reject(running, findings={}) is False
     one.refresh_from_db()
     assert one.status == "cancelled"
 

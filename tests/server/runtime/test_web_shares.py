@@ -113,7 +113,7 @@ def test_a_body_that_arrives_steadily_is_not_closed_for_others(
     with connect(port, OTHER) as upload, ThreadPoolExecutor() as pool:
         upload.sendall(request(length=STEADY_PIECES * 1000))
         sent = pool.submit(send_steadily, upload)
-        time.sleep(2.5)  # The server measures the speed meanwhile.
+        time.sleep(2.5)  # Meanwhile, the server measures the speed of the upload.
         for number in range(2 * CONNECTIONS):
             open_many(1, request(length=60_000), f"127.0.1.{number + 1}")
         sent.result()
@@ -187,7 +187,7 @@ class TestShares:
         [
             # A connection of the address with the most connections is closed, even in the middle of a request.
             ({"busy": 11, "early": 10}, "busy 0"),
-            ({"steady": 40, "busy": 9}, "busy 0"),  # Steady connections are closed last.
+            ({"steady": 40, "busy": 9}, "busy 0"),  # Connections with steady uploads are closed last.
             # The busy address has few connections, so a connection of the steady address is closed.
             ({"busy": 8, "steady": 9}, "steady 0"),
             # If no address has many connections and most are steady, the oldest steady one is closed.

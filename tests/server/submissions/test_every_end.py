@@ -72,7 +72,7 @@ def dies_again_and_again(submission: Submission, monkeypatch: pytest.MonkeyPatch
 
 
 def dies_once(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
-    Submission.objects.update(attempts=2)  # Simulate two failed attempts.
+    Submission.objects.update(attempts=2)  # Simulate two failed attempts to score the submission.
     dies_again_and_again(submission, monkeypatch)
 
 

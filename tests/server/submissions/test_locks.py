@@ -58,7 +58,8 @@ def test_a_rescoring_is_applied_with_the_submissions_locked_before_their_reruns(
     begun = rescoring.start(phase=phase, by=None)
     for submission in two:
         done(submission, 0.9)
-    reruns.request(two, truth=phase.truth)  # Applying the rescoring deletes these queued reruns of the submissions.
+    # Applying the rescoring deletes these queued reruns (jobs that score the submissions again).
+    reruns.request(two, truth=phase.truth)
     with connection.execute_wrapper(order := Order()):
         rescoring.apply(rescoring=begun, by=None)
     assert order.tables.index("submissions_submission") < order.tables.index("submissions_rerun")

@@ -284,12 +284,12 @@ def test_a_worker_that_finishes_wakes_another_if_no_message_is_left(
         (b"a" * 1000, True),
         (b"a" * 1001, False),
         (gzip.compress(b"a" * 1000, mtime=0), True),
-        (gzip.compress(b"a" * 1001, mtime=0), False),  # The unpacked file is too large.
+        (gzip.compress(b"a" * 1001, mtime=0), False),  # The unpacked file is too large to count as small.
         (gzip.compress(b"a" * 10**6, mtime=0), False),
-        # The unpacked size of the second gzip member is too large.
+        # The unpacked second gzip member is so large that the file does not count as small.
         (gzip.compress(b"a", mtime=0) + gzip.compress(b"a" * 10**6, mtime=0), False),
         (gzip.compress(b"", mtime=0) * 20, False),
-        (gzip.compress(b"a" * 100, mtime=0)[:-9], False),  # A truncated gzip file is not small.
+        (gzip.compress(b"a" * 100, mtime=0)[:-9], False),  # A truncated gzip file never counts as small.
         (b"", True),
     ],
 )

@@ -141,7 +141,7 @@ def test_the_message_of_a_new_job_is_not_resent(make: Make) -> None:
     [
         (0, 3),  # If the queue is empty, all messages are sent again.
         (2, 1),  # One of the three messages is missing, so one is sent for the oldest submission.
-        (3, 0),  # No message is missing.
+        (3, 0),  # No message is missing, so none is sent again.
         (9, 0),
         (None, 0),  # Without a broker, a later run of the sweeper sends the messages.
     ],
