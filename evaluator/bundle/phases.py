@@ -129,7 +129,7 @@ class _PhaseReader:
             message = f"there is no phases/{home.name}/{file}{f'; {hint}' if hint else ''}"
             baseline.wrong("file", "missing_file", message)
         elif path.stat().st_size > allowed:
-            # A baseline that is too large is an error. After a warning, the challenge would be imported without it.
+            # This is an error: if it were a warning, the challenge would be imported without the baseline.
             message = f"has {path.stat().st_size:,} bytes; at most {allowed:,} are allowed. Compress it with gzip"
             baseline.wrong("file", "file_too_large", message)
         else:

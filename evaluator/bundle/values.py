@@ -121,7 +121,7 @@ class Name:
             raise InvalidValue(str(error)) from None
 
     def schema(self) -> Schema:
-        """Return the JSON Schema for names."""
+        """Return the JSON Schema for the name of a baseline."""
         return {"type": ["string", "number"], "minLength": 1}
 
 

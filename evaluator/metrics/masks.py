@@ -91,8 +91,8 @@ def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
 def _lengths(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
     """Return the lengths of runs of pixels inside or outside a mask, given the numbers that encode the lengths."""
     sums = np.cumsum(differences, axis=0)
-    # The first column contains the runs outside the mask. Its sums begin with the second pair, because no length is
-    # encoded as a difference from the length of the first run.
+    # The first column contains the lengths of runs outside the mask. Its cumulative sums begin in the second row,
+    # because COCO encodes no length as a difference from the length of the first run.
     base = sums[starts] - differences[starts] * [0, 1]
     sums -= np.repeat(base, pairs, axis=0)
     sums[starts, 0] = differences[starts, 0]

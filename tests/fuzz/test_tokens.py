@@ -1,4 +1,4 @@
-"""Runs the part of `make fuzz` that reads random numbers, with few cases."""
+"""Runs the part of `make fuzz` that parses random numbers, with a small number of cases."""
 
 from collections import Counter
 

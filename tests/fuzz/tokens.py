@@ -13,7 +13,7 @@ from evaluator.catalog import Limits
 from evaluator.files.numbers import invalid_indices, number_defect, parse
 from evaluator.kernels.text.decimals import numbers_between_blanks
 
-BATCH = 1_000  # Number of tokens (possible texts of numbers) that are generated from one seed.
+BATCH = 1_000  # Number of tokens (strings that may be numbers) that are generated from one seed.
 LIMITS = Limits()
 EXACT = Context(prec=70)
 TWO = {power: EXACT.power(2, power) for power in range(-1075, 972)}

@@ -83,7 +83,7 @@ class Site:
 
 
 def ended(submission: Submission) -> tuple[Counter[str], list[str]]:
-    """Return a counter of a submission's status and defect codes, and a sentence if its result is inconsistent."""
+    """Return a counter of a submission's status and defect codes, and a message if its result is inconsistent."""
     scores = Score.objects.filter(evaluation__submission=submission).count()
     total, codes = submission.problems.get("total", 0), submission.problems.get("counts", {})
     sound = {Status.SCORED: scores > 0 == total, Status.REJECTED: total > 0 == scores}.get(submission.status, False)

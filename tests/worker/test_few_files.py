@@ -1,4 +1,4 @@
-"""If an installation has few files, its worker stops only if several files or their whole folder are missing."""
+"""If few files are stored, a worker shuts down only if several of them, or the whole folder, are missing."""
 
 import pytest
 

@@ -42,9 +42,9 @@ def may_import(user: Any) -> bool:
 
 @compiled_query
 def importers(*, user: int) -> QuerySet[User, tuple[int]]:
-    """Return the user's primary key if the user may import bundles, otherwise no row.
+    """Return a list with the user's primary key if the user may import bundles, otherwise an empty list.
 
-    The right comes from a role as owner or editor of a challenge, or from a permission.
+    Owners and editors of a challenge may, and users with the permission to add challenges.
     """
     add = Permission.objects.filter(content_type__app_label="challenges", codename="add_challenge").order_by()
     granted = Exists(add.filter(user=user)) | Exists(add.filter(group__user=user)) | Q(is_superuser=True)

@@ -58,7 +58,7 @@ def parse_history_query(request: HttpRequest, current: ChallengeContext) -> Hist
 
 @require_safe
 def board_history(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show how the scores or ranks of the first teams, the viewer's team, and the selected teams changed over time."""
+    """Show how the scores or ranks of the top teams, the viewer's team, and the selected teams changed over time."""
     current = find_context(request, slug)
     query = parse_history_query(request, current)
     access, phase = current.score_access, current.required_phase()

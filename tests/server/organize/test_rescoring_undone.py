@@ -22,7 +22,7 @@ AT_FIRST = [("A", 0.6), ("B", 0.5)]
 def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
     """Rescore the phase against the given ground truth and apply the rescoring.
 
-    `scores` contains the scores of all teams whose submissions have not been scored against this ground truth.
+    `scores` maps each team whose submission has not been scored against it yet to the score that is recorded.
     """
     # Delete the queued jobs that explain scores, as if a worker had completed them.
     Rerun.objects.filter(purpose=Rerun.Purpose.EXPLANATION).delete()

@@ -1,4 +1,4 @@
-"""`manage.py signing_key`: print the public keys that sign results, or switch to a new key."""
+"""`manage.py signing_key`: print the public keys that verify signed results, or switch to a new key."""
 
 from argparse import ArgumentParser
 from typing import Any
