@@ -55,7 +55,7 @@ services: setup ## run the service with the PostgreSQL and Redis that .env names
 test: setup ## run all tests
 	@$(BIN)/python -m pytest -q -n 2 $(ARGS)
 
-lint: setup ## check ruff, templates, mypy, layers, migrations, file lengths
+lint: setup ## check ruff, templates, mypy, layers, migrations, the compose file, file lengths
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/djangofmt --quiet --check server/templates
@@ -64,6 +64,7 @@ lint: setup ## check ruff, templates, mypy, layers, migrations, file lengths
 	@$(BIN)/mypy server worker
 	@$(BIN)/lint-imports
 	@$(BIN)/python manage.py makemigrations --check --dry-run
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec deploy/compose.yaml
 	@git ls-files -z '*.py' '*.html' '*.css' '*.js' '*.yml' | xargs -0 wc -l | awk '$$2 != "total" && $$1 > 300 {print "over 300 lines: " $$0; bad = 1} END {exit bad}'
 
 bench: setup ## measure scoring, rank intervals, leaderboards and recording; write BENCHMARKS.md (an hour)
@@ -72,7 +73,7 @@ bench: setup ## measure scoring, rank intervals, leaderboards and recording; wri
 fuzz: setup ## compare kernels with Python on random and damaged files; measure the cost of hostile files (half an hour)
 	@$(BIN)/python -m tests.fuzz $(ARGS)
 
-drills: setup ## kill, stop and restart real processes, then count their rows (10 minutes)
+drills: setup ## kill, stop and restart real processes, then count their rows; build and run the image (20 minutes)
 	@$(BIN)/python -m pytest -q -p no:randomly tests/drills $(ARGS)
 
 clean: ## remove what was installed and built; keeps ./var

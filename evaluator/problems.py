@@ -118,7 +118,7 @@ class Findings:
 
     @classmethod
     def of(cls, problem: Problem) -> "Findings":
-        """Return the findings of a file with one defect."""
+        """Return findings that contain only the given defect."""
         findings = cls()
         findings.add(problem)
         return findings
@@ -185,7 +185,7 @@ class Findings:
             (self.truth_notices if by_truth else self.notices).append(Notice(code, message, count))
 
     def reject_if_nothing_to_score(self) -> None:
-        """Convert the notice that no prediction in the file can score to a defect, if there is such a notice."""
+        """If there is a notice that no prediction in the file can increase the score, replace it with a defect."""
         for notice in (notice for notice in self.notices if notice.code == NOTHING_TO_SCORE):
             self.notices.remove(notice)
             self.add(Problem(NOTHING_TO_SCORE, notice.message))

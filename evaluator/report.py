@@ -139,7 +139,7 @@ class Report:
 
     @property
     def way(self) -> str:
-        """The implementation that scored the submission. For the reference implementation, the reason is included."""
+        """The name of the implementation that scored the submission, with the reason if it is the reference one."""
         if self.reference is None:
             return "fast path"
         reason = f": {self.reference.value}" if self.reference.value else ""

@@ -17,7 +17,7 @@ not been compiled on this machine yet, there is also the stage ``compiling``.
 
 
 def silent(stage: str, fraction: float) -> None:
-    """Ignore the progress. This is the default progress callback."""
+    """Do nothing. This function is the default progress callback."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,7 @@ class Resources:
     threads : int
         Number of threads to use. It does not affect the report.
     progress : callable
+        Called with the name of the current stage and the completed fraction of this stage.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -144,7 +145,7 @@ class ScoringRequest:
     report : ReportOptions
     resources : Resources
     rejects_nothing_to_score : bool
-        Whether to reject a file in which no prediction can score. If false, a notice is added instead.
+        Whether to reject a file in which no prediction can increase the score. If false, a notice is added instead.
     """
 
     track: str

@@ -178,8 +178,8 @@ def check_with_kit(
 ) -> Findings:
     """Return all defects and notices that a participant would see after uploading a submission.
 
-    The parameters and limits are those in the kit. If ``force`` is true, a file in which no prediction can score is
-    accepted. Uploads have the same option.
+    The parameters and limits are those in the kit. If ``force`` is true, a file in which no prediction can increase the
+    score is accepted. Uploads have the same option.
     """
     scorer, findings = scorer_of(kit.track.name), Findings(most=kit.limits.defects)
     truth, parameters = scorer.truth_of(kit.truth), scorer.parameters_of(kit.parameters)

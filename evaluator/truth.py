@@ -194,7 +194,7 @@ class Truth:
 
     @cached_property
     def splits(self) -> dict[str, NDArray[np.bool_]]:
-        """A mask of the images in each split, shape (images,). There is no split ``private`` without private images."""
+        """A mask of the images in each split, shape (images,). If no images are private, ``private`` is left out."""
         usage = self.usage
         splits = {"all": usage != IGNORED, "public": usage == PUBLIC, "private": usage == PRIVATE}
         return splits if splits["private"].any() else {name: splits[name] for name in ("all", "public")}

@@ -128,7 +128,10 @@ class Statement(Generic[Row]):
             return
         given = {name: one.parameter(arguments[name], connection) for name, one in self.placeholders.items()}
         with connection.cursor() as cursor:
-            cursor.execute(self.sql, self.constants | given)
+            if connection.vendor == "postgresql":
+                cursor.execute(self.sql % literals(given, connection))
+            else:
+                cursor.execute(self.sql, self.constants | given)
             found = cursor.fetchall()
         for values in map(list, found):
             for index, (converters, column) in self.converters:
@@ -136,6 +139,17 @@ class Statement(Generic[Row]):
                     for convert in converters:
                         values[index] = convert(values[index], column, connection)
             yield cast(Row, self.made(values))
+
+
+def literals(given: Mapping[str, Any], connection: BaseDatabaseWrapper) -> dict[str, str]:
+    """Return values as SQL literals for PostgreSQL.
+
+    If psycopg received the values as parameters, it would parse the SQL at each execution to find the placeholders. It
+    keeps the result of parsing only for statements of up to 4,096 characters.
+    """
+    from psycopg.sql import quote  # Installations that use SQLite do not load psycopg.
+
+    return {name: quote(value, connection.connection) for name, value in given.items()}
 
 
 def with_names(sql: str, parameters: Sequence[Any], connection: BaseDatabaseWrapper) -> tuple[str, dict[str, Any]]:

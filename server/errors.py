@@ -18,9 +18,12 @@ from typing import Any
 from django.db import InterfaceError, OperationalError
 
 from server.clock import time_text
+from server.stored_files.failures import StoreUnavailable
 
 STATUS_OF_CODE = {
-    "authorization_pending": 400,  # RFC 8628 (device logins) defines this error code and the next three.
+    # RFC 8628 (device logins) defines the codes `authorization_pending`, `slow_down`, `access_denied` and
+    # `expired_token`.
+    "authorization_pending": 400,
     "slow_down": 400,
     "access_denied": 400,
     "expired_token": 400,
@@ -126,12 +129,22 @@ def database_unavailable(error: BaseException | None) -> Refused | None:
     return Refused("maintenance", detail, retry_after=RETRY_SECONDS)
 
 
+def storage_unavailable(error: BaseException | None) -> Refused | None:
+    """Return a refusal if an error means that the object storage cannot be used; otherwise None."""
+    if not isinstance(error, StoreUnavailable):
+        return None
+    detail = "The storage for files cannot be reached. Nothing was changed. Try again in a moment."
+    return Refused("maintenance", detail, retry_after=RETRY_SECONDS)
+
+
 def refusal_behind(error: BaseException | None) -> Refused | None:
-    """Return the refusal that explains an exception: a broken rule, a full disk or an unavailable database.
+    """Return the refusal that explains an exception: a broken rule, a full disk, or an unavailable database or storage.
 
     Return None for any other exception.
     """
-    return error if isinstance(error, Refused) else full_disk(error) or database_unavailable(error)
+    if isinstance(error, Refused):
+        return error
+    return full_disk(error) or database_unavailable(error) or storage_unavailable(error)
 
 
 def _plain(value: Any) -> Any:

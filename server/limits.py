@@ -32,8 +32,14 @@ SUBMISSION_MAX_IMAGES = env.number("SUBMISSION_MAX_IMAGES", default=2_000_000, h
 TEAM_STORAGE_BYTES = env.number("TEAM_STORAGE_BYTES", default=20 * 2**30, high=MAX_BYTES)
 # Days after which the files of rejected, failed and cancelled submissions are removed; their database rows are kept
 UNSCORED_FILE_DAYS = env.number("UNSCORED_FILE_DAYS", default=7, high=MAX_DAYS)
+# Days after which the files of scored submissions that do not count are removed, from the time at which the private
+# scores of their phase were shown; with 0, they are kept
+SCORED_FILE_DAYS = env.number("SCORED_FILE_DAYS", default=0, low=0, high=MAX_DAYS)
 # Days for which files without a database row are kept in quarantine before they are removed
 QUARANTINE_DAYS = env.number("QUARANTINE_DAYS", default=30, high=MAX_DAYS)
+
+# Maximum size of the copies of ground truths that a worker keeps if the files are in an object store
+TRUTH_CACHE_BYTES = env.number("TRUTH_CACHE_BYTES", default=20 * 2**30, high=MAX_BYTES)
 
 # Limits on scoring and on the processes of the service
 LEASE_SECONDS = env.number("LEASE_SECONDS", default=60, low=2, high=MAX_SECONDS)
@@ -63,7 +69,8 @@ EXPLANATION_MAX_BYTES = env.number("EXPLANATION_MAX_BYTES", default=256 * 2**20,
 # Memory that scoring a submission may add to its process; the smallest submission needs 64 MiB
 WORKER_MEMORY_BYTES = env.number("WORKER_MEMORY_BYTES", default=6 * 2**30, low=64 * 2**20, high=MAX_BYTES)
 WORKER_PROCESSES = env.number("WORKER_PROCESSES", default=os.cpu_count() or 1, high=1024)
-# The default is less than WORKER_PROCESSES (unless that is 1), so that one team never occupies every process
+# Maximum number of submissions of one team that are scored at the same time. The default is less than WORKER_PROCESSES
+# (unless that is 1), so that one team never occupies every process.
 TEAM_EVALUATIONS_AT_ONCE = env.number(
     "TEAM_EVALUATIONS_AT_ONCE", default=max(1, min(2, WORKER_PROCESSES - 1)), high=10_000
 )

@@ -22,4 +22,7 @@ stage_seconds = Histogram(
     buckets=SCORING_SECONDS,
 )
 storage_errors = Counter("podium_storage_errors", "Jobs that were postponed because a stored file could not be used")
+truth_copies = Counter(
+    "podium_truth_copies", "Uses of a worker's cache of ground truths: found, downloaded or removed", ["event"]
+)
 restored_truths = Counter("podium_restored_truths", "Prepared ground truths that had to be prepared again")

@@ -1,4 +1,4 @@
-"""Middleware for pages and the API: request IDs, the content security policy, and a limit on request size."""
+"""Middleware for pages and the API: request IDs, the content security policy, request sizes and maintenance."""
 
 import logging
 import re
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
@@ -17,6 +18,7 @@ from evaluator import __version__
 from server import logs, metrics
 from server.api.errors import problem_document
 from server.errors import Refused
+from server.maintenance.services import refuse_changes
 from server.pages.rendering import render_refusal
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -34,11 +36,16 @@ POLICY = (
 FORM_BYTES = 64 * 2**10
 UPLOAD_ROUTES = frozenset(
     {
-        *("submit", "api_submissions", "api_upload", "api_truths", "api_challenges"),
+        *("submit", "api_submissions", "api_upload", "api_truths", "api_baselines", "api_challenges"),
         *("organize_import", "organize_truth", "organize_new_phase", "organize_baselines"),
     }
 )
 API = "/api/v1/"
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
+# Requests that are answered during maintenance although they are not reads: people can log in and out.
+DURING_MAINTENANCE = frozenset(
+    {"account_login", "account_logout", "account_reauthenticate", "mfa_authenticate", "mfa_reauthenticate"}
+)
 
 
 class RequestIdMiddleware:
@@ -115,6 +122,32 @@ class ContentSecurityPolicyMiddleware:
         return response
 
 
+class MaintenanceMiddleware:
+    """Middleware that refuses requests that change something while the maintenance mode is on.
+
+    The admin site is exempt, because only staff can use it. An upload is refused before its file arrives.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
+        match = request.resolver_match
+        exempt = match is not None and (match.url_name in DURING_MAINTENANCE or match.app_name == "admin")
+        if request.method in READING or exempt:
+            return None
+        try:
+            refuse_changes()
+        except Refused as refusal:
+            return refused(request, refusal)
+        except (InterfaceError, OperationalError):
+            return None  # The view finds out that the database is unavailable, and says so.
+        return None
+
+
 class BodySizeMiddleware:
     """Middleware that rejects request bodies larger than the limit for the requested URL.
 
@@ -129,11 +162,13 @@ class BodySizeMiddleware:
 
     def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
         refusal = body_refusal(request)
-        if refusal is None:
-            return None
-        if request.path.startswith(API):
-            return problem_document(refusal.code, refusal.detail, **refusal.extra)
-        return render_refusal(request, refusal)
+        return None if refusal is None else refused(request, refusal)
+
+
+def refused(request: HttpRequest, refusal: Refused) -> HttpResponse:
+    if request.path.startswith(API):
+        return problem_document(refusal.code, refusal.detail, **refusal.extra)
+    return render_refusal(request, refusal)
 
 
 def body_refusal(request: HttpRequest) -> Refused | None:

@@ -32,6 +32,8 @@ try:
     )
     # The key that signs exported results must be the same on all machines of the service.
     SIGNING_KEY: str = env.key("SIGNING_KEY") or key_in(PODIUM_HOME / "signing_key")
+    # Earlier keys, which still verify sessions and decrypt two-factor secrets. Nothing new is signed with them.
+    SECRET_KEY_FALLBACKS = env.keys("SECRET_KEY_FALLBACKS")
     RUNNING = running(RUNTIME_FILE)
 except OSError as error:
     raise unusable_folder("PODIUM_HOME", PODIUM_HOME, error) from error
@@ -57,6 +59,7 @@ INSTALLED_APPS = [
     "allauth.usersessions",
     "server.audit",
     "server.accounts",
+    "server.maintenance",
     "server.challenges",
     "server.submissions",
     "server.teams",
@@ -84,7 +87,9 @@ MIDDLEWARE = [
     "server.middleware.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "server.middleware.BodySizeMiddleware",  # must come before any middleware that reads the body of a request
+    # This middleware limits the size of request bodies, so it must come before any middleware that reads them.
+    "server.middleware.BodySizeMiddleware",
+    "server.middleware.MaintenanceMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -111,7 +116,8 @@ TEMPLATES = [
     }
 ]
 
-# Database connections stay open, because closing the last connection to SQLite takes as long as scoring a small file.
+# Database connections are kept open after a request. When its last connection is closed, SQLite does work that takes as
+# long as scoring a small file.
 PERSISTENT = {
     "CONN_MAX_AGE": 60,
     "CONN_HEALTH_CHECKS": True,
@@ -135,13 +141,17 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 MEDIA_ROOT = PODIUM_HOME / "uploads"
 MEDIA_URL = "/no-upload-has-an-address/"
 TRUTH_ROOT = PODIUM_HOME / "truths"
+# The object storage that is used instead of the two folders, or None
+OBJECT_STORE = env.object_store("STORAGE_URL")
 FILE_UPLOAD_HANDLERS = ["server.submissions.upload_handler.HashingUploadHandler"]
 FILE_UPLOAD_PERMISSIONS = 0o600
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "build" / "static"
 STATICFILES_DIRS = [BASE_DIR / "server" / "static", BASE_DIR / "build" / "assets"]
 STORAGES = {
-    "default": {"BACKEND": "server.submissions.storage.DurableStorage"},
+    "default": {"BACKEND": "server.submissions.storage.DurableStorage"}
+    if OBJECT_STORE is None
+    else {"BACKEND": "server.stored_files.objects.ObjectStorage", "OPTIONS": {"folder": "uploads"}},
     "staticfiles": {
         "BACKEND": "server.runtime.static_files.StaticFiles",
         # Everybody may read static files, because they are often built by one user and served by another.
@@ -260,8 +270,8 @@ LOGGING = {
     # The log file contains every audit entry, including those from commands, whose other output goes to a terminal.
     "loggers": {
         "server.audit.services": {"handlers": ["audit"], "level": "INFO"},
-        # Refused requests are not logged separately from the line for each request. Failed requests are logged with a
-        # traceback.
+        # Only failed requests are logged here, with a traceback. Refused requests appear only in the line that is
+        # logged for every request.
         "django.request": {"level": "ERROR", "filters": ["without_path"]},
         "gunicorn.error": {"propagate": True},
     },

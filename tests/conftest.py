@@ -23,12 +23,12 @@ from server.leaderboards.services import comparisons
 from server.organize.services.kits import kit_settings
 from server.submissions import queue
 from server.submissions.models import Rerun, Submission
-from tests.migrated_database import django_db_modify_db_settings, django_db_setup
+from tests.migrated_database import django_db_modify_db_settings
 from worker import tasks
 from worker.comparisons.comparing import compared
 from worker.heartbeat import LeaseLost
 
-__all__ = ["django_db_modify_db_settings", "django_db_setup"]
+__all__ = ["django_db_modify_db_settings"]
 
 PASSWORD = "correct horse battery"
 

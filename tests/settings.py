@@ -14,6 +14,7 @@ os.environ.setdefault("LOG_LEVEL", "WARNING")
 os.environ.setdefault("WORKER_PROCESSES", "3")
 
 from server.settings import *  # noqa: E402, F403
+from server.settings import DATABASES  # noqa: E402
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {
@@ -24,3 +25,14 @@ STORAGES = {
 STATIC_ROOT = Path(os.environ["PODIUM_HOME"]) / "static"
 STATIC_ROOT.mkdir()
 CELERY_BROKER_URL = "memory://"
+
+if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    from tests.migrated_database import PREFIX
+
+    # A test that rolls its changes back runs in one connection, which must stay open however long the test takes. What
+    # a crash of the server would lose does not matter, so that no commit waits for the disk.
+    DATABASES["default"] |= {
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {"options": "-c synchronous_commit=off"},
+        "TEST": {"NAME": f"{PREFIX}_tests"},
+    }

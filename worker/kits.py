@@ -15,8 +15,10 @@ from server.challenges.models import Truth
 from server.organize.services import kits
 from server.organize.services.kits import MAKE_KIT
 from server.organize.services.truths import Unrestorable
+from server.stored_files.failures import StoreUnavailable
 from server.submissions.limits import file_limits
 from worker import storage_check
+from worker.truth_cache import local_truth
 from worker.truths import with_usable_truth
 
 log = logging.getLogger(__name__)
@@ -40,11 +42,15 @@ def make_kit(truth_id: int) -> None:
         except (InvalidTruth, InvalidParameters, DamagedTruth, Unrestorable) as error:
             log.error("alarm: no check kit could be made for %s: %s", truth, type(error).__name__)
             made = None
+        except StoreUnavailable as error:
+            log.error("alarm: no check kit could be made for %s: %s", truth, error.strerror)
+            return
         kits.store(truth, made, made_with)
     kits.wake()
 
 
 def write(truth: Truth, out: Path) -> None:
-    phase, prepared = truth.phase, Path(truth.prepared.path)
+    phase, limits = truth.phase, file_limits()
     opening = TruthOptions(verify=True, expected=truth.sha256)
-    scoring.write_kit(phase.track, prepared, out, parameters=phase.parameters, limits=file_limits(), opening=opening)
+    with local_truth(truth) as prepared:
+        scoring.write_kit(phase.track, prepared, out, parameters=phase.parameters, limits=limits, opening=opening)

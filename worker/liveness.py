@@ -1,6 +1,10 @@
-"""Writes a heartbeat of the worker to Redis every few seconds, as long as the worker's event loop is running."""
+"""Writes a heartbeat of the worker to Redis every few seconds, as long as the worker's event loop is running.
+
+A worker that cannot read the stored files also lists itself among those that take no jobs.
+"""
 
 import logging
+import mmap
 from typing import Any
 
 from celery import bootsteps
@@ -9,6 +13,10 @@ from redis import Redis, RedisError
 from server.runtime import health
 
 log = logging.getLogger(__name__)
+
+# This byte is 1 while the worker takes no jobs because it cannot read the stored files. Celery imports this module
+# before it forks the pool, so all processes of a worker share the byte.
+STOPPED = mmap.mmap(-1, 1)
 
 
 class Liveness(bootsteps.StartStopStep):
@@ -32,7 +40,12 @@ def renew(name: str) -> None:
 
 
 def write(client: Redis, name: str) -> None:
-    client.hset(health.WORKERS_KEY, name, health.seconds_of(client.time()))
+    now = health.seconds_of(client.time())
+    client.hset(health.WORKERS_KEY, name, now)
+    if STOPPED[0]:
+        client.hset(health.STOPPED_KEY, name, now)
+    else:
+        client.hdel(health.STOPPED_KEY, name)
 
 
 def forget(*names: str) -> None:
@@ -40,8 +53,7 @@ def forget(*names: str) -> None:
     if not names:
         return
     try:
-        with health.redis() as client:
-            client.hdel(health.WORKERS_KEY, *names)
+        health.forget(*names)
     except (RedisError, ValueError) as error:
         log.warning("the broker does not respond: %s", error)
 

@@ -17,7 +17,9 @@ from server.submissions.limits import explanation_limits, file_limits
 from server.submissions.models import Rerun, Submission
 from server.submissions.services.evaluations import SEED
 from worker import limits, storage_check
+from worker.truth_cache import draws_folder, local_truth
 from worker.truths import with_usable_truth
+from worker.uploads import local_upload
 
 
 def score(
@@ -26,7 +28,7 @@ def score(
     """Score the file of a submission against a ground truth, within the limits on CPU time and memory.
 
     `first` is false if the submission is only scored again for intervals or an explanation. If `first` is true, a file
-    in which no prediction can score is rejected, unless the participant has chosen to submit it nevertheless.
+    in which no prediction can score is rejected, unless the participant has chosen to submit it anyway.
 
     If the prepared ground truth cannot be used, it is restored first. The limits do not apply to the restoration.
     Raises Unreadable if this worker cannot read a file, or if the stored file differs from the upload.
@@ -37,10 +39,23 @@ def score(
 def score_once(
     submission: Submission, truth: Truth, options: ReportOptions, progress: Progress, *, first: bool
 ) -> Report:
+    with local_truth(truth) as prepared:
+        storage_check.refuse_unreadable(prepared)
+        with local_upload(submission) as upload:
+            return score_files(submission, truth, (prepared, upload), options, progress, first=first)
+
+
+def score_files(
+    submission: Submission,
+    truth: Truth,
+    files: tuple[Path, Path],
+    options: ReportOptions,
+    progress: Progress,
+    *,
+    first: bool,
+) -> Report:
+    """Score the file of a submission. `files` are the paths of the prepared ground truth and of this file."""
     phase = submission.phase
-    files = Path(truth.prepared.path), Path(submission.file.path)
-    storage_check.refuse_unreadable(*files)
-    storage_check.refuse_changed(submission)
     request = ScoringRequest(
         phase.track,
         *files,
@@ -66,7 +81,7 @@ def rerun_options(rerun: Rerun) -> ReportOptions:
         return ReportOptions(curves=True, explanation=bool(track.explained_tables))
     if not (track.intervals and settings.INTERVAL_REPLICATES):
         return ReportOptions()
-    return ReportOptions(bootstrap=Bootstrap(settings.INTERVAL_REPLICATES, SEED, rerun.truth.draws))
+    return ReportOptions(bootstrap=Bootstrap(settings.INTERVAL_REPLICATES, SEED, draws_folder(rerun.truth)))
 
 
 def headline_replicates(report: Report) -> dict[str, bytes]:

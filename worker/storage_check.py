@@ -6,32 +6,31 @@ neither may a rerun, which scores a submission again.
 """
 
 import logging
-import mmap
 import os
 import time
 from collections.abc import Callable
-from hashlib import file_digest
 from pathlib import Path
 
-from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db.models import Q
+from django.db.models.fields.files import FieldFile
 
 from server.challenges.models import Truth
+from server.stored_files.copies import in_objects, is_local, title_of
 from server.submissions.models import Submission
+from worker.liveness import STOPPED
 
 log = logging.getLogger(__name__)
 
 SAMPLE = 20  # Number of uploads, and number of ground truths, whose files are checked, newest first.
-SEVERAL = 2  # Minimum number of unreadable files. A single lost file must never stop a worker.
+# If folders can be opened, the storage is considered missing only if at least this many files are unreadable. A single
+# lost file must never stop a worker.
+SEVERAL = 2
 LOST_UPLOADS = 0.25  # The storage is considered missing if at least this fraction of the uploads is unreadable.
 # The storage is considered missing only if all ground truths are unreadable, because the loss of one ground truth
 # affects only one phase.
 LOST_TRUTHS = 1.0
 PAUSE_SECONDS = 2.0  # Pause between two messages from the queue while the storage is missing.
-
-# This byte is 1 while the worker takes no jobs because the storage is missing. Celery imports this module before it
-# forks the pool, so all processes of a worker share the byte.
-STOPPED = mmap.mmap(-1, 1)
 
 
 class Unreadable(Exception):
@@ -45,21 +44,6 @@ def refuse_unreadable(*paths: Path) -> None:
             raise Unreadable(f"{path} cannot be read")
 
 
-def refuse_changed(submission: Submission) -> None:
-    """Raise Unreadable if the stored file of a submission differs from the upload."""
-    path = Path(submission.file.path)
-    try:
-        with path.open("rb") as file:
-            is_same = (
-                os.fstat(file.fileno()).st_size == submission.size_bytes
-                and file_digest(file, "sha256").hexdigest() == submission.sha256
-            )
-    except OSError as error:
-        raise Unreadable(f"{path} cannot be read") from error
-    if not is_same:
-        raise Unreadable(f"{path} is damaged: its sha256 differs from that of the upload")
-
-
 def is_readable(path: Path) -> bool:
     try:
         with path.open("rb") as file:
@@ -69,18 +53,38 @@ def is_readable(path: Path) -> bool:
     return True
 
 
-def newest_uploads() -> list[Path]:
-    newest = Submission.objects.stored().order_by("-received_at").only("file")[:SAMPLE]
-    return [Path(one.file.path) for one in newest]
+def can_open(file: FieldFile) -> bool:
+    """Return whether this worker can read a stored file, on disk or in an object store."""
+    if is_local(file.storage):
+        return is_readable(Path(file.path))
+    try:
+        return file.storage.exists(str(file.name))
+    except OSError:
+        return False
 
 
-def newest_truths() -> list[Path]:
+def is_reachable(file: FieldFile) -> bool:
+    """Return whether this worker can use the folder or the object storage in which a file should be."""
+    if is_local(file.storage):
+        return os.access(Path(file.path).parent, os.X_OK)
+    try:
+        in_objects(file.storage).check()
+    except OSError:
+        return False
+    return True
+
+
+def newest_uploads() -> list[FieldFile]:
+    return [one.file for one in Submission.objects.stored().order_by("-received_at").only("file")[:SAMPLE]]
+
+
+def newest_truths() -> list[FieldFile]:
     """Return the prepared files of the newest ground truths that jobs need.
 
     These are the active ground truths, and those of reruns, which score a submission again.
     """
     needed = Truth.objects.filter(Q(active=True) | Q(reruns__isnull=False)).distinct().order_by("-pk")[:SAMPLE]
-    return [Path(one.prepared.path) for one in needed]
+    return [one.prepared for one in needed]
 
 
 def is_storage_missing() -> bool:
@@ -88,16 +92,20 @@ def is_storage_missing() -> bool:
     return is_lost(newest_uploads(), LOST_UPLOADS) or is_lost(newest_truths(), LOST_TRUTHS)
 
 
-def is_lost(files: list[Path], share: float) -> bool:
+def is_lost(files: list[FieldFile], share: float) -> bool:
     """Return whether the whole storage of the given files is missing, rather than some individual files.
 
-    The storage counts as missing if none of the folders with unreadable files can be opened. It also counts as missing
-    if at least two of the files, and at least the fraction `share` of them, are unreadable.
+    The storage counts as missing if the folder of an unreadable file cannot be opened, or if the object storage does
+    not respond. It also counts as missing if at least two of the files, and at least the fraction `share` of them, are
+    unreadable.
     """
-    unreadable = [path for path in files if not is_readable(path)]
-    if unreadable and not any(os.access(path.parent, os.X_OK) for path in unreadable):
-        return True
-    return len(unreadable) >= max(SEVERAL, share * len(files))
+    unreadable = 0
+    for file in files:
+        if not can_open(file):
+            if not is_reachable(file):  # The other files are not tried, because each one would wait for a timeout.
+                return True
+            unreadable += 1
+    return unreadable >= max(SEVERAL, share * len(files))
 
 
 def stop_if_missing() -> bool:
@@ -123,6 +131,7 @@ def can_work() -> bool:
 
 def pass_on(send_again: Callable[[], None]) -> None:
     """Return a message to the queue for another worker, and pause before this worker takes the next message."""
-    log.error("alarm: this worker cannot read the stored files in %s, so it takes no jobs", settings.MEDIA_ROOT)
+    place = title_of(default_storage)
+    log.error("alarm: this worker cannot read the stored files in %s, so it takes no jobs", place)
     send_again()
     time.sleep(PAUSE_SECONDS)

@@ -5,8 +5,6 @@ If the prepared file of a ground truth cannot be used, it is prepared again from
 
 import logging
 from collections.abc import Callable
-from fcntl import LOCK_EX, flock
-from pathlib import Path
 from typing import TypeVar
 
 from evaluator.problems import DamagedTruth, Findings, InvalidParameters, InvalidTruth, PreparedOtherwise, Problem
@@ -15,6 +13,7 @@ from evaluator.truth import Truth as PreparedTruth
 from server import metrics
 from server.challenges.models import Phase, Truth
 from server.organize.services.truths import Unrestorable, prepare_again
+from worker.truth_cache import local_truth, restoring
 
 log = logging.getLogger(__name__)
 
@@ -60,8 +59,7 @@ def restore(truth: Truth, error: DamagedTruth | PreparedOtherwise) -> None:
     """
     log.warning("%s: %s", truth, error)
     try:
-        with Path(truth.source.path).open("rb") as source:
-            flock(source, LOCK_EX)  # The lock on the source file is released when the file is closed.
+        with restoring(truth):
             if not is_intact(truth):
                 prepare_again(truth)
                 metrics.restored_truths.inc()
@@ -74,7 +72,8 @@ def is_intact(truth: Truth) -> bool:
     """Return whether the prepared file is undamaged, belongs to this ground truth, and fits its phase's settings."""
     track, parameters = truth.phase.declared_track, truth.phase.parameters
     try:
-        prepared = PreparedTruth.load(Path(truth.prepared.path), whole=True, expected=truth.sha256)
+        with local_truth(truth) as path:
+            prepared = PreparedTruth.load(path, whole=True, expected=truth.sha256)
         refuse_prepared_otherwise(prepared, track, track.resolve(parameters))
     except (DamagedTruth, PreparedOtherwise):
         return False

@@ -103,5 +103,5 @@ def _checkable(phases: tuple[BundlePhase, ...]) -> Iterator[BundlePhase]:
 
 
 def _locate(_: str | None, *, phase: BundlePhase, file: Path) -> str:
-    """Return the path of a submission file inside the bundle. It is added to defects, which do not contain a path."""
+    """Return the path of a submission file inside the bundle, which is added to the defects of this file."""
     return f"phases/{phase.slug}/{file.relative_to(phase.folder).as_posix()}"

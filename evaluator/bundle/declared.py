@@ -108,6 +108,7 @@ class Bundle:
     join_until: datetime | None
     registration: str
     allowed_domains: str
+    allowed_people: str
     team_max_size: int
     merge_until: datetime | None
     contact: str

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evaluator.bundle.rules import INTEGER_RANGES, LADDER_MARGINS
-from evaluator.bundle.values import Choice, Domains, Integer, Kind, Moment, Name, Number, Slug, Switch, Text
+from evaluator.bundle.values import DOMAINS, PEOPLE, Choice, Integer, Kind, Moment, Name, Number, Slug, Switch, Text
 from evaluator.catalog import TRACKS
 
 SEED_MAX = 2**32 - 1
@@ -267,17 +267,21 @@ CHALLENGE = (
     ),
     Key("join_until", Moment(), "When joining ends.", "2026-05-25T00:00:00Z", default_text="until the end"),
     Key(
-        "registration",
-        Choice(("open", "approval")),
-        "Whether people can join immediately, or an organizer has to approve each person.",
-        "open",
-        "open",
+        "registration", Choice(("open", "approval")), "Whether organizers have to approve each person.", "open", "open"
     ),
     Key(
         "allow",
-        Domains(),
-        "Only people with a confirmed email address at one of these domains can join.",
+        DOMAINS,
+        "Only people with a confirmed email address at one of these domains can join, and those in `allow_people`.",
         "[example.org]",
+        "",
+        default_text="everybody",
+    ),
+    Key(
+        "allow_people",
+        PEOPLE,
+        "Only people with one of these confirmed email addresses or usernames can join, and those that `allow` names.",
+        "[ada@example.org, bob]",
         "",
         default_text="everybody",
     ),

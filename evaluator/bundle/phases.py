@@ -90,7 +90,8 @@ class _PhaseReader:
     def _read_feedback(self, track: str) -> dict[str, Any]:
         section = self.section.section("feedback")
         scores, decimals, classes = (section.take(name) for name in ("scores", "decimals", "classes"))
-        # An invalid number of decimals has been reported before. It is replaced by 0, so that it counts as given.
+        # If the number of decimals is invalid, this error has already been reported. The number is then replaced by 0,
+        # because the check of the feedback settings would treat None as a missing number.
         given = (decimals or 0) if section.has("decimals") else None
         for violation in check_feedback(
             track=track, feedback=scores, decimals=given, classes=classes, intervals=self.limits.intervals

@@ -129,6 +129,7 @@ def _read_challenge(
         join_until=join_until,
         registration=section.take("registration"),
         allowed_domains=section.take("allow"),
+        allowed_people=section.take("allow_people"),
         team_max_size=teams.take("max_size"),
         merge_until=merge_until,
         contact=_read_contact(section),

@@ -1,4 +1,4 @@
-"""Rules for the dates, numbers, feedback and email domains of challenges, used by the bundle import and the admin."""
+"""Rules for the dates, numbers, feedback and allow lists of challenges, used by the bundle import and the admin."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +24,8 @@ LADDER_MARGINS = (0.01, LADDER_MAX)
 
 DOMAIN = re.compile(r"([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])")
 DOMAINS_CHARACTERS = 1000
+PERSON = re.compile(rf"[\w.!#$%&'*+/=?^`{{|}}~-]{{1,150}}(@{DOMAIN.pattern})?")
+PEOPLE_CHARACTERS = 10_000
 NAME_CHARACTERS = 80  # Maximum length of a team name.
 
 LADDER_AND_CLASSES = (
@@ -51,6 +53,20 @@ def mail_domains(written: Iterable[str]) -> str:
     if len(" ".join(domains)) > DOMAINS_CHARACTERS:
         raise ValueError(f"expected domains of at most {DOMAINS_CHARACTERS} characters in total")
     return " ".join(domains)
+
+
+def allowed_people(written: Iterable[str]) -> str:
+    """Return email addresses and usernames as one string: in lower case, without duplicates, separated by spaces.
+
+    Raises ValueError if one of them is invalid, or if the string is too long.
+    """
+    people = list(dict.fromkeys(person.lower() for person in written))
+    for person in people:
+        if not PERSON.fullmatch(person):
+            raise ValueError(f"{person!r} is neither an email address nor a username")
+    if len(" ".join(people)) > PEOPLE_CHARACTERS:
+        raise ValueError(f"expected people of at most {PEOPLE_CHARACTERS} characters in total")
+    return " ".join(people)
 
 
 def check_numbers(values: Mapping[str, Any]) -> Iterator[Violation]:

@@ -61,7 +61,10 @@ def new_salt() -> str:
 
 
 def own_salt(truth: Path) -> str:
-    """Return the start of the `salt.txt` in a ground truth folder. The result is empty if the file cannot be read."""
+    """Return the content of the `salt.txt` in a ground truth folder, cut after :data:`READ_BYTES` bytes.
+
+    The result is an empty string if the file is missing or cannot be read.
+    """
     path = next((path for name in NAMES if (path := truth / name).is_file()), None)
     if path is None:
         return ""

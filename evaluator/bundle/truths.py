@@ -24,7 +24,7 @@ Podium = Callable[..., dict[str, Any]]
 
 
 class TruthSource(Protocol):
-    """The interface of a phase with a ground truth to prepare: its ground truth folder and its settings."""
+    """The interface of a phase whose ground truth is prepared: it provides the ground truth folder and the settings."""
 
     @property
     def slug(self) -> str:
@@ -70,12 +70,14 @@ class PreparedTruth:
     Attributes
     ----------
     sha256 : str
+        The sha256 that identifies the ground truth.
     images : int
+        Number of images.
     compiled, sample : Path
         The prepared ground truth, and the sample submission. If the organizers provide no sample submission, this is a
         template submission.
     candidates : Path or None
-        The list of all possible answers, if the track provides it to participants.
+        A JSON file with a list of all possible answers; None if participants in the track do not get such a list.
     added : list of Path
         Ground truth files that are not in the ground truth folder: the usage file and the salt.
     private : bool

@@ -36,7 +36,10 @@ def opened(path: Path, limits: BundleLimits = DEFAULTS) -> Iterator[Path]:
 
 @contextmanager
 def _reported(mistakes: Mistakes, file: str) -> Iterator[None]:
-    """Report files that cannot be read as errors of the bundle. Errors caused by a full disk are raised again."""
+    """Convert an OSError in the ``with`` block to an error of the bundle: the file cannot be read.
+
+    An OSError caused by a full disk is raised again.
+    """
     try:
         yield
     except OSError as error:

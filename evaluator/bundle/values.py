@@ -4,7 +4,7 @@ Each kind parses the text of a value itself. Therefore, YAML tags never create o
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import yaml
 
-from evaluator.bundle.rules import DOMAIN, NAME_CHARACTERS, mail_domains
+from evaluator.bundle.rules import DOMAIN, NAME_CHARACTERS, allowed_people, mail_domains
 from evaluator.dates import FIRST_YEAR, iso_utc, stored
 from evaluator.texts import BadName, clean_name, one_line
 
@@ -255,24 +255,37 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Domains:
-    """A kind of value in challenge.yaml: a list of email domains."""
+class AllowList:
+    """A kind of value in challenge.yaml: a list of email domains or of people.
 
-    text: str = "a list of email domains, such as [example.org]"
+    ``combine`` checks the items and returns them as one string, and ``pattern`` is their JSON Schema pattern.
+    """
+
+    text: str
+    combine: Callable[[Iterable[str]], str]
+    pattern: str
 
     def read(self, node: yaml.Node) -> str:
-        """Return the email domains in a YAML node as one string, separated by spaces."""
+        """Return the items in a YAML node as one string, separated by spaces."""
         if not isinstance(node, yaml.SequenceNode):
             raise InvalidValue(f"expected {self.text}")
         try:
-            return mail_domains(written(part) for part in node.value)
+            return self.combine(written(part) for part in node.value)
         except ValueError as error:
             raise InvalidValue(str(error)) from None
 
     def schema(self) -> Schema:
-        """Return the JSON Schema for lists of email domains."""
-        pattern = f"^{DOMAIN.pattern}$".replace("a-z", "A-Za-z")
-        return {"type": "array", "items": {"type": "string", "pattern": pattern}}
+        """Return the JSON Schema for lists of such items."""
+        return {"type": "array", "items": {"type": "string", "pattern": self.pattern}}
+
+
+ANY_CASE_DOMAIN = DOMAIN.pattern.replace("a-z", "A-Za-z")
+DOMAINS = AllowList("a list of email domains, such as [example.org]", mail_domains, f"^{ANY_CASE_DOMAIN}$")
+PEOPLE = AllowList(
+    "a list of email addresses and usernames, such as [ada@example.org, bob]",
+    allowed_people,
+    rf"^[^\s@,]{{1,150}}(@{ANY_CASE_DOMAIN})?$",
+)
 
 
 def parameter(node: yaml.Node) -> str | list[str]:

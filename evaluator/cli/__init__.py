@@ -162,7 +162,7 @@ def _command_parser() -> Parser:
         help="the command to run; see `podium COMMAND --help`",
     )
     rest = parser.add_argument("rest", nargs=REMAINDER, metavar="…", help="arguments of the command")
-    # If `rest` were required and no command were given, argparse would report the arguments of the command as missing.
+    # Arguments of the command are optional. Otherwise, argparse would report them as missing if no command is given.
     rest.required = False
     return parser
 

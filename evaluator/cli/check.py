@@ -99,9 +99,10 @@ def _check_with_fetched_kit(arguments: Namespace) -> int:
 
 
 def _take_file(arguments: Namespace) -> None:
-    """Use the positional argument as the submission file, unless --submission is given.
+    """Use the positional argument of ``podium check`` as the submission file, unless --submission is given.
 
-    Without a check kit, the positional argument is the track. A check kit already contains the track.
+    This function is called only if there is a check kit, which contains the track. Without a check kit, the positional
+    argument is the name of the track.
     """
     try:
         arguments.submission, arguments.track = arguments.submission or existing_file(arguments.what), None

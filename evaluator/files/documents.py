@@ -152,9 +152,9 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            # If the maximum number of objects with a repeated key is stored, replace one of them with this object. The
-            # stored objects may all be nested in a value of this object that is lost because its key is repeated. They
-            # are then not reported, so this object must be stored for a defect to be reported at all.
+            # The number of stored objects with a repeated key is limited. At the limit, a new object replaces the last
+            # one. It must not be ignored instead: all stored objects may be inside one of its values that is lost
+            # because the key of the value is repeated. In that case, only the new object can be reported.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice
@@ -188,7 +188,7 @@ def parse_truth_json(text: str) -> tuple[Any, Iterator[str]]:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection in the block. It would take most of the parsing time without freeing any memory."""
+    """Disable garbage collection in the ``with`` block. It would take most of the parsing time and free no memory."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -199,8 +199,8 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    # Number of objects with a repeated key that have not been found yet. It may never reach 0, because some of these
-    # objects may be in a value that is lost because its own key is repeated.
+    # Number of objects with a repeated key whose paths are still unknown. Some of these paths may never be found: if a
+    # key is repeated, its earlier values are lost, and so are the objects inside these values.
     left = len(repeated)
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
 
 GZIPPED = b"\x1f\x8b"
-# Compressed files below this size are treated as if they had this size, so that small files may compress well.
+# For the limit on the compression ratio, a gzip file smaller than this is treated as if it had this size, because small
+# files may compress well.
 COMPRESSED_BYTES = 2**20
 HEADERS = ("label", "labels", "id", "ids", "labelid", "classid", "class", "classes", "mid", "relation", "name")
 

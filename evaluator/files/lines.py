@@ -14,7 +14,8 @@ BATCH_BYTES = 1 << 16
 # Compressed data is read in small parts. After each gzip member, zlib copies the rest of the part, and a file may have
 # many gzip members.
 FED_BYTES = 1 << 16
-# The compression ratio of smaller files is not checked, because valid small files may compress well.
+# The compression ratio of a gzip file is checked only if its decompressed size exceeds this number of bytes, because
+# valid small files may compress well.
 RATIO_COUNTS_FROM_BYTES = 1 << 20
 SIGNATURE_BYTES = 64
 GZIP_MAGIC = b"\x1f\x8b"
@@ -42,8 +43,10 @@ FOREIGN_SIGNATURES = {
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
-Line = str | Problem  # The content of a line, or a defect if the line cannot be decoded.
-Lines = Iterable[Line] | int  # A sequence of lines, or the number of consecutive blank lines.
+# A line of a file or, if the line cannot be decoded, its defect.
+Line = str | Problem
+# Consecutive lines of a file or, if all of them are blank, only the number of lines.
+Lines = Iterable[Line] | int
 BLANKS = b" \t\n"
 
 

@@ -19,9 +19,12 @@ MASK = np.dtype([("compressed", object), ("area", np.int64), ("box", np.float64,
 
 MAX_INFLATION = 200
 SHORT_BYTES = 2**16
-GROUP_BYTES = 2**20  # Size of a group of run lengths that are decoded together, in bytes.
-BYTES_PER_RUN = 16  # Number of bytes that pycocotools allocates for each run of a mask.
-# The compression ratio of smaller masks is not checked, because valid masks of wide rectangles also compress well.
+# Masks are checked in groups. A group is complete once its run lengths have more than this number of bytes.
+GROUP_BYTES = 2**20
+# Number of bytes that pycocotools allocates for each run of a mask.
+BYTES_PER_RUN = 16
+# The compression ratio of the masks in a file is checked only if their run lengths have more than this number of bytes
+# in total, because valid masks of wide rectangles compress well.
 RATIO_COUNTS_FROM_BYTES = 2**24
 KINDS = bytes(ord("." if 48 <= code < 80 else "~" if 80 <= code < 112 else "!") for code in range(256))
 """The kind of each byte in compressed run lengths: "." ends a length, "~" continues a length, "!" is invalid."""

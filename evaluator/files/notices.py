@@ -39,14 +39,14 @@ def notice_fractions(findings: Findings, boxes: int) -> None:
 
 
 def notice_nothing_to_score(findings: Findings, predictions: int, useful: int) -> None:
-    """Add a notice if no prediction in the file can score, regardless of the annotations.
+    """Add a notice if no prediction in the file could be correct, whatever the annotations are.
 
     Parameters
     ----------
     predictions : int
         Number of predictions for images that are in the ground truth.
     useful : int
-        Number of predictions that could score.
+        Number of predictions that could be correct.
     """
     if not predictions:
         message = "the file has no predictions, so nothing in it can score; add a prediction for at least one image"

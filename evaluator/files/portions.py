@@ -7,10 +7,12 @@ from typing import NamedTuple
 from evaluator.files.cells import pieces_of, tokens_of
 from evaluator.problems import Problem
 
-PORTION_TEXTS = 1 << 16  # A portion is complete once it contains this many values. A smaller number saves memory.
-# Each row counts as this many additional values, because even a row without predictions needs memory.
+# A portion of a submission is complete once it contains this many values. This limits the memory that a portion needs.
+PORTION_TEXTS = 1 << 16
+# Each row of a portion counts as this many additional values, because even a row without predictions needs memory.
 ROW_TEXTS = 6
-LONG_CHARACTERS = 1 << 18  # Prediction strings with more characters than this are split into pieces.
+# Prediction strings with more characters than this are split into pieces.
+LONG_CHARACTERS = 1 << 18
 
 
 class Row(NamedTuple):

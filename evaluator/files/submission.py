@@ -77,13 +77,12 @@ class InvalidValues:
     Attributes
     ----------
     column : Column
-    rows : int64 array of shape (N,)
-        Index of the row that contains each invalid value. The first row of the batch has index 0.
+    rows, values : int64 arrays of shape (N,)
+        Index in the batch of the row that contains each invalid value, and index of this value in the column.
     tokens : int64 array of shape (N,)
         Position of the value in the prediction string, from 1; 0 if there is no prediction string.
-    values : int64 array of shape (N,)
-        Index of each invalid value, which is the argument of ``describe``.
     describe : callable
+        Takes the index of an invalid value in the column, and returns the code and the message of its defect.
     """
 
     column: Column
@@ -218,7 +217,7 @@ class Batch:
             findings.count(code, problem)
 
     def _value_defects(self, findings: Findings) -> Iterator[Defect]:
-        """Yield the defects of values in file order. Stop after the first one that the findings cannot count."""
+        """Yield the defects of values in file order, but at most one more than may still be added to the findings."""
         if not any(len(each.values) for each in self.invalid):
             return
         which = np.repeat(np.arange(len(self.invalid)), [len(each.values) for each in self.invalid])

@@ -12,7 +12,8 @@ from numba import types
 from evaluator.draws import LANES
 from evaluator.kernels.jit import inlined, kernel, read_only
 
-ROWS_PER_SUM = 257  # Up to 257 weights of at most 255 can be added without overflowing 16 bits.
+# Number of image weights that are added as 16-bit integers. A weight is at most 255, so the sum cannot overflow.
+ROWS_PER_SUM = 257
 # Rows of the array ``state``, which has one column for each replicate. The first three rows are the total weights of
 # the full true positives, partial true positives and false positives that remain to be processed. The other rows are
 # the highest precision so far, the area so far, and the weights of the full and partial true positives of the current

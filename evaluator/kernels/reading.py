@@ -9,8 +9,9 @@ from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA
 
-IGNORED, PUBLIC, PRIVATE = 0, 1, 2  # Whether an image is not scored, in the public split, or in the private split.
-# Initial confidence in the array ``best_candidates``, for ground-truth objects that no prediction matches yet.
+# The usage of an image: it is not scored, or it is in the public split, or it is in the private split.
+IGNORED, PUBLIC, PRIVATE = 0, 1, 2
+# Confidence in the array ``best_candidates`` for a ground-truth object that no prediction has matched yet.
 UNCLAIMED = -1.0
 
 # Indices into the array ``counts``, in which a kernel counts, for example, predictions and unknown labels.

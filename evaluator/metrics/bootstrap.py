@@ -108,7 +108,7 @@ def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, 
 
 
 def _summed_from_top(counts: Numbers) -> Numbers:
-    """Return, for each step, the total count of this step and all steps with higher confidence."""
+    """Return, for each step of a curve, the sum of the counts of this step and of all steps with higher confidence."""
     return np.cumsum(counts[::-1], axis=0)[::-1]
 
 
@@ -162,7 +162,7 @@ class MeanAveragePrecision:
         return cls(positives, areas(positives))
 
     def metrics(self) -> dict[str, Numbers]:
-        """Return every metric of the track, each of shape (...); NaN if no class has positives."""
+        """Return a dict with the mean average precision, the only metric; NaN if no class has positives."""
         return {"mAP": mean_over_classes(self.average_precisions)}
 
 

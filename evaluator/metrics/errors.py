@@ -28,7 +28,7 @@ def detection_kinds(own: Numbers, other: Numbers, group_share: Numbers, threshol
     own, other : float64 arrays of shape (N,)
         Highest IoU of each false positive with an object of the same class, and with one of a different class.
     group_share : float64 array of shape (N,)
-        Highest IoA with a group-of box of the same class.
+        Highest fraction of each false positive's area that lies inside one group-of box of the same class.
     threshold : float
         Smallest IoU for a hit.
 

@@ -10,15 +10,17 @@ from evaluator.metrics.bootstrap import Numbers
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
-LEAST_REPLICATES = 19  # Smallest number of bootstrap replicates from which a 95% quantile can be computed.
+# Smallest number of bootstrap replicates from which a 95% quantile can be computed.
+LEAST_REPLICATES = 19
 # The first step of the rank test distinguishes two rows only if their scores differ by more than this number of
 # standard errors.
 FAR = 8.0
 # Score differences and standard errors below this value are treated as rounding errors, because equal results can be
 # summed in different orders.
 ROUNDING = 1e-12
-# A variance below this fraction of the sum of its two terms has lost too many digits by cancellation. It is computed
-# again from the differences between replicates.
+# The variance of the difference between two rows is the sum of their variances minus twice their covariance. If the
+# result is below this fraction of the sum, too many digits have cancelled out. The variance is then computed from the
+# differences between the replicates of the two rows.
 CANCELLED = 1e-6
 
 
@@ -81,12 +83,12 @@ class KnownRows:
         return chosen
 
     def are_apart(self, gaps: Numbers, errors: Numbers, critical: float) -> Flags:
-        """Return which pairs of rows differ significantly. ``gaps`` are score differences with standard ``errors``."""
+        """Return which score differences, ``gaps``, are significantly above 0, given their standard errors."""
         apart: Flags = gaps > np.maximum(critical * errors + self.margin, ROUNDING)
         return apart
 
     def errors_between(self, upper: slice, lower: slice) -> Numbers:
-        """Return the standard errors of the differences between two blocks of rows, shape (upper, lower)."""
+        """Return the standard error of the score difference between each row in ``upper`` and each row in ``lower``."""
         ours, theirs = self.deviations[upper], self.deviations[lower]
         terms = np.add.outer(self.errors[upper] ** 2, self.errors[lower] ** 2)
         variances = terms - ours @ theirs.T * (2 / (ours.shape[1] - 1))
@@ -98,7 +100,10 @@ class KnownRows:
 
 
 def standard_errors(deviations: Numbers) -> Numbers:
-    """Return the standard deviations of rows whose means are 0, shape (rows,); exactly 0 below :data:`ROUNDING`."""
+    """Return the standard deviation of each row of a matrix. The mean of each row must be 0.
+
+    Standard deviations of at most :data:`ROUNDING` are replaced by 0.
+    """
     squares = np.einsum("ij,ij->i", deviations, deviations)
     errors: Numbers = np.sqrt(squares / max(deviations.shape[1] - 1, 1))
     errors[errors <= ROUNDING] = 0.0

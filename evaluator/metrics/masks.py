@@ -226,8 +226,8 @@ def intersections(masks: Masks, others: Masks, first: Ints, second: Ints) -> NDA
 def _portions(masks: Masks, others: Masks, first: Ints, second: Ints, begins: Ints) -> Iterator[slice]:
     """Yield slices of masks that are compared together, each with at most about :data:`BYTES_AT_ONCE` of run lengths.
 
-    A mask of ``others`` that is compared with several adjacent masks counts once towards this limit. ``begins`` is the
-    first pair of each mask.
+    A mask of ``others`` that is compared with several adjacent masks counts once towards this limit. ``begins``
+    contains the index of the first pair of each mask.
     """
     partners, positions = np.unique(second, return_inverse=True)
     other_sizes = np.array([*map(len, others.compressed[partners].tolist())], np.int64)[positions]

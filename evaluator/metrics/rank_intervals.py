@@ -11,11 +11,14 @@ from evaluator.metrics.known_rows import FAR, LEAST_REPLICATES, Flags, Indices, 
 
 RankInterval = tuple[int, int]
 
-TOP = 100  # Simultaneous intervals are computed for this number of rows from the top of the leaderboard.
+# Number of rows, from the top of a leaderboard, for which simultaneous rank intervals are computed.
+TOP = 100
 # Probability that the test wrongly declares at least one pair of leaderboard rows significantly different.
 ERROR_RATE = 1 / (LEAST_REPLICATES + 1)
-UNLIMITED = 1e300  # A critical value so large that two rows differ significantly only if their standard error is 0.
-BLOCK = 64  # Number of rows in a block. Two blocks are compared at a time.
+# A critical value so large that two rows differ significantly only if the standard error of their difference is 0.
+UNLIMITED = 1e300
+# Number of leaderboard rows in a block. Each row of one block is compared with each row of another block.
+BLOCK = 64
 ENTRIES_AT_ONCE = 1 << 13
 
 
@@ -216,7 +219,7 @@ def _refuse_incomplete(complete: bool) -> None:
 
 
 def _critical_value(largest: Numbers) -> float:
-    """Return the (1 − ``ERROR_RATE``) quantile of N replicates and of an observation larger than all of them.
+    """Return the (1 − ``ERROR_RATE``) quantile of the largest deviations in N replicates and of infinity.
 
     >>> _critical_value(np.arange(1.0, 1000.0))
     950.0

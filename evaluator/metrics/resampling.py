@@ -191,7 +191,7 @@ class CurveSteps:
         if not envelope:
             ascending = confidences[order]
             begins_step |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
-        if crowded is not None:  # Crowded curves keep every entry, so that their first entry begins a step too.
+        if crowded is not None:  # A step begins at the first entry of each curve, so that all entries are kept.
             begins_step[bounds[:-1][np.diff(bounds) > 0]] = True
         # Number of steps (see :class:`CurveSteps`) that begin before each curve entry.
         steps = np.zeros(len(rows) + 1, np.int32)

@@ -10,9 +10,12 @@ import numpy as np
 
 from evaluator.metrics.bootstrap import Interval, Numbers, recentred_interval
 
-FEW = 10  # With fewer hits or misses than this, replicates have too few distinct values for percentiles.
-QUANTILE = 1.959963984540054  # The 97.5% quantile of the normal distribution.
-ROUNDING = 1e-12  # Bootstrap replicates that differ by at most this amount are considered equal.
+# If a proportion has fewer hits or misses than this, its replicates have too few distinct values for percentiles.
+FEW = 10
+# The 97.5% quantile of the normal distribution.
+QUANTILE = 1.959963984540054
+# Bootstrap replicates that differ by at most this amount are considered equal.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ def share_interval(replicates: Numbers, observed: float, trials: Trials, *, plai
     if np.ptp(defined) <= ROUNDING:
         return wilson_interval(observed, trials.images)
     hits = observed * trials.count
-    # ``hits`` is a whole number only up to rounding errors, so the limit is half a hit lower.
+    # Because of rounding errors, ``hits`` may differ slightly from a whole number, so it is compared with FEW - 0.5.
     if plain and min(hits, trials.count - hits) < FEW - 0.5:
         return wilson_interval(observed, observed * (1 - observed) / float(defined.var()))
     return percentiles

@@ -21,8 +21,8 @@ QUALITIES = (0.3, 0.6, 0.9)
 IMAGES_PER_BLOCK = 2_000
 """Number of images that are generated together. Each block of images has its own random streams."""
 
-# The first number of the key that seeds a random stream. The ground truth has its own streams, so that it does not
-# depend on the submissions.
+# The first number of the key that seeds a random stream. Image ids, ground truth and submissions have different
+# numbers, so that the ground truth does not depend on the submissions.
 _IDS, _TRUTH, _SUBMISSION = range(3)
 
 

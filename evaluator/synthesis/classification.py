@@ -61,7 +61,7 @@ class LabelScene:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> LabelScene:
-    """Generate images of at least one class each. The mean number of classes is about half of ``boxes_per_image``."""
+    """Generate images. Each shows at least one class; the mean number of classes is about half ``boxes_per_image``."""
     counts = np.maximum(stream.counts(boxes_per_image, len(ids)) // 2, 1)
     image = np.repeat(np.arange(len(ids)), counts)
     seen = np.zeros((len(ids), len(LABELS)), dtype=bool)

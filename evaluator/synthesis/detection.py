@@ -120,7 +120,7 @@ class DetectionScene:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> DetectionScene:
-    """Generate images. Each image has objects of a few classes. The maximum number of objects is twice the mean."""
+    """Generate images with objects of a few classes. An image has at most twice ``boxes_per_image`` objects."""
     counts = stream.counts(boxes_per_image, len(ids))
     image = np.repeat(np.arange(len(ids)), counts)
     topics = stream.weighted_indices(WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)
@@ -143,7 +143,7 @@ def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> Detect
 
 
 def _widened(box: Ints) -> Floats:
-    """Return the corners of group-of boxes, widened by half their width on both sides."""
+    """Return the corners of group-of boxes after moving the left and right edges outwards by half the box width."""
     corners = box / MILLION
     half = 0.5 * (corners[:, 1] - corners[:, 0])
     corners[:, 0] -= half
@@ -154,8 +154,8 @@ def _widened(box: Ints) -> Floats:
 def _verified(stream: RandomStream, *, image: Ints, label: Ints, checked: Ints) -> tuple[Ints, Ints]:
     """Return the keys of the positive and of the negative verified labels.
 
-    Most classes of an image are verified as present. A checked class is verified as absent if the image shows neither
-    this class nor any ancestor or descendant of it.
+    Most classes of the objects in an image are verified as present. ``checked`` contains random classes for each image.
+    Each of them is verified as absent if the image shows neither this class nor any ancestor or descendant of it.
     """
     present = np.zeros((len(checked), len(LABELS)), dtype=bool)
     present[image, label] = True

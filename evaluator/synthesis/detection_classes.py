@@ -9,7 +9,8 @@ from evaluator.synthesis.random_stream import Ints
 
 ROOT = "/m/0bl9f"
 
-# The id, name, weight and subclasses of a class. One class, tomato, has two parents: fruit and vegetable.
+# A class consists of an id, a name, a weight (its relative frequency) and subclasses. Only the class tomato has two
+# parents: fruit and vegetable.
 _Kind = tuple[str, str, int, tuple[Any, ...]]
 _TOMATO: _Kind = ("/m/07j87", "Tomato", 3, ())
 _TREE: tuple[_Kind, ...] = (

@@ -51,8 +51,8 @@ _RELATIONS = {
 }
 _NAMES = _CLASSES | _ATTRIBUTES
 
-# Triplets of a first class, a relation, and a second class or an attribute. The last value is the weight of the
-# triplet.
+# Each triplet consists of a class, a relation, and a second class or an attribute. The number after the triplet is its
+# relative frequency.
 _TRIPLETS = (
     ("Table", "is", "Wooden", 8),
     ("Chair", "is", "Wooden", 6),
@@ -193,7 +193,7 @@ def _triplet_cells(triplet: Ints) -> tuple[TextColumn, TextColumn, TextColumn]:
 
 
 def scene(stream: RandomStream, ids: TextColumn, boxes_per_image: int) -> RelationshipScene:
-    """Generate images. The pairs in an image have a few triplets. The maximum number of pairs is twice the mean."""
+    """Generate images in which few different triplets occur. An image has at most twice ``boxes_per_image`` pairs."""
     counts = stream.counts(boxes_per_image, len(ids))
     image = np.repeat(np.arange(len(ids)), counts)
     topics = stream.weighted_indices(_WEIGHTS, len(ids) * TOPICS).reshape(-1, TOPICS)

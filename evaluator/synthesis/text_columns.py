@@ -36,7 +36,7 @@ def decimals(millionths: Ints) -> TextColumn:
 
 
 def encoded(texts: Sequence[str]) -> TextColumn:
-    """Return an array of encoded strings. The cells of a column can be selected from this array by index."""
+    """Return strings as an array of UTF-8 bytes. Indexing the array with an array of indices yields a column."""
     return np.array([text.encode() for text in texts])
 
 

@@ -21,7 +21,7 @@ AnyTruth = TypeVar("AnyTruth", bound=Truth)
 
 
 class Position(NamedTuple):
-    """The place in a ground truth folder without tables where an image is first mentioned.
+    """The place where an image is first mentioned in a ground truth whose annotations are not in CSV tables.
 
     ``column`` may be a path in a JSON file.
     """
@@ -43,9 +43,10 @@ def image_names(folder: TruthFolder, tables: Mapping[str, "TruthTable"]) -> list
 
 
 def listed_images(folder: TruthFolder, named: Mapping[str, Position]) -> list[str]:
-    """Return the sorted image ids of a ground truth without tables: those in ``images.csv`` or, without it, ``named``.
+    """Return the sorted image ids of a ground truth whose annotations are not in CSV tables.
 
-    An image id in ``named`` that is empty or that ``images.csv`` does not list is reported as a fault.
+    These are the ids in ``images.csv`` or, without that file, in ``named``, which contains the annotated images. An id
+    in ``named`` that is empty or that ``images.csv`` does not list is reported as a fault.
     """
     images = _listing(folder) if "images.csv" in folder else set(named)
     for image, (file, line, column) in named.items():

@@ -39,7 +39,7 @@ class Engine(Protocol):
     """
 
     def sums(self, weights: Weights, groups: ImageGroups) -> Numbers:
-        """Return the sum of the image weights of each group, shape (groups, replicates)."""
+        """Return the sum of the weights of the images in each group of images, shape (groups, replicates)."""
 
     def average_precisions(
         self, weights: Weights, steps: CurveSteps, positives: Numbers, partial_weight: float

@@ -52,10 +52,16 @@ def confirm_address(address: EmailAddress, *, by: Any) -> bool:
     return confirmed
 
 
-def has_confirmed_address_at(user: User, domains: Collection[str]) -> bool:
-    """Return whether a user has confirmed an email address at one of the given domains."""
+def is_listed(user: User, *, domains: Collection[str], people: Collection[str]) -> bool:
+    """Return whether a user has a confirmed email address at one of the domains, or is one of the given people.
+
+    `people` contains email addresses and usernames in lower case. An item with "@" never refers to a username, because
+    anybody could choose it.
+    """
+    if user.get_username().lower() in (one for one in people if "@" not in one):
+        return True
     confirmed = EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
-    return any(email.rpartition("@")[2] in domains for email in confirmed)
+    return any(email.lower() in people or email.lower().rpartition("@")[2] in domains for email in confirmed)
 
 
 @transaction.atomic

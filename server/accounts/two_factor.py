@@ -1,4 +1,7 @@
-"""Two-factor authentication by TOTP and recovery codes: adapts `allauth.mfa`, and records changes in the audit log."""
+"""Two-factor authentication by TOTP and recovery codes: adapts `allauth.mfa`, and records changes in the audit log.
+
+The secrets are encrypted with a key that is derived from SECRET_KEY.
+"""
 
 import base64
 from hashlib import sha256
@@ -9,7 +12,7 @@ from allauth.mfa import signals
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.models import Authenticator
-from cryptography.fernet import Fernet, InvalidToken
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
@@ -37,7 +40,7 @@ class TwoFactorAdapter(DefaultMFAAdapter):
         return cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Return a decrypted secret. Raises Refused if it was encrypted with another SECRET_KEY."""
+        """Return a decrypted secret. Raises Refused if it was encrypted with an unknown SECRET_KEY."""
         try:
             return cipher().decrypt(encrypted_text).decode()
         except InvalidToken:
@@ -48,9 +51,47 @@ class TwoFactorAdapter(DefaultMFAAdapter):
         return qr_svg(url)
 
 
-def cipher() -> Fernet:
-    """Return the cipher for the two-factor secrets in the database. Its key is derived from SECRET_KEY."""
-    return Fernet(base64.urlsafe_b64encode(sha256(f"two-factor {settings.SECRET_KEY}".encode()).digest()))
+def cipher() -> MultiFernet:
+    """Return the cipher for the two-factor secrets in the database.
+
+    It encrypts with SECRET_KEY, and also decrypts what was encrypted with one of SECRET_KEY_FALLBACKS.
+    """
+    return MultiFernet([cipher_of(key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
+
+
+def cipher_of(key: str) -> Fernet:
+    return Fernet(base64.urlsafe_b64encode(sha256(f"two-factor {key}".encode()).digest()))
+
+
+def encrypt_again() -> tuple[int, int]:
+    """Encrypt all two-factor secrets with the current SECRET_KEY.
+
+    Return how many accounts have such secrets, and how many of them cannot be decrypted with any known key.
+    """
+    unreadable = set()
+    rows = Authenticator.objects.filter(type__in=(Type.TOTP, Type.RECOVERY_CODES))
+    for pk in rows.values_list("pk", flat=True):
+        with transaction.atomic():
+            one = rows.select_for_update().filter(pk=pk).first()
+            if one is None:
+                continue
+            try:
+                data = {name: encrypted_again(value) for name, value in one.data.items()}
+            except InvalidToken:
+                unreadable.add(one.user_id)
+            else:
+                rows.filter(pk=pk).update(data=data)
+    return rows.values("user").distinct().count(), len(unreadable)
+
+
+def encrypted_again(value: Any) -> Any:
+    """Return a value of an authenticator in which encrypted texts are encrypted with the current key.
+
+    The other values are numbers.
+    """
+    if isinstance(value, list):
+        return [encrypted_again(one) for one in value]
+    return cipher().rotate(value).decode() if isinstance(value, str) else value
 
 
 def qr_svg(text: str) -> str:

@@ -44,9 +44,10 @@ def phase_at(request: Request, slug: str, phase: str) -> Phase:
 
 
 def read_phase_at(request: Request, slug: str, phase: str) -> tuple[Phase, ReadChallenge]:
-    """Return a phase by its challenge's slug and its own slug, and what was read about the challenge.
+    """Return a phase by its challenge's slug and its own slug, together with the challenge.
 
-    The latter includes the user's role and the current time. Raises Http404 if the user may not see the phase.
+    The returned challenge includes the user's role and the current time. Raises Http404 if the user may not see the
+    phase.
     """
     read = read_challenge_at(request, slug)
     found = next((one for one in read.phases if one.slug == phase), None)

@@ -1,6 +1,6 @@
 """Pagination of API responses by the fields `count`, `next`, `previous` and `results`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -29,7 +29,7 @@ class Pages(PageNumberPagination):
         }
 
 
-def list_response(rows: QuerySet[Any], request: Request, serialize: Callable[[Any], Any]) -> Response:
+def list_response(rows: QuerySet[Any] | Sequence[Any], request: Request, serialize: Callable[[Any], Any]) -> Response:
     """Return a response with the requested page of a list. The function `serialize` converts the rows of the page."""
     pages = Pages()
     page = pages.paginate_queryset(rows, request) or []

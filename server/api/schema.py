@@ -20,7 +20,7 @@ PAGE = OpenApiParameter("page", OpenApiTypes.INT, description="page number, star
 class ProblemSerializer(serializers.Serializer[Any]):
     """A problem document (RFC 9457).
 
-    Clients match on `code`, and `detail` explains what to do. Some codes have additional members.
+    Clients match on `code`, and `detail` explains what to do. For some codes, the document has additional members.
     """
 
     type = serializers.CharField()

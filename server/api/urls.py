@@ -3,6 +3,8 @@
 from django.urls import path, re_path
 
 from server.api.views.accounts import DeviceCode, DeviceToken, Me, OwnToken
+from server.api.views.baselines import Baselines, PutBackBaseline, RemoveBaseline
+from server.api.views.blocks import Blocks, OneBlock
 from server.api.views.challenges import (
     ChallengeDetail,
     ChallengeList,
@@ -13,6 +15,7 @@ from server.api.views.challenges import (
     Statement,
 )
 from server.api.views.docs import Schema, docs
+from server.api.views.grants import Grants, TakeBack
 from server.api.views.invitations import LinkedInvitation, OneInvitation, OwnInvitations, TeamInvitations
 from server.api.views.kit import Candidates, CheckKit, Template
 from server.api.views.leaderboard import Leaderboard
@@ -44,6 +47,8 @@ urlpatterns = [
     path("challenges/<slug:slug>/team/merges", Merges.as_view()),
     path("challenges/<slug:slug>/team/merges/<int:merge_id>", OneMerge.as_view()),
     path("challenges/<slug:slug>/teams/<int:team_id>", PublicTeam.as_view()),
+    path("challenges/<slug:slug>/blocks", Blocks.as_view()),
+    path("challenges/<slug:slug>/blocks/<int:block_id>", OneBlock.as_view()),
     path("challenges/<slug:slug>/invitations", OwnInvitations.as_view()),
     path("challenges/<slug:slug>/invitations/<int:invitation_id>", OneInvitation.as_view()),
     path("invitations", LinkedInvitation.as_view()),
@@ -55,6 +60,11 @@ urlpatterns = [
     path(f"{PHASE}/uploads", Uploads.as_view()),
     path(f"{PHASE}/leaderboard/history", LeaderboardHistory.as_view()),
     path(f"{PHASE}/results", Results.as_view(), name="api_results"),
+    path(f"{PHASE}/teams/<int:team_id>/grants", Grants.as_view()),
+    path(f"{PHASE}/teams/<int:team_id>/grants/<int:grant_id>/take-back", TakeBack.as_view()),
+    path(f"{PHASE}/baselines", Baselines.as_view(), name="api_baselines"),
+    path(f"{PHASE}/baselines/<int:team_id>/remove", RemoveBaseline.as_view()),
+    path(f"{PHASE}/baselines/<int:team_id>/put-back", PutBackBaseline.as_view()),
     path(f"{PHASE}/truths", Truths.as_view(), name="api_truths"),
     path(f"{PHASE}/changes", Changes.as_view()),
     path(f"{PHASE}/rescore", Rescore.as_view()),

@@ -10,7 +10,8 @@ from contextvars import ContextVar
 from getpass import getuser
 from typing import Any
 
-# An actor consists of the id and the name of a user. They are stored as text, because the log outlives accounts.
+# An actor consists of the id and the name of a user. Both are stored as text, because audit entries are kept after the
+# account is deleted.
 Actor = tuple[str, str]
 
 _acting: ContextVar[Actor | None] = ContextVar("acting", default=None)

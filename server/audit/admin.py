@@ -10,7 +10,7 @@ from django.http import HttpRequest
 
 from server.audit.forms import AuditedForm, DateTimeField, OneLineField, RowsField, is_key
 from server.audit.models import Entry
-from server.audit.services import readable, record
+from server.audit.services import readable_field, record
 
 
 class SafeLookupMixin:
@@ -99,7 +99,8 @@ class AuditedAdmin(SafeLookupMixin, admin.ModelAdmin):
     def values(self, form: Any) -> dict[str, list[str]]:
         """Return the old and the new value of each changed field, as strings, for the audit log."""
         names = [name for name in form.changed_data if self.logged_fields is None or name in self.logged_fields]
-        return {name: [readable(form.initial.get(name)), readable(form.cleaned_data[name])] for name in names}
+        both = {name: (form.initial.get(name), form.cleaned_data[name]) for name in names}
+        return {name: [readable_field(name, value) for value in values] for name, values in both.items()}
 
 
 @admin.register(Entry)

@@ -58,9 +58,10 @@ def path_of_lost_ends() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """The current record of the audit log's last entry, and the records kept when a restored backup lost entries.
+    """The records of the audit log's last entry in two files outside the database.
 
-    `faults` has one sentence for each fault in the files that contain these records.
+    `end` is the current record. `lost` contains earlier records of entries that the database no longer contained, for
+    example after a backup was restored. `faults` has one sentence for each fault in the two files.
     """
 
     end: End | None
@@ -69,9 +70,10 @@ class Notes:
 
 
 def notes() -> Notes:
-    """Read the current record of the audit log's last entry, and the records kept when a restored backup lost entries.
+    """Read the records of the audit log's last entry from two files outside the database.
 
-    The two files are read independently, so that one can be used even if the other is damaged.
+    One file contains the current record. The other contains the records that `keep_lost_end` has copied. Each file is
+    used even if the other one is damaged.
     """
     faults = []
     end_: End | None = None
@@ -142,12 +144,15 @@ def keep_lost_end(number: int, hashed: str) -> None:
                 file.write(path_of_end().read_text())
             note(number, hashed or NO_HASH, is_back=True)
     except (Damaged, OSError):
-        # A damaged file must not cause the action itself to fail. `verify_audit` reports the damage.
+        # A damaged file must not prevent the action that is being logged. `verify_audit` reports the damage.
         log.exception("the recorded end of the audit log cannot be compared with the database")
 
 
 def lost_ends() -> tuple[list[End], list[str]]:
-    """Return the records kept when a restored backup lost entries, and the faults in the file that contains them."""
+    """Return the recorded last entries that the database has lost, and the faults in the file that contains them.
+
+    Entries are lost, for example, when an older backup is restored; see `keep_lost_end`.
+    """
     path, found, faults = path_of_lost_ends(), [], []
     try:
         for number, line in enumerate(text_of(path).splitlines(keepends=True), 1):

@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 # hashes are also written to log files, which can be copied to another machine.
 LOG_LINE = "entry %d %s"
 VALUE_CHARACTERS = 200
+# The values of these fields identify people, and nothing can be erased from the audit log.
+PERSONAL_FIELDS = ("allowed_people",)
 
 
 def digest(
@@ -53,6 +55,11 @@ def readable(value: Any) -> str:
         else str(value)
     )
     return words[:VALUE_CHARACTERS]
+
+
+def readable_field(name: str, value: Any) -> str:
+    """Return the value of a field as a short string for the audit log. Only the number of allowed people is logged."""
+    return f"{len(str(value or '').split())} people" if name in PERSONAL_FIELDS else readable(value)
 
 
 @transaction.atomic

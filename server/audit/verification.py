@@ -74,7 +74,10 @@ def faults_of_database() -> list[str]:
 
 
 def is_named(one: tuple[int, str], restored: Entry) -> bool:
-    """Return whether the number of a missing entry is in the range given by an older "backup restored" entry."""
+    """Return whether a "backup restored" entry of an earlier version covers the number of a missing entry.
+
+    Such an entry contains only the first and the last number of the missing entries.
+    """
     return bool(restored.detail["first"] <= one[0] <= restored.detail["last"])
 
 

@@ -1,4 +1,4 @@
-"""Blocks accounts from joining a challenge. `services.refuse_blocked` refuses them when they join or request this."""
+"""Blocks accounts from joining a challenge. `services.refuse_blocked` rejects attempts and requests to join."""
 
 from django.db import transaction
 

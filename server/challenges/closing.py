@@ -7,10 +7,10 @@ from server.clock import is_over
 
 
 def closing_for(team: Team | None, phase: Phase) -> datetime | None:
-    """Return a team's submission deadline for a phase: the end of the phase or, if later, of the team's extension.
+    """Return a team's submission deadline for a phase, or None if the phase has no end.
 
-    Return None if the phase has no end. Without a team, return the end of the phase. The database is queried only if
-    some team's extension ends after the phase.
+    It is the end of the phase or, if the team has a later extension, the end of the extension. Without a team, return
+    the end of the phase. The database is queried only if some team's extension ends after the phase.
     """
     if team is None or phase.ending == phase.closing:
         return phase.closing

@@ -8,7 +8,7 @@ from django.db import transaction
 from server.accounts.models import User
 from server.audit import services as audit
 from server.challenges.locks import lock_teams
-from server.challenges.models import Challenge, Team
+from server.challenges.models import Challenge, Removal, Team
 from server.challenges.roles import Right, refuse_without
 from server.challenges.services import reason_line
 from server.clock import database_now
@@ -93,7 +93,12 @@ def lock(team: Team) -> Team:
 
 
 def save(team: Team, by: User | None, *, action: str, detail: dict[str, str | bool]) -> Team:
-    """Save whether a team is disqualified, and for which reason, and write an audit entry."""
+    """Save whether a team is disqualified, for which reason and since when, and write an audit entry."""
     team.save(update_fields=["disqualified_at", "disqualification_reason", "disqualification_is_shown"])
+    present = Removal.objects.filter(team=team, returned_at=None)
+    if team.disqualified_at is None:
+        present.update(returned_at=database_now())
+    elif not present.exists():
+        Removal.objects.create(team=team, removed_at=team.disqualified_at)
     audit.record(actor=by, action=action, subject=f"team {team.pk}", detail=detail)
     return team

@@ -39,6 +39,7 @@ class EditChallengeForm(ChallengeForm):
     join_until = of_challenge("join_until", "Joining ends")
     registration = of_challenge("registration", "Registration", required=True)
     allowed_domains = of_challenge("allow", "Email domains")
+    allowed_people = of_challenge("allow_people", "Allowed people")
     team_max_size = of_challenge("teams.max_size", "Maximum size of a team", required=True)
     merge_until = of_challenge("teams.merge_until", "Merging of teams ends")
 
@@ -46,7 +47,7 @@ class EditChallengeForm(ChallengeForm):
         model = Challenge
         fields: ClassVar = [
             *("title", "summary", "contact", *TEXTS, "opens_at", "closes_at", "join_until", "merge_until"),
-            *("visibility", "registration", "allowed_domains", "team_max_size"),
+            *("visibility", "registration", "allowed_domains", "allowed_people", "team_max_size"),
         ]
 
     def clean(self) -> dict[str, Any]:

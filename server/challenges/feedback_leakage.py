@@ -53,19 +53,19 @@ def bits_of_an_interval(phase: Phase) -> float:
 def bits_of_a_rank(phase: Phase) -> float:
     """Return the number of bits revealed by a rank and its tie group. Under ladder feedback, no ties are shown.
 
-    A tie group consists of adjacent teams that do not differ significantly. A team either shares the tie group of the
-    team above it or starts a new group, which can end at any lower team.
+    A tie group consists of adjacent teams that do not differ significantly. The leaderboard shows whether a team shares
+    the tie group of the team above it and, if the team starts a new group, which team is the last one in this group.
     """
     return log2(TEAMS) + (0.0 if phase.is_ladder else log2(TIES) + log2(TEAMS))
 
 
 def bits_of_rank_intervals(phase: Phase) -> float:
-    """Return the number of bits that the rank intervals of all teams reveal about one file.
+    """Return the number of bits that the rank intervals of all teams reveal about one submitted file.
 
-    Ladder feedback reveals none of them. The intervals show which teams differ significantly from the team that
-    submitted the file. Apart from that, they depend only on the critical value of the significance test. As this value
-    grows, the pairs of teams stop being significantly different one after another, so the intervals have at most as
-    many states as there are pairs.
+    It is 0 under ladder feedback, which shows no rank intervals. Otherwise, the intervals show whether each team is
+    significantly better or worse than the team that submitted the file. They also depend on the critical value of the
+    significance test. As this value grows, one pair of teams after another ceases to differ significantly, so there are
+    at most as many different results as there are pairs of teams.
     """
     return 0.0 if phase.is_ladder else TEAMS * log2(ORDERS) + log2(FIRST_TEAMS * TEAMS)
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 
-from evaluator.bundle.rules import check_dates, check_feedback, check_numbers, mail_domains
+from evaluator.bundle.rules import allowed_people, check_dates, check_feedback, check_numbers, mail_domains
 from server.accounts.names import all_looks
 from server.audit.forms import AuditedForm
 from server.challenges.models import Challenge, Phase, Team
@@ -78,6 +78,12 @@ class ChallengeForm(ConfirmedForm):
         except ValueError as error:
             raise ValidationError(f"{error}.", code="invalid") from None
 
+    def clean_allowed_people(self) -> str:
+        try:
+            return allowed_people(self.cleaned_data["allowed_people"].split())
+        except ValueError as error:
+            raise ValidationError(f"{error}.", code="invalid") from None
+
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
         self.refuse_archived(self.instance)
@@ -135,7 +141,7 @@ class TeamForm(AuditedForm):
         name: str = self.cleaned_data["name"]
         if "name" not in self.changed_data:
             return name
-        # While this lock is held, nobody can join the challenge with the same team name.
+        # The challenge is locked, so that nobody can join it with the same team name at the same time.
         Challenge.objects.select_for_update(no_key=True).get(pk=self.instance.challenge_id)
         others = Team.objects.filter(challenge=self.instance.challenge_id).exclude(pk=self.instance.pk)
         try:

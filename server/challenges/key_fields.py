@@ -11,7 +11,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from evaluator.bundle.keys import Key
-from evaluator.bundle.values import Choice, Domains, Integer, InvalidValue, Moment, Number, Switch
+from evaluator.bundle.values import AllowList, Choice, Integer, InvalidValue, Moment, Number, Switch
 
 STRING, LIST = "tag:yaml.org,2002:str", "tag:yaml.org,2002:seq"
 INPUT_FORMAT = "%Y-%m-%dT%H:%M:%S"
@@ -32,7 +32,7 @@ def find_key(keys: tuple[Key, ...], path: str) -> Key:
 class KeyField(forms.Field):
     """A form field for the value of a key in challenge.yaml.
 
-    The input for numbers and texts has one line. Dates are in UTC unless they contain a time zone.
+    Numbers and texts are entered in a single-line input. Dates are in UTC unless they contain a time zone.
     """
 
     def __init__(self, key: Key, *, label: str, required: bool = False) -> None:
@@ -86,9 +86,9 @@ class TextField(forms.CharField):
 def node_of(key: Key, text: str) -> yaml.Node:
     """Return the text entered in a form field as a YAML node, as if it were read from challenge.yaml.
 
-    Email domains can be separated by spaces, commas or line breaks.
+    Email domains and people can be separated by spaces, commas or line breaks.
     """
-    if isinstance(key.kind, Domains):
+    if isinstance(key.kind, AllowList):
         return yaml.SequenceNode(LIST, [yaml.ScalarNode(STRING, one) for one in text.replace(",", " ").split()])
     return yaml.ScalarNode(STRING, text)
 

@@ -62,7 +62,10 @@ def seen_phases(*, slug: str, user: int | None, is_staff: bool) -> QuerySet[Any]
 
 @compiled_query
 def challenges_named(*, slug: str, user: int | None, is_staff: bool) -> QuerySet[Any]:
-    """Return the challenge with the given slug if the user may see it, even if it has no phases."""
+    """Return a list with the challenge that has the given slug, even if it has no phases.
+
+    The list is empty if there is no such challenge or the user may not see it.
+    """
     viewer = Viewer(user, is_staff)
     organized = Exists(Challenge.objects.organized_by(viewer).filter(pk=OuterRef("pk")))
     return Challenge.objects.readable_by(viewer).filter(slug=slug).annotate(is_organizer=organized, now=DatabaseNow())

@@ -10,7 +10,7 @@ from server.accounts.names import same_name
 def searchable(text: str) -> str:
     """Return a team name in the normalized form that is used for searching.
 
-    The form does not depend on letter case, character width and extra spaces.
+    The normalized form does not depend on letter case, character width or extra spaces.
 
     >>> searchable("  STRASSE \u03a3 ") == searchable("Stra\u00dfe  \u03c2")
     True

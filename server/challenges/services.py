@@ -10,7 +10,7 @@ from evaluator.bundle.rules import NAME_CHARACTERS
 from evaluator.texts import BadName, clean_name, one_line
 from server.accounts.models import User
 from server.accounts.names import all_looks, looks
-from server.accounts.services import has_confirmed_address_at
+from server.accounts.services import is_listed
 from server.audit import services as audit
 from server.challenges.models import Block, Challenge, FormerMember, JoinRequest, Membership, Phase, Team
 from server.challenges.reading import membership_of
@@ -21,14 +21,15 @@ from server.errors import Refused
 REASON_CHARACTERS = 300
 
 
-def refuse_organizer(user: User, challenge: Challenge) -> None:
-    """Raise Refused if a user is an organizer or staff. They cannot take part, because they see the private scores."""
+def refuse_excluded(user: User, challenge: Challenge) -> None:
+    """Raise Refused for organizers and staff, who can read the private scores, and for blocked people."""
     if challenge.has_organizer(user):
         raise Refused(
             "forbidden",
             "Organizers and staff can read the private leaderboard of this challenge, so they cannot take part. Use "
             "another account.",
         )
+    refuse_blocked(user, challenge)
 
 
 def refuse_blocked(user: User, challenge: Challenge) -> None:
@@ -41,9 +42,9 @@ def refuse_blocked(user: User, challenge: Challenge) -> None:
 
 
 def competing(challenge: Challenge, people: Iterable[User]) -> list[str]:
-    """Return a phrase such as "ada is in team Owls" for each of these users who is in a team of the challenge.
+    """Return a phrase such as "ada is in team Owls" for each of the given users who is in a team of the challenge.
 
-    These users cannot be organizers.
+    Users who are in a team cannot be organizers of the challenge.
     """
     found = Membership.objects.filter(challenge=challenge, user__in=list(people)).select_related("user", "team")
     return [f"{member.user} is in team {member.team}" for member in found]
@@ -121,24 +122,23 @@ def lock_organized_phase(phase: Phase, *, by: User | None, right: Right) -> Phas
     return locked
 
 
-def reason_line(text: str, *, characters: int = REASON_CHARACTERS) -> str:
+def reason_line(text: str, *, characters: int = REASON_CHARACTERS, field: str = "reason") -> str:
     """Return a reason entered by a user as a single line. Raises Refused if it is empty or too long."""
     try:
         return one_line(text, characters)
     except ValueError as error:
-        raise Refused("invalid", f"reason: {error}.") from None
+        raise Refused("invalid", f"{field}: {error}.") from None
 
 
 def check_admission(challenge: Challenge, user: User, *, accept_rules: bool) -> datetime:
     """Raise Refused if the user may not join the challenge now. Return the current time of the database."""
-    refuse_organizer(user, challenge)
-    refuse_blocked(user, challenge)
+    refuse_excluded(user, challenge)
     if not accept_rules:
         raise Refused("rules_not_accepted", "To join, read and accept the rules of this challenge.")
     refuse_former_member(challenge, user)
     now = database_now()
     refuse_late(challenge, now)
-    refuse_by_domain(challenge, user)
+    refuse_unlisted(challenge, user)
     return now
 
 
@@ -164,14 +164,18 @@ def taken_names(challenge: Challenge) -> set[str]:
     return all_looks(challenge.teams.values_list("name", flat=True))
 
 
-def refuse_by_domain(challenge: Challenge, user: User) -> None:
-    """Raise Refused if the challenge restricts email domains and the user has no confirmed address at one of them."""
-    domains = challenge.allowed_domains.lower().split()
-    if domains and not has_confirmed_address_at(user, domains):
-        allowed = ", ".join(domains)
-        raise Refused(
-            "forbidden", f"Only accounts with a confirmed email address at {allowed} can join this challenge."
-        )
+def refuse_unlisted(challenge: Challenge, user: User) -> None:
+    """Raise Refused if the challenge has allow lists of email domains or people, and the user is on none of them.
+
+    The message names the domains, but not the people.
+    """
+    domains, people = challenge.allowed_domains.lower().split(), challenge.allowed_people.split()
+    if not (domains or people) or is_listed(user, domains=domains, people=people):
+        return
+    listed = "people whose confirmed email address or username is on the organizers' list"
+    at = f"accounts with a confirmed email address at {', '.join(domains)}"
+    allowed = " and ".join([at] * bool(domains) + [listed] * bool(people))
+    raise Refused("forbidden", f"Only {allowed} can join this challenge.")
 
 
 def add_member(user: User, team: Team, *, now: datetime, is_captain: bool) -> Membership:

@@ -6,10 +6,17 @@ from pathlib import Path
 from django.conf import settings
 from django.core.files.storage import FileSystemStorage, Storage, default_storage
 from django.db.models import Model
+from django.utils.module_loading import import_string
 
 
-def truth_storage() -> FileSystemStorage:
-    """Return the file storage for ground truths. It is separate from uploads, and its files have no URLs."""
+def truth_storage() -> Storage:
+    """Return the file storage for ground truths. It is separate from uploads, and its files have no URLs.
+
+    The packages for an object store are loaded only if one is configured.
+    """
+    if settings.OBJECT_STORE:
+        storage: Storage = import_string("server.stored_files.objects.ObjectStorage")(folder="truths")
+        return storage
     return FileSystemStorage(location=settings.TRUTH_ROOT, base_url=None, file_permissions_mode=0o600)
 
 

@@ -17,9 +17,11 @@ COLUMNS = (
 )
 
 
-def entries_of(board: int, at: datetime | None) -> EntryQuerySet:
+def entries_of(board: int, at: datetime | None, without: list[int] | None = None) -> EntryQuerySet:
+    """Return the entries of a leaderboard, without those of the teams `without`, which a frozen leaderboard omits."""
     entries = Entry.objects.filter(board=board)
-    return entries.present() if at is None else entries.at(at)
+    entries = entries.present() if at is None else entries.at(at)
+    return entries if without is None else entries.exclude(team__in=without)
 
 
 def with_columns(entries: EntryQuerySet, at: datetime | None) -> Any:
@@ -32,21 +34,25 @@ def with_columns(entries: EntryQuerySet, at: datetime | None) -> Any:
 
 
 @compiled_query
-def listed(*, board: int, at: datetime | None, rows: range, with_baselines: bool) -> QuerySet[Any, Any]:
+def listed(
+    *, board: int, at: datetime | None, without: list[int] | None, rows: range, with_baselines: bool
+) -> QuerySet[Any, Any]:
     """Return the entries in a range of positions. Only these entries are joined with other tables, for speed."""
-    entries = entries_of(board, at) if with_baselines else entries_of(board, at).filter(is_baseline=False)
+    entries = entries_of(board, at, without)
+    if not with_baselines:
+        entries = entries.filter(is_baseline=False)
     keys = entries.in_order().values("pk")[rows.start : rows.stop]
     return with_columns(Entry.objects.filter(pk__in=keys), at)
 
 
 @compiled_query
-def of_team(*, board: int, at: datetime | None, team: int) -> QuerySet[Any, Any]:
-    return with_columns(entries_of(board, at).filter(team=team), at)
+def of_team(*, board: int, at: datetime | None, without: list[int] | None, team: int) -> QuerySet[Any, Any]:
+    return with_columns(entries_of(board, at, without).filter(team=team), at)
 
 
 @compiled_query
-def of_team_named(*, board: int, at: datetime | None, name: str) -> QuerySet[Any, Any]:
-    return with_columns(entries_of(board, at).filter(team__name=name), at)
+def of_team_named(*, board: int, at: datetime | None, without: list[int] | None, name: str) -> QuerySet[Any, Any]:
+    return with_columns(entries_of(board, at, without).filter(team__name=name), at)
 
 
 @compiled_query
@@ -55,21 +61,21 @@ def with_keys(*, at: datetime | None, keys: list[int]) -> QuerySet[Any, Any]:
 
 
 @compiled_query
-def sizes(*, board: int, at: datetime | None) -> QuerySet[Any, Any]:
-    """Return two counts: all entries, and entries that are not baselines. Return no row if there are no entries."""
+def sizes(*, board: int, at: datetime | None, without: list[int] | None) -> QuerySet[Any, Any]:
+    """Return a row (number of all entries, number of those that are not baselines), or no row if there are none."""
     counts = {"listed": Count("*"), "ranked": Count("pk", filter=Q(is_baseline=False))}
-    return entries_of(board, at).order_by().values("board").annotate(**counts).values_list(*counts)
+    return entries_of(board, at, without).order_by().values("board").annotate(**counts).values_list(*counts)
 
 
 @compiled_query
 def numbers_above(
-    *, board: int, at: datetime | None, score: float, submitted_at: datetime, team: int
+    *, board: int, at: datetime | None, without: list[int] | None, score: float, submitted_at: datetime, team: int
 ) -> QuerySet[Any, Any]:
-    """Count the entries above a given entry: all entries, those of teams, and those of teams with a higher score.
+    """Return a row with three numbers of entries above a given entry, or no row if the given entry is the first one.
 
-    Return no row if the given entry is the first one.
+    The numbers count all entries, the entries of teams, and the entries of teams with a higher score.
     """
-    above = entries_of(board, at).before(score=score, submitted_at=submitted_at, team=team).order_by()
+    above = entries_of(board, at, without).before(score=score, submitted_at=submitted_at, team=team).order_by()
     is_team = Q(is_baseline=False)
     better = Count("pk", filter=is_team & Q(score__gt=score))
     counts = {"index": Count("*"), "before": Count("pk", filter=is_team), "better": better}
@@ -85,6 +91,9 @@ def scores_of(*, evaluations: list[int], split: str) -> QuerySet[Any, Any]:
 
 @compiled_query
 def scored_until(*, phase: int, teams: list[int], moment: datetime) -> QuerySet[Any, Any]:
-    """Return how many submissions of each team had been scored by a given time. An index covers this query."""
+    """Return a row (team, number of submissions that had been scored by a given time) for each team.
+
+    A team without such submissions has no row. An index covers this query.
+    """
     scored = Submission.objects.filter(phase=phase, team__in=teams, status=Status.SCORED, finished_at__lte=moment)
     return scored.order_by().values_list("team").annotate(count=Count("team"))

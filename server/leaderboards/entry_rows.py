@@ -71,7 +71,10 @@ def present(boards: Mapping[str, int], teams: Collection[int]) -> dict[Key, Kept
 
 
 def raise_versions(boards: Collection[int], *, listed: int, ranked: int) -> None:
-    """Increment the version of each leaderboard, and add `listed` and `ranked` to its two entry counts."""
+    """Increment the version of each leaderboard, and update its numbers of entries.
+
+    `listed` is added to the number of all entries, and `ranked` to the number of entries that are not baselines.
+    """
     statement = """
         UPDATE leaderboards_board SET version = version + 1, listed = listed + %s, ranked = ranked + %s
         WHERE id IN ({})

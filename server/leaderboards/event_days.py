@@ -10,6 +10,7 @@ from django.db import connection
 from server.challenges.models import Phase
 from server.leaderboards.models import Board, Entry
 from server.leaderboards.periods import Period, periods
+from server.leaderboards.removals import removals_of
 from server.leaderboards.validators import fingerprint
 from server.submissions.feedback import ScoreAccess
 
@@ -48,11 +49,18 @@ def event_days(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) 
 
 
 def days_of(shown: Sequence[Period]) -> list[date]:
-    """Return the days on which the displayed leaderboard changed or was replaced by another one."""
+    """Return the days on which the entries that a leaderboard displayed changed.
+
+    They include days on which the leaderboard began to show another `Board` row, for example because a rescoring was
+    applied. `shown` contains the periods during which it showed each row.
+    """
     changes = changes_of({period.board.pk for period in shown if period.board})
 
     def days_with_changes(period: Period) -> list[date]:
-        return changes.get(period.board.pk, []) if period.board and period.frozen is None else []
+        """Return the days with changes. While a leaderboard is frozen, only removals of teams change it."""
+        if period.board is None:
+            return []
+        return changes.get(period.board.pk, []) if period.frozen is None else removal_days(period.board.phase_id)
 
     found: set[date] = set()
     for period in shown:
@@ -63,6 +71,12 @@ def days_of(shown: Sequence[Period]) -> list[date]:
         if any(first <= turn for one in (before, after) for first in days_with_changes(one)[:1]):
             found.add(turn)
     return sorted(found)
+
+
+def removal_days(phase: int) -> list[date]:
+    """Return the days on which a team was removed from the leaderboards or returned to them, in order."""
+    moments = (moment for windows in removals_of(phase).values() for window in windows for moment in window)
+    return sorted({moment.date() for moment in moments if moment is not None})
 
 
 def changes_of(boards: Collection[int]) -> dict[int, list[date]]:

@@ -98,7 +98,8 @@ class Entry(models.Model):
                 condition=Q(valid_until=None),
                 name="entry_in_order",
             ),
-            # The times are the first columns, so that SQLite does not use this index for queries of current entries.
+            # `valid_from` and `valid_until` come before the score. Otherwise, SQLite would use this index for queries
+            # of current entries.
             models.Index(
                 F("board"),
                 F("valid_from"),

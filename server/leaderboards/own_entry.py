@@ -39,7 +39,8 @@ class NextRank:
 class RankedEntry:
     """An entry with its rank, its exact score, and the result of comparing it with the next higher entry `next_up`.
 
-    The rank of a baseline is None. `at` is the time of the leaderboard, or None for the current one.
+    The rank of a baseline is None. `at` is the time of the leaderboard, or None for the current one. `without` are the
+    teams that a frozen leaderboard omits.
     """
 
     board_id: int
@@ -48,6 +49,7 @@ class RankedEntry:
     next_up: int | None
     next_up_tied: bool | None
     at: datetime | None = None
+    without: list[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,8 @@ def own_entry(board: ShownBoard, row: BoardRow) -> OwnEntry:
     if board.kept is None or not may_rise(row.rank, board.access):
         return OwnEntry(row, board.teams, None)
     found = entries_with_next(board=board.kept.pk, team=row.team_id, at=board.past)
-    ways = [next_rank(RankedEntry(board.kept.pk, row.rank, *one, board.past), access=board.access) for one in found]
-    return OwnEntry(row, board.teams, next(iter(ways), None))
+    own = [RankedEntry(board.kept.pk, row.rank, *one, board.past, board.without) for one in found]
+    return OwnEntry(row, board.teams, next((next_rank(one, access=board.access) for one in own), None))
 
 
 def may_rise(rank: int | None, access: ScoreAccess) -> bool:
@@ -93,35 +95,42 @@ def next_rank(own: RankedEntry, *, access: ScoreAccess) -> NextRank | None:
     """
     if own.rank is None or not may_rise(own.rank, access):
         return None
-    found = nearest_above(board=own.board_id, score=own.score, at=own.at)
+    found = nearest_above(board=own.board_id, score=own.score, at=own.at, without=own.without)
     if not found:
         return None
     key, higher = found[0]
     level = sum(score == higher for _, score in found)
     if level == NEAREST:
-        ((level,),) = with_score(board=own.board_id, score=higher, at=own.at)
+        ((level,),) = with_score(board=own.board_id, score=higher, at=own.at, without=own.without)
     gap = access.rounded(access.rounded(higher) - access.rounded(own.score))
     return NextRank(own.rank - level, gap, own.next_up_tied if own.at is None and own.next_up == key else None)
 
 
 @compiled_query
 def entries_with_next(*, board: int, team: int, at: datetime | None) -> QuerySet[Entry, Compared]:
-    """Return a team's score, and the result of comparing its entry with the next higher one."""
+    """Return a row (score, key of the next higher entry, whether both are tied) for a team's entry, if it has one.
+
+    The last two values are None if the entry has not been compared.
+    """
     own = entries_of(board, at).filter(team=team)
     return own.values_list("score", "compared__next_up", "compared__next_up_tied")
 
 
 @compiled_query
-def nearest_above(*, board: int, score: float, at: datetime | None) -> QuerySet[Entry, Nearest]:
-    """Return the keys and scores of the `NEAREST` entries of teams with the lowest scores above `score`."""
-    above = entries_of(board, at).filter(is_baseline=False, score__gt=score)
+def nearest_above(
+    *, board: int, score: float, at: datetime | None, without: list[int] | None
+) -> QuerySet[Entry, Nearest]:
+    """Return a row (primary key, score) for each of the lowest team entries above `score`, at most `NEAREST`."""
+    above = entries_of(board, at, without).filter(is_baseline=False, score__gt=score)
     return above.order_by("score", "-submitted_at", "-team_id").values_list("pk", "score")[:NEAREST]
 
 
 @compiled_query
-def with_score(*, board: int, score: float, at: datetime | None) -> QuerySet[Entry, tuple[int]]:
-    """Return how many teams have this score on a leaderboard at the given time."""
+def with_score(
+    *, board: int, score: float, at: datetime | None, without: list[int] | None
+) -> QuerySet[Entry, tuple[int]]:
+    """Return a row with the number of teams that have this score on a leaderboard at the given time."""
     # The condition is a range that contains only this score. With an equality condition, SQLite would choose a
     # different index and read all entries.
-    same = entries_of(board, at).filter(is_baseline=False, score__gte=score, score__lte=score).order_by()
+    same = entries_of(board, at, without).filter(is_baseline=False, score__gte=score, score__lte=score).order_by()
     return same.values("board").annotate(count=Count("pk")).values_list("count")

@@ -9,16 +9,17 @@ from server.challenges.models import Phase
 from server.clock import whole_millisecond
 from server.leaderboards.models import Board, BoardTerms, Entry
 from server.leaderboards.queries import access_then, frozen_then, hides_changes, kind_of
+from server.leaderboards.removals import outside, removals_of
 from server.submissions.feedback import ScoreAccess
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A period during which a leaderboard showed one stored board, and the viewer's access to its entries.
+    """A period during which a leaderboard showed the entries of one `Board` row, and the viewer's access to them.
 
-    A phase has several stored boards, because new ground truths and feedback settings lead to new ones. `until` is None
-    for the current period. `board` is None before the board's first entry. If the leaderboard was frozen during the
-    period, it showed the entries as of the time `frozen`.
+    A phase can have several `Board` rows for one split, because rescorings and ladder feedback lead to new ones.
+    `until` is None for the current period. `board` is None if no such row exists yet. If the leaderboard was frozen
+    during the period, it showed the entries as of the time `frozen`.
     """
 
     since: datetime
@@ -99,16 +100,19 @@ def spans(shown: Sequence[Period], *, teams: Collection[int] | None = None) -> I
     columns = ("team", "is_baseline", "score", "valid_from", "valid_until")
     for board, *row in entries.order_by("pk").values_list("board", *columns):
         rows.setdefault(board, []).append((row[0], row[1], row[2], row[3], row[4]))
+    frozen = next((period.board.phase_id for period in shown if period.board and period.frozen), None)
+    removed = removals_of(frozen) if frozen else {}
     for period in shown:
         for team, is_baseline, score, valid_from, valid_until in rows.get(period.board.pk, []) if period.board else []:
             if period.frozen is None:
-                since, until = max(valid_from, period.since), earlier_end(valid_until, period.until)
+                parts = [(max(valid_from, period.since), earlier_end(valid_until, period.until))]
             elif valid_from <= period.frozen and (valid_until is None or valid_until > period.frozen):
-                since, until = period.since, period.until
+                parts = list(outside(period.since, period.until, removed.get(team, [])))
             else:
                 continue
-            if until is None or since < until:
-                yield Span(team, is_baseline, score, since, until, period.access)
+            for since, until in parts:
+                if until is None or since < until:
+                    yield Span(team, is_baseline, score, since, until, period.access)
 
 
 def earlier_end(one: datetime | None, other: datetime | None) -> datetime | None:

@@ -47,12 +47,15 @@ def public_ranks(*, ladders: list[int], others: list[int], teams: list[int]) -> 
     return with_better(of_phase).values_list("board__phase", "team", "better")
 
 
-def with_better(entries: EntryQuerySet, at: datetime | None = None) -> Any:
+def with_better(entries: EntryQuerySet, at: datetime | None = None, without: list[int] | None = None) -> Any:
     """Annotate entries with `better`, the number of teams with a higher score.
 
-    For current entries, an index speeds up the count.
+    For current entries, an index speeds up the count. The teams `without`, which a frozen leaderboard omits, do not
+    count.
     """
     listed = Entry.objects.present() if at is None else Entry.objects.at(at)
+    if without is not None:
+        listed = listed.exclude(team__in=without)
     above = listed.filter(board=OuterRef("board"), is_baseline=False, score__gt=OuterRef("score"))
     counts = above.order_by().values("board").annotate(count=Count("*")).values("count")
     return entries.annotate(better=Coalesce(Subquery(counts), 0))

@@ -22,6 +22,7 @@ from server.leaderboards.compared import Gain, RankInterval
 from server.leaderboards.models import Board, BoardTerms, Entry, EntryQuerySet
 from server.leaderboards.ranking import Earlier
 from server.leaderboards.reading import boards_read_with
+from server.leaderboards.removals import removed_by
 from server.leaderboards.services.terms import terms_at
 from server.submissions.feedback import ScoreAccess, score_access
 
@@ -61,6 +62,7 @@ class ShownBoard:
 
     `past` equals `at` for a time in the past; otherwise it is None. `kept` is the stored leaderboard; it is None before
     the first entry. `is_frozen` is true if the viewer may not see how the leaderboard has changed since it was frozen.
+    `without` are the teams that were removed between the freeze and the requested time; None if there are none.
     """
 
     phase: Phase
@@ -73,12 +75,12 @@ class ShownBoard:
     kept: Board | None
     reconstructed: bool = False
     is_frozen: bool = False
+    without: list[int] | None = None
 
     @property
     def entries(self) -> EntryQuerySet:
         """The entries of this leaderboard as they were at the time that the leaderboard shows."""
-        entries = Entry.objects.filter(board=self.kept) if self.kept else Entry.objects.none()
-        return entries.present() if self.past is None else entries.at(self.past)
+        return entry_queries.entries_of(self.kept.pk, self.past, self.without) if self.kept else Entry.objects.none()
 
     @cached_property
     def size(self) -> tuple[int, int]:
@@ -87,7 +89,7 @@ class ShownBoard:
             return 0, 0
         if self.past is None:
             return self.kept.listed, self.kept.ranked
-        return next(iter(entry_queries.sizes(board=self.kept.pk, at=self.past)), (0, 0))
+        return next(iter(self._read(entry_queries.sizes)), (0, 0))
 
     @property
     def count(self) -> int:
@@ -126,7 +128,7 @@ class ShownBoard:
         return row, index
 
     def chunks(self) -> Iterator[list[BoardRow]]:
-        """Yield all rows in chunks. All rows show the same moment, even if the chunks are consumed slowly."""
+        """Yield all rows in chunks. All of them are as of the same time, even if the chunks are consumed slowly."""
         lines = list(self.entries.in_order().values_list("pk", "score", "is_baseline"))
         ranks = ranking.ranks([(score, baseline) for _, score, baseline in lines])
         for start in range(0, len(lines), ROWS_AT_ONCE):
@@ -143,7 +145,7 @@ class ShownBoard:
         return entry_queries.with_keys(at=self.past, keys=keys)
 
     def _read(self, query: Callable[..., list[Any]], **arguments: Any) -> list[Any]:
-        return query(board=self.kept.pk, at=self.past, **arguments) if self.kept else []
+        return query(board=self.kept.pk, at=self.past, without=self.without, **arguments) if self.kept else []
 
     def _numbers_above(self, entry: Any) -> tuple[int, int, int]:
         """Return three counts for an entry: entries above it, teams above it, and teams with a higher score."""
@@ -209,7 +211,8 @@ def board_seen(
     """Return the leaderboard of one split for a viewer whose access is already known; see `board`."""
     if split not in access.splits:
         raise Refused("forbidden", _closed_until(phase, split))
-    at, is_frozen = at or now, hides_changes(phase, split=split, access=access, now=now)
+    requested, is_frozen = at or now, hides_changes(phase, split=split, access=access, now=now)
+    at = requested
     if is_frozen and phase.freeze_at:
         at = min(at, phase.freeze_at)
     if at >= now:
@@ -222,7 +225,8 @@ def board_seen(
         return ShownBoard(phase, split, "", now, at, at, access, None, is_frozen=is_frozen)
     then = access_then(access, terms, is_over=phase.shows_private(at))
     kept = kept_board(phase, split=split, ladder=then.ladder, signature=terms.signature)
-    return ShownBoard(phase, split, terms.signature, now, at, at, then, kept, terms.reconstructed, is_frozen)
+    without = removed_by(phase, requested) if at < requested else None
+    return ShownBoard(phase, split, terms.signature, now, at, at, then, kept, terms.reconstructed, is_frozen, without)
 
 
 def hides_changes(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) -> bool:
@@ -257,17 +261,6 @@ def kept_board(phase: Phase, *, split: str, ladder: bool, signature: str) -> Boa
 @compiled_query
 def boards_of_kind(*, phase: int, kind: str, signature: str) -> QuerySet[Board]:
     return Board.objects.filter(phase=phase, kind=kind, signature=signature)
-
-
-def has_private(phase: Phase) -> bool:
-    """Return whether the phase's private leaderboard has, or ever had, an entry."""
-    found = boards_read_with(phase, kind=Board.Kind.PRIVATE)
-    return bool(used_private_boards(phase=phase.pk)) if found is None else any(board.version for board in found)
-
-
-@compiled_query
-def used_private_boards(*, phase: int) -> QuerySet[Board]:
-    return Board.objects.filter(phase=phase, kind=Board.Kind.PRIVATE, version__gt=0)[:1]
 
 
 def kind_of(split: str, *, ladder: bool) -> str:

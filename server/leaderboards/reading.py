@@ -54,3 +54,14 @@ def boards_read_with(phase: Phase, **values: str) -> list[Board] | None:
         return None
     found = (one for one in phase.read_boards or () if all(one[name] == value for name, value in values.items()))
     return [Board.from_db("default", FIELDS, [one[name] for name in FIELDS]) for one in found]
+
+
+def has_private(phase: Phase) -> bool:
+    """Return whether the phase's private leaderboard has, or ever had, an entry."""
+    found = boards_read_with(phase, kind=Board.Kind.PRIVATE)
+    return bool(used_private_boards(phase=phase.pk)) if found is None else any(board.version for board in found)
+
+
+@compiled_query
+def used_private_boards(*, phase: int) -> QuerySet[Board]:
+    return Board.objects.filter(phase=phase, kind=Board.Kind.PRIVATE, version__gt=0)[:1]

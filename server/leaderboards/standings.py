@@ -18,6 +18,7 @@ from server.leaderboards.models import Board, Entry
 from server.leaderboards.own_entry import RankedEntry
 from server.leaderboards.present_ranks import with_better
 from server.leaderboards.queries import kept_board, kind_of
+from server.leaderboards.removals import removed_by
 from server.leaderboards.scored_entries import SPLITS, TeamScores, read_scores
 from server.leaderboards.services.terms import terms_at
 from server.submissions.feedback import current_evaluation
@@ -87,13 +88,15 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
     kind = deciding_kind(phase, now=now)
     split = SPLITS[Board.Kind(kind)]
     at = phase.freeze_at if phase.is_frozen(now) else None
-    entries = entries_at(phase, kind, [*teams], at) if teams else []
-    listed: dict[UUID, Standing] = {}  # keyed by submission id; only submissions that their team's entry shows
+    without = removed_by(phase, now) if at and teams else None
+    entries = entries_at(phase, kind, [*teams], at, without) if teams else []
+    # `listed` contains the standings of those submissions that the leaderboard shows, keyed by submission id.
+    listed: dict[UUID, Standing] = {}
     of_team: dict[int, RankedEntry] = {}
     for entry in entries:
         rank = None if entry.is_baseline else entry.better + 1
         next_up, tied = (None, None) if at else (entry.next_up, entry.next_up_tied)
-        own = RankedEntry(entry.board_id, rank, entry.score, next_up, tied, at)
+        own = RankedEntry(entry.board_id, rank, entry.score, next_up, tied, at, without)
         of_team[entry.team_id] = own
         ranks = None if at else compared.rank_interval(entry, rank)
         listed[entry.submission_id] = Standing(split, True, "", rank, ranks, own)
@@ -111,19 +114,23 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
     return {one.pk: standing_of(one) for one in asked}
 
 
-def entries_at(phase: Phase, kind: str, teams: list[int], at: datetime | None) -> list[Any]:
-    """Return the entries of teams on the current leaderboard or, if `at` is given, on the leaderboard at that time."""
+def entries_at(phase: Phase, kind: str, teams: list[int], at: datetime | None, without: list[int] | None) -> list[Any]:
+    """Return the entries of teams on the current leaderboard or, if `at` is given, on the leaderboard at that time.
+
+    The leaderboard omits the teams `without`.
+    """
+    teams = [team for team in teams if team not in (without or ())]
     if at is None:
-        return listed_entries(phase=phase.pk, signature=phase.signature, kind=kind, teams=teams, at=None)
+        return listed_entries(phase=phase.pk, signature=phase.signature, kind=kind, teams=teams, at=None, without=None)
     terms = terms_at(phase, at)
     then = kind_of("public", ladder=kind == Board.Kind.PUBLISHED or (terms is not None and terms.ladder))
     signature = terms.signature if terms else ""
-    return listed_entries(phase=phase.pk, signature=signature, kind=then, teams=teams, at=at)
+    return listed_entries(phase=phase.pk, signature=signature, kind=then, teams=teams, at=at, without=without)
 
 
 @compiled_query
 def listed_entries(
-    *, phase: int, signature: str, kind: str, teams: list[int], at: datetime | None
+    *, phase: int, signature: str, kind: str, teams: list[int], at: datetime | None, without: list[int] | None
 ) -> QuerySet[Any, Any]:
     """Return the entries of teams, with their submissions, comparisons, and number of teams with a higher score.
 
@@ -132,7 +139,7 @@ def listed_entries(
     entries = Entry.objects.present() if at is None else Entry.objects.at(at)
     entries = entries.filter(board__phase=phase, board__signature=signature, board__kind=kind)
     related = {"submission_id": F("evaluation__submission")} | ({} if at else compared.COLUMNS | NEXT_UP)
-    found = with_better(entries.filter(team__in=teams), at).annotate(**related)
+    found = with_better(entries.filter(team__in=teams), at, without).annotate(**related)
     return found.values_list("board_id", "team_id", "is_baseline", "score", "better", *related, named=True)
 
 

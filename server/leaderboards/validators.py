@@ -31,7 +31,7 @@ def content_key(board: ShownBoard) -> tuple[object, ...]:
         for one in (board.kept, public_counterpart(board))
     )
     access = (board.access.decimals, board.access.ladder, board.access.exact_ends)
-    return (kept, board.split, board.signature, board.past, access, compared_since(board), public)
+    return (kept, board.split, board.signature, board.past, board.without, access, compared_since(board), public)
 
 
 def entity_tag(board: ShownBoard, *parts: object) -> str:
@@ -40,7 +40,7 @@ def entity_tag(board: ShownBoard, *parts: object) -> str:
 
 
 def not_modified(request: HttpRequest, tag: str) -> HttpResponseBase | None:
-    """Return 304 Not Modified if the client's copy has this ETag (whether weak or strong)."""
+    """Return a 304 response if the client's copy has this ETag (whether weak or strong), otherwise None."""
     named = request.headers.get("If-None-Match", "")
     return tagged(HttpResponseNotModified(), tag) if tag.removeprefix("W/") in named else None
 

@@ -8,6 +8,9 @@ from django.db.models import Q
 
 from server.challenges.models import Challenge, Phase, Truth
 
+# The maximum lengths of the reason for a rescoring and of the organizer's name in the public change log.
+REASON_CHARACTERS, SIGNED_CHARACTERS = 500, 80
+
 
 class Rescoring(models.Model):
     """A rescoring of all submissions to a phase. The leaderboards do not change until it is applied."""
@@ -20,10 +23,14 @@ class Rescoring(models.Model):
     started_at = models.DateTimeField()
     applied_at = models.DateTimeField(null=True, blank=True)
     reason = models.CharField(
-        max_length=500, blank=True, default="", db_default="", help_text="why, for the public change log"
+        max_length=REASON_CHARACTERS, blank=True, default="", db_default="", help_text="why, for the public change log"
     )
     signed = models.CharField(
-        max_length=80, blank=True, default="", db_default="", help_text="the organizer's name in the public change log"
+        max_length=SIGNED_CHARACTERS,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="the organizer's name in the public change log",
     )
 
     class Meta:

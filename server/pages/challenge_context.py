@@ -138,7 +138,7 @@ class ChallengeContext:
         return self.phase
 
     def required_team(self) -> Team:
-        """Return the viewer's team in the challenge. Raises Refused for viewers who are not members of it."""
+        """Return the viewer's team in the challenge. Raises Refused if the viewer has not joined the challenge."""
         if self.team is None:
             raise not_a_member(self.user, self.challenge, advice="Read its rules and join first.")
         return self.team

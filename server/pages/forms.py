@@ -8,6 +8,7 @@ from evaluator.dates import in_utc
 from server.accounts.countries import COUNTRIES
 from server.errors import Refused
 from server.leaderboards.listing import BASELINES
+from server.organize.models import REASON_CHARACTERS, SIGNED_CHARACTERS
 from server.submissions.services.choices import checked_note
 
 
@@ -92,10 +93,16 @@ class ApplyForm(forms.Form):
     """The form with which organizers apply a rescoring and explain it in the public change log."""
 
     reason = forms.CharField(
-        max_length=500, required=False, label="Why", help_text="Everybody can read this in the change log."
+        max_length=REASON_CHARACTERS,
+        required=False,
+        label="Why",
+        help_text="Everybody can read this in the change log.",
     )
     signed = forms.CharField(
-        max_length=80, required=False, label="Your name in the change log", help_text="Leave it empty to show no name."
+        max_length=SIGNED_CHARACTERS,
+        required=False,
+        label="Your name in the change log",
+        help_text="Leave it empty to show no name.",
     )
     without_unscorable = forms.BooleanField(
         required=False, label="Remove from the leaderboards any submissions that cannot be scored."
@@ -103,7 +110,7 @@ class ApplyForm(forms.Form):
     without_gate = forms.BooleanField(
         required=False, label="Accept that the phase is closed for submissions until its gate is green."
     )
-    reveal = forms.BooleanField(required=False, label="Allow private images to become public.")
+    confirm = forms.CharField(required=False, widget=forms.TextInput(attrs={"autocomplete": "off"}))
 
 
 class EditForm(forms.Form):

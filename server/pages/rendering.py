@@ -11,6 +11,7 @@ REFUSED_HEADINGS = {
     "not_a_member": "This page is only for teams in the challenge",
     "awaiting_approval": "Waiting for approval",
     "forbidden": "You cannot see this page yet",
+    "maintenance": "This is not possible right now",
 }
 
 

@@ -73,8 +73,8 @@ def delete_account(user: User) -> None:
     pk = user.pk
     remove_from_admin_log(User, [pk])
     user.delete()
-    # The texts of events can contain the names of files that the user submitted. Events without any notice are no
-    # longer needed.
+    # Delete the events about which only this user had notices. Their texts can contain the names of files that the
+    # user submitted.
     Event.objects.filter(pk__in=events, notices=None).delete()
     audit.record(actor=None, action="user.deleted", subject=f"user {pk}")
 

@@ -11,8 +11,9 @@ class RuntimeConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("server.runtime.checks")
-        # These modules connect receivers to the signal `swept`, which is sent after each run of the sweeper.
+        # These modules connect receivers to the signals `swept` and `files_swept` of the sweeper.
         import_module("server.organize.services.kits")
+        import_module("server.organize.services.old_files")
         import_module("server.organize.services.publishing")
         # The settings module cannot check the email backend, because a backend may read the settings when it is
         # imported.

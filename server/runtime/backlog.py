@@ -10,6 +10,8 @@ from django.db.models.functions import Coalesce
 
 from server.clock import database_now, time_text
 from server.leaderboards.models import Comparison
+from server.maintenance import services as maintenance
+from server.maintenance.models import Maintenance
 from server.notices.models import Notice
 from server.submissions.models import Rerun, Submission
 
@@ -44,6 +46,12 @@ def queue_of(name: str, rows: QuerySet[Any], since: str, now: datetime) -> Queue
     return Queue(name, found["jobs"], seconds_between(found["first"], now))
 
 
+def postponed_jobs() -> dict[tuple[str], float]:
+    """Return the number of jobs that a worker has postponed because a stored file could not be used, for each kind."""
+    waiting: dict[str, QuerySet[Any]] = {"submission": Submission.objects.queued(), "rerun": Rerun.objects.queued()}
+    return {(kind,): float(rows.filter(postponed__gt=0).count()) for kind, rows in waiting.items()}
+
+
 def seconds_between(since: datetime | None, now: datetime) -> float:
     return max(0.0, (now - since).total_seconds()) if since else 0.0
 
@@ -63,12 +71,13 @@ def waiting_since(now: datetime) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class ScoringStatus:
-    """Whether scoring is delayed, since when, and how many submissions are waiting or being scored."""
+    """Whether scoring is delayed, since when, how many submissions are waiting or being scored, and the maintenance."""
 
     waiting: int
     running: int
     since: datetime | None
     now: datetime
+    maintenance: Maintenance | None = None
 
     @property
     def seconds(self) -> float:
@@ -85,6 +94,7 @@ class ScoringStatus:
             "delay_seconds": round(self.seconds) if self.is_delayed else 0,
             "waiting": self.waiting,
             "running": self.running,
+            "maintenance": maintenance.as_dict(self.maintenance),
             "at": time_text(self.now),
         }
 
@@ -100,6 +110,5 @@ def scoring_status() -> ScoringStatus:
 
 def compute_status() -> ScoringStatus:
     now = database_now()
-    return ScoringStatus(
-        Submission.objects.queued().count(), Submission.objects.running().count(), waiting_since(now), now
-    )
+    waiting, running = Submission.objects.queued().count(), Submission.objects.running().count()
+    return ScoringStatus(waiting, running, waiting_since(now), now, maintenance.current())

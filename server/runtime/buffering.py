@@ -35,12 +35,11 @@ ACCEPTED_AT_ONCE = 64
 # Disk space of a process for received and for outgoing bytes, each as a multiple of the maximum upload size
 SPACE_IN_UPLOADS = 4
 TIMEOUT_SECONDS = 20.0
-# After the last response, the client may still be sending. The bytes are read and discarded for a while, because the
-# client might not read the response if the connection were closed immediately.
+# Maximum time for which a client's bytes are read and discarded after the last response. If the connection were closed
+# while the client is still sending, the client might not read the response.
 LINGER_SECONDS = 30.0
 SILENCE_SECONDS = 2.0
-# If disk space is short, the connection that needs the most time to transfer its stored bytes is closed if that would
-# take longer than this.
+# If disk space is short, a connection that needs more time than this to transfer its stored bytes may be closed.
 MAX_TRANSFER_SECONDS = 4 * 3600.0
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -162,8 +161,7 @@ class BufferingWorker(ThreadWorker):
 
     def answer(self, connection: Connection, request: Any) -> NextStep:
         inbox, expects_continue = connection.inbox, request._expected_100_continue
-        # The flag is cleared, because gunicorn would otherwise send "100 Continue" before the application has seen the
-        # request headers.
+        # Prevent gunicorn from sending "100 Continue" before the application has seen the request headers.
         request._expected_100_continue = False
         is_pending = bool(inbox.request_bytes) and not inbox.is_actionable
         try:
@@ -172,7 +170,7 @@ class BufferingWorker(ThreadWorker):
             with pending(connection.upload) if is_pending else nullcontext():
                 keep = self.handle_request(request, connection)
         except BodyMissing:
-            # The call of the application was aborted before Django could close its database connections.
+            # Close old database connections, because Django does so only after a complete call of the application.
             close_old_connections()
             connection.assign_to_sender()
             if expects_continue:
@@ -191,7 +189,7 @@ class BufferingWorker(ThreadWorker):
         self.proceed(connection)
 
     def count_for(self, connection: Connection, address: str) -> None:
-        """Apply a client address's limit to the connection. Behind a proxy, the address can vary by request."""
+        """Count the connection for a client address. Behind a proxy, the address can differ between requests."""
         if address != connection.address:
             self.shares.leave(connection.address)
             self.shares.enter(address)
@@ -263,10 +261,9 @@ class BufferingWorker(ThreadWorker):
         self.free_disk_space()
 
     def drop_surplus(self) -> None:
-        """Close the connections that exceed the limits.
+        """Close connections if there are too many of them, or if the process had no file descriptor for a new one.
 
-        `accept` cannot do this, because later events in the same round of the loop might belong to a connection that it
-        had closed.
+        `accept` closes none, because the current round of the event loop may still contain events for any of them.
         """
         for newcomer in self.newcomers:
             if newcomer in self.waiting and (surplus := self.shares.surplus(newcomer, newcomer.address)):
@@ -276,7 +273,10 @@ class BufferingWorker(ThreadWorker):
         self.newcomers, self.lacks_descriptors = [], False
 
     def free_disk_space(self) -> None:
-        """If a client was denied disk space, close the connection that needs the most time to transfer its bytes."""
+        """If a client was denied disk space, close the connection that needs the most time to transfer its bytes.
+
+        No connection is closed if all of them need at most MAX_TRANSFER_SECONDS.
+        """
         if not (self.incoming.was_short or self.outgoing.was_short):
             return
         self.incoming.was_short = self.outgoing.was_short = False

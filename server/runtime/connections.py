@@ -1,4 +1,4 @@
-"""A client's connection to the web process: its request, its response, and the client address whose limit applies."""
+"""A client's connection to the web process: its request, its response, and the client address that it counts for."""
 
 import time
 from enum import Enum
@@ -17,14 +17,17 @@ RECEIVE_BYTES = 2**16
 # others need.
 BYTES_PER_SECOND = 256
 STALL_SECONDS = 60.0
-# A connection with at least this speed, averaged over about ten measurements, is closed only when no slower one is
-# left.
+# A connection with at least this speed, averaged over about ten measurements, counts as steady. If there are too many
+# connections, those that are not steady are usually closed first.
 STEADY_BYTES_PER_SECOND = 768
 LOOKS = 10
 
 
 def address_before_head(client: Any) -> str:
-    """Return the client address whose limit applies to a connection until its request headers have arrived."""
+    """Return the client address that a connection counts for until its request headers have arrived.
+
+    Behind a proxy, only the headers contain the address of the client, so the result is a placeholder.
+    """
     return UNKNOWN if settings.PROXIES else network_of(client[0])
 
 
@@ -51,14 +54,15 @@ class Connection:
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
         self.inbox, self.sock = Inbox(incoming, (address,)), Outbox(outgoing, client_socket, (address,))
-        # `address` is the client address whose limit applies to the connection. `sender` is the client address in the
-        # request headers.
+        # `address` is the client address that the connection counts for if there are too many connections. `sender` is
+        # the client address according to the headers of the current request.
         self.address = self.sender = address
         self.upload = PendingUpload()
         self.next = NextStep.KEEP
         self.until = 0.0  # monotonic time at which the connection times out
         self.lingers_until = 0.0
-        self.moved_bytes, self.bytes_per_second = 0, 0.0  # bytes since the speed was last measured, and average speed
+        # Bytes sent or received since the speed was last measured, and the average speed
+        self.moved_bytes, self.bytes_per_second = 0, 0.0
 
     def extend_timeout(self, count: int) -> None:
         """Extend the timeout in proportion to the number of bytes that were received or sent."""

@@ -8,7 +8,9 @@ import os
 import signal
 import sys
 
-PR_SET_PDEATHSIG = 1  # The number is from <linux/prctl.h>. The option stays set after exec, but not after fork.
+# Number of the prctl option (from <linux/prctl.h>) that sets the signal which a process receives when its parent ends.
+# The option stays set after exec, but not after fork.
+PR_SET_PDEATHSIG = 1
 
 
 def die_with(parent: int) -> None:

@@ -8,27 +8,33 @@ import stat
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
 from django.conf import settings
 from django.core.checks import WARNING, run_checks
+from django.core.files.storage import default_storage
 from django.core.mail import get_connection
 from django.db import DatabaseError, InterfaceError, connection
 
 from server.challenges.truth_storage import storages
 from server.clock import database_now
-from server.runtime import health, joining, schema
-from server.runtime.environment import BASE_DIR
+from server.maintenance import services as maintenance
+from server.runtime import health, joining, schema, shared_keys
+from server.runtime.env_file import names_in
+from server.runtime.environment import BASE_DIR, ENV_FILE, env
 from server.runtime.home import NotStarted
 from server.runtime.models import Installation
 from server.runtime.setting_warnings import setting_warnings
 from server.runtime.startup_checks import broker_error, unusable_database
+from server.stored_files.copies import is_local, title_of
 
 FREE_BYTES = 2 * 2**30
 CLOCK_SECONDS = 2.0
-# Django's deployment check emits these warnings if PODIUM_URL does not use TLS.
+# Ids of the warnings that Django's deployment check emits if PODIUM_URL does not use TLS.
 WITHOUT_TLS = {f"security.W{number:03}" for number in (4, 8, 12, 16)}
+OF_COMPOSE = {"SITE", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "STORAGE_PASSWORD"}
 PINNED = re.compile(r"^([\w-]+)==([\w.]+)")
 ERROR, ADVICE, OK = "error", "advice", "ok"
 
@@ -45,12 +51,15 @@ class Finding:
 def examine() -> Iterator[Finding]:
     """Yield the findings of all checks. Checks of the database's content are skipped if the database cannot be used."""
     yield from check_settings()
+    yield from check_env_file()
     yield from check_packages()
     yield from check_folders()
     usable = yield from check_database()
     if usable:
         yield from check_storages()
+        yield check_keys()
         yield from check_clock()
+        yield from check_maintenance()
     yield from check_broker(usable=usable)
     yield from check_mail()
 
@@ -70,6 +79,18 @@ def check_settings() -> Iterator[Finding]:
         yield Finding("settings", ERROR, "DEBUG is on: error pages show secrets. Set DEBUG=false.")
     if not found:
         yield Finding("settings", OK, "the deployment check has no warnings")
+
+
+def check_env_file() -> Iterator[Finding]:
+    """Name the lines of .env that have no effect, because no setting has this name."""
+    for name in names_in(ENV_FILE):
+        if name not in env.names | OF_COMPOSE:
+            near = get_close_matches(name, env.names, n=1)
+            advice = f"Did you mean {near[0]}?" if near else ".env.example lists all settings."
+            yield Finding("settings", ADVICE, f"{name} in {ENV_FILE} is not a setting of Podium. {advice}")
+    if settings.SECRET_KEY_FALLBACKS:
+        advice = "Run `manage.py rotate_secret_key`, and remove SECRET_KEY_FALLBACKS 14 days later."
+        yield Finding("settings", ADVICE, f"SECRET_KEY is being changed. {advice}")
 
 
 def check_packages() -> Iterator[Finding]:
@@ -107,8 +128,8 @@ def check_folders() -> Iterator[Finding]:
 
 
 def storage_folders() -> list[Path]:
-    found = [getattr(storage, "location", "") for storage in storages().values()]
-    return [Path(one) for one in found if os.path.isabs(one) and Path(one).is_dir()]
+    found = [Path(title_of(storage)) for storage in storages().values() if is_local(storage)]
+    return [folder for folder in found if folder.is_dir()]
 
 
 def check_disk(folder: Path) -> Finding:
@@ -149,7 +170,14 @@ def check_storages() -> Iterator[Finding]:
     yield from passes("storage", lambda: joining.check_storages(first=False), "belongs to this installation")
     state = health.storage()
     if state != health.OK:
-        yield Finding("storage", ERROR, f"{settings.MEDIA_ROOT} {state}. Correct its permissions, or free space.")
+        place = title_of(default_storage)
+        yield Finding("storage", ERROR, f"{place} {state}. Correct its permissions, or free space.")
+
+
+def check_keys() -> Finding:
+    if names := shared_keys.differing(shared_keys.of_installation()):
+        return Finding("keys", ERROR, shared_keys.explanation(names))
+    return Finding("keys", OK, "the secret keys are those of the installation")
 
 
 def passes(subject: str, check: Callable[[], None], sentence: str) -> Iterator[Finding]:
@@ -170,6 +198,12 @@ def check_clock() -> Iterator[Finding]:
         yield Finding("clock", ADVICE, f"This machine's clock differs from the database's by {seconds:.1f} s. {advice}")
     else:
         yield Finding("clock", OK, "agrees with the database's")
+
+
+def check_maintenance() -> Iterator[Finding]:
+    if found := maintenance.current():
+        text = f"The service is under maintenance {maintenance.sentence(found, database_now())}"
+        yield Finding("maintenance", ADVICE, f"{text} `manage.py maintenance off` ends it.")
 
 
 def check_broker(*, usable: bool) -> Iterator[Finding]:

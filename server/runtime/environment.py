@@ -15,18 +15,35 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 from redis.connection import parse_url
 
+from server.runtime.env_file import read_env_file
+from server.stored_files.address import ObjectStore, parsed
+
 Network = IPv4Network | IPv6Network
 
 DATABASES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
+# Both ends of a connection to PostgreSQL notice within about 10 seconds that the other host was cut off or has lost
+# power. By default, this can take the server two hours, and until then it keeps the locks of an open transaction, for
+# which all uploads to a phase may wait.
+SILENT_SECONDS = 10
+POSTGRESQL: dict[str, Any] = {
+    "connect_timeout": SILENT_SECONDS,
+    "keepalives_idle": 4,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": SILENT_SECONDS * 1000,
+    "options": "-c tcp_keepalives_idle=4 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 "
+    f"-c tcp_user_timeout={SILENT_SECONDS}s",
+}
 DATABASE_SHAPES = "postgres://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FOLDER/FILE"
 REDIS_SHAPES = "redis://:PASSWORD@HOST:PORT/NUMBER or unix:///FOLDER/redis.sock"
+STORAGE_SHAPES = "s3://KEY:SECRET@HOST:PORT/BUCKET, with ?region=NAME, tls=false or ca=FILE if needed"
 YES, NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 PORT_MAX = 65535
 KEY_MIN_CHARACTERS = 32
 SHOWN_CHARACTERS = 200
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,30}")
 LABEL = r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
-# The last of the dot-separated parts of a host name cannot be a number.
+# A host name has at most 253 characters, and the last of its dot-separated parts cannot be a number.
 HOST_NAME = re.compile(rf"(?=.{{1,253}}$)({LABEL}\.)*(?![0-9]+$){LABEL}")
 BASE_DIR = Path(__file__).resolve().parents[2]
 
@@ -59,7 +76,8 @@ def refuse(var: str, value: object, allowed: str) -> NoReturn:
 
 def refuse_unless_mail_backend(var: str, path: str) -> None:
     """Raise ImproperlyConfigured unless the value is the import path of a class that sends emails."""
-    with suppress(ImportError, ValueError, TypeError):  # An import path like `.x` raises ValueError or TypeError.
+    # For a malformed import path such as `.x`, `import_string` raises ValueError or TypeError.
+    with suppress(ImportError, ValueError, TypeError):
         if hasattr(import_string(path), "send_messages"):
             return
     refuse(var, path, "the path of an email backend, such as django.core.mail.backends.smtp.EmailBackend")
@@ -71,7 +89,11 @@ class Environment:
     If a variable is empty or missing, its default is used without validation.
     """
 
+    def __init__(self) -> None:
+        self.names: set[str] = set()  # of all settings that have been read
+
     def text(self, var: str, *, default: str = "") -> str:
+        self.names.add(var)
         return os.environ.get(var) or default
 
     def number(self, var: str, *, default: int, low: int = 1, high: int) -> int:
@@ -102,6 +124,14 @@ class Environment:
             allowed = f"{KEY_MIN_CHARACTERS} or more random characters"
             raise ImproperlyConfigured(f"{var} is too short: set it to {allowed}, or leave it out.")
         return value
+
+    def keys(self, var: str) -> list[str]:
+        """Return the secret keys in a comma-separated list. Error messages never show a key."""
+        text = self.text(var)
+        values = [value.strip() for value in text.split(",")] if text else []
+        if any(len(value) < KEY_MIN_CHARACTERS for value in values):
+            raise ImproperlyConfigured(f"{var} has a key that is too short: set it to earlier values of SECRET_KEY.")
+        return values
 
     def bind(self, var: str, *, default: str) -> str:
         """Return the address to listen on: an IPv4 address or a host name."""
@@ -166,13 +196,22 @@ class Environment:
             return url
         refuse(var, without_password(url), REDIS_SHAPES)
 
+    def object_store(self, var: str) -> ObjectStore | None:
+        """Return the object storage of a URL, or None if it is not set. Messages do not contain its key pair."""
+        url = self.text(var)
+        with suppress(ValueError):
+            return parsed(url) if url else None
+        refuse(var, without_password(url), STORAGE_SHAPES)
+
     def database(self, var: str, *, default: str) -> dict[str, Any]:
         url = self.text(var, default=default)
         found: dict[str, Any] = {}
-        # For an unknown scheme, the library would print a warning that contains the whole URL, including the password.
+        # For a URL with an unknown scheme, django-environ would print a warning that contains the password.
         if environ.Env.DB_SCHEMES.get(url.partition(":")[0]) in DATABASES:
             with suppress(ValueError):
                 found = environ.Env.db_url_config(url)
+        if found.get("ENGINE") == DATABASES[0]:
+            found["OPTIONS"] = POSTGRESQL | found.get("OPTIONS", {})
         return found if found.get("NAME") else refuse(var, without_password(url), DATABASE_SHAPES)
 
 
@@ -182,5 +221,5 @@ def unusable_folder(var: str, path: Path, error: OSError) -> ImproperlyConfigure
 
 
 env = Environment()
-# The file .env is meant for developers. Environment variables take precedence over it.
-environ.Env.read_env(BASE_DIR / ".env")
+ENV_FILE = BASE_DIR / ".env"
+read_env_file(ENV_FILE)  # Environment variables take precedence over it.

@@ -5,12 +5,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db import DatabaseError, InterfaceError, connection
 from redis import Redis, RedisError
+
+from server.stored_files.copies import in_objects
+from server.stored_files.failures import StoreUnavailable
 
 # The event loop of each worker writes the Redis server's time to this hash every few seconds. A file would not work,
 # because workers may run on other machines. A database row would have to be written every few seconds.
 WORKERS_KEY = "podium:workers"
+# The workers that take no jobs because they cannot read the stored files. Versions that do not know the key ignore it.
+STOPPED_KEY = "podium:stopped-workers"
 WORKER_SECONDS = 15
 FORGOTTEN_SECONDS = 24 * 3600.0  # how long a worker that crashed is still listed
 TIMEOUT_SECONDS = 2
@@ -41,12 +47,19 @@ def broker() -> str:
 
 
 def storage() -> str:
-    """Check the storage by writing a file, because nothing else reveals a full or read-only disk."""
-    folder = Path(settings.MEDIA_ROOT)
+    """Check the storage by writing a file, because nothing else reveals a full or read-only disk.
+
+    An object storage is only asked for its bucket. The file is then written where uploads arrive.
+    """
+    folder = Path(settings.FILE_UPLOAD_TEMP_DIR if settings.OBJECT_STORE else settings.MEDIA_ROOT)
     try:
+        if settings.OBJECT_STORE:
+            in_objects(default_storage).check()
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"x")
+    except StoreUnavailable as error:
+        return f"cannot be used ({error.strerror})"
     except OSError as error:
         return f"cannot be written to ({error.strerror})"
     return OK
@@ -59,18 +72,33 @@ def worker_seconds() -> dict[str, float]:
     return {name.decode(): max(0.0, now - float(at)) for name, at in found.items()}
 
 
+def stopped_workers() -> set[str]:
+    """Return the names of workers that take no jobs because they cannot read the stored files. Raises RedisError."""
+    with redis() as client:
+        return {name.decode() for name in client.hgetall(STOPPED_KEY)}
+
+
+def forget(*names: str) -> None:
+    """Remove the heartbeats of workers. Raises RedisError."""
+    with redis() as client:
+        client.hdel(WORKERS_KEY, *names)
+        client.hdel(STOPPED_KEY, *names)
+
+
 def seconds_of(time: tuple[int, int]) -> float:
     return time[0] + time[1] / 1e6
 
 
 def worker(name: str = "") -> str:
-    """Return whether the worker with this name, or any worker if no name is given, has recently sent a heartbeat."""
+    """Return whether the worker with this name, or any worker if no name is given, sends heartbeats and takes jobs."""
     try:
-        found = worker_seconds()
+        found, stopped = worker_seconds(), stopped_workers()
     except (RedisError, ValueError):
         return "unknown while the broker does not respond"
-    ages = [age for one, age in found.items() if name in ("", one)]
-    return OK if min(ages, default=WORKER_SECONDS) < WORKER_SECONDS else f"no heartbeat for {WORKER_SECONDS} s"
+    alive = {one for one, age in found.items() if name in ("", one) and age < WORKER_SECONDS}
+    if not alive:
+        return f"no heartbeat for {WORKER_SECONDS} s"
+    return "takes no jobs, because it cannot read the stored files" if alive <= stopped else OK
 
 
 # The checks of everything that the web process needs. The broker and the workers are left out, because pages and

@@ -38,9 +38,9 @@ class Job:
 
 
 def jobs(state: str, *, limit: int) -> tuple[int, list[Job]]:
-    """Return the number of jobs in this state, and those that have been in it the longest.
+    """Return the number of all jobs in a state, and at most `limit` of these jobs.
 
-    For failed jobs, the most recent ones are returned.
+    They are the jobs that have been in this state the longest or, for the state `failed`, those that failed last.
     """
     now = database_now()
     found = [submissions(state), reruns(state), comparisons(state, now)]

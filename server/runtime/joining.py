@@ -3,16 +3,23 @@
 The id of the installation is stored in a row of the database, in a file in each storage, and under a key in Redis.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
 from django.core.files.base import ContentFile
-from django.core.files.storage import Storage
+from django.core.files.storage import Storage, default_storage
 from redis import Redis
 
 from server.challenges.truth_storage import storages
 from server.runtime.environment import without_password
 from server.runtime.home import NotStarted
 from server.runtime.models import Installation
+from server.stored_files.copies import in_objects, title_of
+from server.stored_files.failures import StoreUnavailable
 
-# The file is in a subfolder, because files without a row would otherwise be moved to quarantine.
+# Path of the file with the installation's id in a storage. The file is in its own subfolder, because files without a
+# database row are moved from the other folders to quarantine.
 FILE = "installation/id"
 BROKER_KEY = "podium:installation"
 WRONG_CONFIGURATION = 78
@@ -32,21 +39,51 @@ def check_storages(*, first: bool) -> None:
     """
     installation = Installation.objects.get()
     is_new = first and not installation.has_storage
-    for storage in storages().values():
-        check_storage(storage, installation, is_new=is_new)
+    with explained():
+        prepare_bucket(is_new=is_new)
+        for storage in storages().values():
+            check_storage(storage, installation, is_new=is_new)
+        refuse_public()
     if is_new:
         Installation.objects.update(has_storage=True)
 
 
+@contextmanager
+def explained() -> Iterator[None]:
+    """Raise NotStarted with the reason if the object storage cannot be used."""
+    try:
+        yield
+    except StoreUnavailable as error:
+        advice = "Start the storage, or correct the address, the key pair and its permissions."
+        shown = f"STORAGE_URL={title_of(default_storage)} cannot be used"
+        raise NotStarted(f"{shown}: {error.strerror}. {advice}") from error
+
+
+def prepare_bucket(*, is_new: bool) -> None:
+    """Create the bucket of the object storage, if one is configured and this is the first start."""
+    if is_new and settings.OBJECT_STORE:
+        in_objects(default_storage).create_bucket()
+
+
+def refuse_public() -> None:
+    """Raise NotStarted if anybody can read the bucket of the object storage, which contains the hidden ground truth."""
+    if not settings.OBJECT_STORE:
+        return
+    for storage in storages().values():
+        if in_objects(storage).is_public(FILE):
+            advice = "Remove the policy or the ACL of the bucket that allows this."
+            raise NotStarted(f"Anybody can read {title_of(storage)}, which contains hidden ground truth. {advice}")
+
+
 def check_storage(storage: Storage, installation: Installation, *, is_new: bool) -> None:
     key, found = installation.key, read_id(storage)
-    location = getattr(storage, "location", "the storage")
+    location, setting = title_of(storage), "STORAGE_URL" if settings.OBJECT_STORE else "PODIUM_HOME"
     if found == key:
         return
     if found:
         raise WrongInstallation(
             f"The files in {location} belong to the installation {found[:8]}, but the database belongs to {key[:8]}. "
-            "Correct DATABASE_URL or PODIUM_HOME, or restore the database and the files of the same installation."
+            f"Correct DATABASE_URL or {setting}, or restore the database and the files of the same installation."
         )
     if not is_new:
         raise WrongInstallation(

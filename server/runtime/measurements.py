@@ -16,8 +16,8 @@ from redis import RedisError
 from evaluator import __version__
 from server.audit.models import Head
 from server.runtime import health, home
-from server.runtime.backlog import queues, scoring_status
-from server.submissions.models import Submission
+from server.runtime.backlog import ScoringStatus, postponed_jobs, queues, scoring_status
+from server.submissions.models import Fault, Status, Submission
 
 
 def text() -> bytes:
@@ -52,26 +52,41 @@ class ServiceCollector(Collector):
         ages = {(one.name,): one.seconds for one in found}
         yield gauge("podium_queue_age_seconds", "How long the oldest job has waited", ages, "queue")
         status = scoring_status()
+        meaning = "Jobs that wait because a stored file cannot be used"
+        yield gauge("podium_postponed_jobs", meaning, postponed_jobs(), "kind")
         yield gauge("podium_running_submissions", "Submissions that are being scored", {(): status.running})
         delay = status.seconds if status.is_delayed else 0.0
         yield gauge("podium_scoring_delay_seconds", "By how much scoring is delayed, as on /status", {(): delay})
+        yield from maintenance(status)
         rows = Submission.objects.order_by().values_list("status", "fault").annotate(rows=Count("pk"))
-        outcomes = {(status, fault): float(count) for status, fault, count in rows}
+        # Failures are listed even if there are none, because an alert needs to see the change from 0 to 1.
+        outcomes = {(Status.FAILED, fault): 0.0 for fault in Fault if fault}
+        outcomes |= {(status, fault): float(count) for status, fault, count in rows}
         yield gauge("podium_submissions", "Submissions by status and by cause of failure", outcomes, "status", "fault")
         head = Head.objects.values_list("number", flat=True).first() or 0
         yield gauge("podium_audit_entries", "Number of the last entry of the audit log", {(): head})
         yield from workers()
 
 
+def maintenance(status: ScoringStatus) -> Iterator[Metric]:
+    found = status.maintenance
+    overdue = max(0.0, (status.now - found.until).total_seconds()) if found else 0.0
+    yield gauge("podium_maintenance", "Whether the maintenance mode is on", {(): float(found is not None)})
+    yield gauge("podium_maintenance_overdue_seconds", "Time since the announced end of maintenance", {(): overdue})
+
+
 def workers() -> Iterator[Metric]:
-    """Yield whether the broker responds and, if it does, how long ago each worker sent its last heartbeat."""
+    """Yield whether the broker responds and, if it does, the state of each worker."""
     try:
         ages = {(name,): seconds for name, seconds in health.worker_seconds().items()}
+        stopped = health.stopped_workers()
     except (RedisError, ValueError):
         yield gauge("podium_broker_up", "Whether Redis responds", {(): 0.0})
         return
     yield gauge("podium_broker_up", "Whether Redis responds", {(): 1.0})
     yield gauge("podium_worker_heartbeat_seconds", "Time since the last heartbeat of a worker", ages, "worker")
+    taking = {(name,): float(name not in stopped) for (name,) in ages}
+    yield gauge("podium_worker_takes_jobs", "0 if the worker cannot read the stored files", taking, "worker")
 
 
 def gauge(name: str, meaning: str, values: Mapping[Any, float], *labels: str) -> Metric:

@@ -1,4 +1,4 @@
-"""The identity of the installation, by which its parts recognize their database, storage and broker."""
+"""The identity of the installation, by which its parts recognize their servers and their secret keys."""
 
 from django.db import models
 
@@ -14,3 +14,13 @@ class Installation(models.Model):
 
     def __str__(self) -> str:
         return self.key[:8]
+
+
+class SharedKey(models.Model):
+    """The fingerprint of a secret key that must be the same on all hosts."""
+
+    name = models.CharField(max_length=20, unique=True, help_text="name of the setting")
+    fingerprint = models.CharField(max_length=16)
+
+    def __str__(self) -> str:
+        return self.name

@@ -10,8 +10,8 @@ from django.conf import settings
 
 from server.runtime import health, web_address
 
-# With glibc's default number of memory arenas, a web process with several threads keeps much memory that it no longer
-# uses.
+# With glibc's default number of memory arenas, a web process with several threads keeps a lot of memory that it no
+# longer uses.
 FEW_ARENAS = {"MALLOC_ARENA_MAX": "2"}
 # Without these options, Celery workers send each other messages that the service does not need.
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
@@ -72,9 +72,14 @@ def missing_servers() -> str:
     return f"A part that runs alone needs {servers} that all parts can reach. Set it for each part, or omit --only."
 
 
+def own_worker() -> str:
+    """Return the name under which the worker on this host sends heartbeats."""
+    return f"celery@{gethostname()}"
+
+
 def readiness(parts: Iterable[str]) -> dict[str, str]:
     """Return the state of everything that these parts need on this host, keyed by name: `ok`, or the problem."""
     found = web_address.readiness() if "web" in parts else {}
     if "worker" in parts:
-        found["worker"] = health.worker(f"celery@{gethostname()}")
+        found["worker"] = health.worker(own_worker())
     return found

@@ -41,7 +41,7 @@ class ServiceProcess:
         with ExitStack() as stack:
             log = None
             if self.log is not None:
-                self.log.parent.mkdir(mode=0o700, exist_ok=True)  # An operator may have moved the log folder away.
+                self.log.parent.mkdir(mode=0o700, exist_ok=True)  # An operator may have moved the folder away.
                 log = stack.enter_context(self.log.open("ab"))
             self.child = subprocess.Popen(
                 command,

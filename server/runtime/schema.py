@@ -8,7 +8,6 @@ from django.core.management import call_command
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
 
 from server.runtime.home import NotStarted
 
@@ -18,19 +17,22 @@ LOCK = 7_306_141  # an arbitrary number that no other program uses for an adviso
 
 
 def refuse_newer(database: BaseDatabaseWrapper) -> None:
-    """Raise NotStarted if the database has migrations that this version does not know."""
-    if unknown := unknown_migrations(MigrationRecorder(database).applied_migrations()):
+    """Raise NotStarted if the database has migrations that are not part of this version.
+
+    Migrations of apps that are not installed are ignored.
+    """
+    loader = MigrationLoader(database)
+    own = (one for one in loader.applied_migrations if one[0] in loader.migrated_apps)
+    if unknown := unknown_migrations(own, loader):
         raise NotStarted(
             f"The database was migrated by a newer version of Podium (migration {unknown[-1]}). Start that version, or "
             "restore a backup from before the upgrade."
         )
 
 
-def unknown_migrations(applied: Iterable[tuple[str, str]]) -> list[str]:
-    """Return those applied migrations that this version does not have, as sorted "app.name"."""
-    loader = MigrationLoader(None)
-    unknown = set(applied) - loader.disk_migrations.keys()
-    return sorted(f"{app}.{name}" for app, name in unknown if app in loader.migrated_apps)
+def unknown_migrations(applied: Iterable[tuple[str, str]], loader: MigrationLoader) -> list[str]:
+    """Return those applied migrations that are not part of this version, as sorted "app.name"."""
+    return sorted(f"{app}.{name}" for app, name in set(applied) - loader.disk_migrations.keys())
 
 
 def missing(database: BaseDatabaseWrapper) -> int:

@@ -5,7 +5,9 @@ from itertools import chain
 from operator import attrgetter
 from typing import Generic, TypeVar
 
-FEW = 8  # enough connections for a browser, which opens six, and a program that uploads files at the same time
+# This number of connections is enough for a browser, which opens six, and for a program that uploads files at the same
+# time.
+FEW = 8
 # A placeholder for the address of a client behind a proxy until its own address is known. Connections with this
 # placeholder are not limited.
 UNKNOWN = ""

@@ -172,7 +172,7 @@ class Inbox(Spool):
     def recv(self, count: int) -> bytes:
         """Return the next bytes.
 
-        No part of a body is returned until it is complete, so that no partial file is written.
+        No part of a body is returned until all of it has arrived, so that the application never stores a partial file.
         """
         if self.head_is_parsed and self.request_bytes and not self.is_complete:
             if isinstance(self.error, ShareExhausted):

@@ -5,7 +5,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -16,9 +16,9 @@ from django.db import connections
 from redis import Redis, RedisError
 
 from server.celery import app as celery_app
-from server.runtime import broker, health, home, joining, schema, startup_checks, web_address
+from server.runtime import broker, health, home, joining, schema, shared_keys, startup_checks, web_address
 from server.runtime.home import NotStarted
-from server.runtime.parts import PARTS, readiness
+from server.runtime.parts import PARTS, own_worker, readiness
 from server.runtime.processes import ServiceProcess
 from server.runtime.setting_warnings import setting_warnings
 
@@ -86,6 +86,9 @@ class Service:
         measured = str(home.measurements_folder())
         shared = {"PODIUM_HOME": str(settings.PODIUM_HOME), "REDIS_URL": url, "PROMETHEUS_MULTIPROC_DIR": measured}
         environment = {**os.environ, **shared}
+        if "worker" in self.parts:  # An earlier worker of this host that was killed still seems to be alive.
+            with suppress(RedisError):
+                health.forget(own_worker())
         for part in self.parts:
             for name, program in PARTS[part]().items():
                 own = {**(program.environment or {}), **environment}
@@ -95,7 +98,7 @@ class Service:
                 self.report("warning", warning)
 
     def prepare_database(self) -> None:
-        """Create or migrate the tables, and check that the storage and the database belong together.
+        """Create or migrate the tables, and check that storage, database and secret keys belong together.
 
         Only the web part changes the tables. The other parts wait until this is done.
         """
@@ -108,6 +111,7 @@ class Service:
             schema.wait_until_migrated(database)
         with schema.alone(database):
             joining.check_storages(first="web" in self.parts)
+            shared_keys.check(first="web" in self.parts)
         self.report("database", f"{database.display_name}: {database.settings_dict['NAME']}")
         connections.close_all()
 

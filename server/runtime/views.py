@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from ipaddress import ip_address
+from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -11,6 +12,7 @@ from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from server.accounts.addresses import client_address
+from server.maintenance import services as maintenance
 from server.pages.formatting.units import time_span
 from server.pages.rendering import render_page
 from server.runtime import health, measurements
@@ -33,7 +35,10 @@ def readyz(request: HttpRequest) -> JsonResponse:
 def status(request: HttpRequest) -> HttpResponse:
     found = scoring_status()
     delay = time_span(timedelta(seconds=found.seconds))
-    return render_page(request, "home/status.html", {"status": found, "delay": delay})
+    context: dict[str, Any] = {"status": found, "delay": delay}
+    if found.maintenance:
+        context["maintenance"] = maintenance.sentence(found.maintenance, found.now)
+    return render_page(request, "home/status.html", context)
 
 
 @require_safe

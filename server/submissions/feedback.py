@@ -130,7 +130,7 @@ def visible_scores(submission: Submission, access: ScoreAccess) -> list[Score]:
 
 
 def scores_in(submission: Submission, access: ScoreAccess) -> dict[str, dict[str, float | None]]:
-    """Return the visible values, keyed by split and metric, with the headline metric first."""
+    """Return the scores of a submission that the viewer may see, keyed by split and metric, headline metric first."""
     shown: dict[str, dict[str, float | None]] = {}
     for score in visible_scores(submission, access):
         shown.setdefault(score.split, {})[score.metric] = access.number(score.value)

@@ -22,8 +22,9 @@ from django.core.files.uploadedfile import UploadedFile
 from server.submissions.upload_handler import HashedFile, upload_folder
 
 PREFIX, ABOUT, CONTENT, DIGEST = "upload-", "about.json", "content", "sha256"
-VALID = timedelta(days=1)  # how long an unfinished upload is kept after its last byte arrived
-# Uploads that have been idle for this long are removed if another upload needs their space.
+# An unfinished upload is kept for this long after its last byte arrived.
+VALID = timedelta(days=1)
+# Unfinished uploads that have been idle for this long are removed if another upload needs their disk space.
 IDLE = timedelta(minutes=15)
 
 
@@ -37,8 +38,10 @@ class PartialUpload:
     length: int
     file_name: str
     note: str
-    key: str  # the idempotency key, by which repeated requests for the same submission are recognized
-    force: bool = False  # whether to score the file even if no prediction in it can score
+    # The idempotency key is used to recognize repeated requests for the same submission.
+    key: str
+    # Whether the file is scored even if no prediction in it can score.
+    force: bool = False
 
     @property
     def folder(self) -> Path:

@@ -5,6 +5,8 @@ entry. Its arguments are `phase`, `teams` (the ids of teams whose scores, final 
 changed), and `signature` (that of the changed scores, or None for all signatures).
 
 `swept`: the sweeper has cleaned up. Receivers clean up the jobs of their own apps.
+
+`files_swept`: the sweeper has also looked at the stored files, which it does less often. Receivers remove their own.
 """
 
 from collections.abc import Iterable
@@ -16,6 +18,7 @@ from server.submissions.models import Submission
 
 scores_changed = Signal()
 swept = Signal()
+files_swept = Signal()
 
 
 def announce(phase: Phase, teams: Iterable[int], signature: str | None = None) -> None:

@@ -11,11 +11,11 @@ from server.submissions.upload_handler import upload_folder
 
 
 class DurableStorage(FileSystemStorage):
-    """A storage that writes a temporary file, flushes it to disk, then renames it.
+    """A storage backend that writes a temporary file, flushes it to disk, and then renames it.
 
     After a power cut, a file is either complete or missing.
 
-    An upload already is a temporary file, so it is only flushed and renamed. Other content is copied in chunks.
+    An upload is already a temporary file, so it is only flushed and renamed. Other content is copied in chunks.
     """
 
     def _save(self, name: str, content: "File[bytes]") -> str:
@@ -32,7 +32,7 @@ class DurableStorage(FileSystemStorage):
 
     def _move(self, name: str, content: TemporaryUploadedFile) -> str:
         content.flush()
-        # The age of a stored file is measured from this moment, not from the start of a slow upload.
+        # Set the modification time to now, because the age of a file must not include the time of a slow upload.
         os.utime(content.fileno())
         os.fsync(content.fileno())
         saved: str = super()._save(name, content)  # type: ignore[misc]

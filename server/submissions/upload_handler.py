@@ -40,7 +40,7 @@ class HashingUploadHandler(TemporaryFileUploadHandler):
         try:
             super().receive_data_chunk(raw_data, start)
         except OSError:
-            # After this error, Django does not close the file, so it would take up disk space until the next garbage
+            # If writing fails, Django does not close the file, so it would take up disk space until the next garbage
             # collection.
             with suppress(OSError):
                 self.file.close()

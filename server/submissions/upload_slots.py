@@ -96,7 +96,7 @@ _pending: ContextVar[PendingUpload | None] = ContextVar("pending", default=None)
 
 @contextmanager
 def pending(upload: PendingUpload) -> Iterator[None]:
-    """Let the application take slots within this block, for a request whose body has not arrived yet."""
+    """Allow the code in this block to take upload slots for a request whose body has not arrived yet."""
     token = _pending.set(upload)
     try:
         yield

@@ -13,7 +13,8 @@ from typing import Any
 from tests.benchmarks.earlier import has_postgres, multiples
 from tests.flows.postgres import own_database
 
-# Columns: name, required value, target, measured value, and the seconds from which the value was computed.
+# A row of the benchmark table: the name, the required value, the target, the measured value, and the seconds from which
+# the value was computed.
 Row = tuple[str, str, str, str, str]
 
 ROOT = Path(__file__).parents[2]
@@ -27,8 +28,10 @@ REACH = {
     **{"submissions of all teams": 30, "failed submissions of all teams": 30, "live page of a phase": 30},
     **{"own submissions": 30, "own submissions, page": 30},
 }
-PAIRS = 7  # Runs of each version of the service: the current one and an earlier one, in turn.
-GROWTH = 2  # Maximum factor by which the cost of a request may grow with ten times as many teams.
+# Number of runs of each version of the service. The current version and an earlier one run alternately.
+PAIRS = 7
+# The maximum factor by which the cost of a request may grow if there are ten times as many teams.
+GROWTH = 2
 
 
 def row(name: str, reach: float, aim: float, found: float, behind: str, *, least: bool = False) -> Row:

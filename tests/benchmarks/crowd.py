@@ -110,7 +110,8 @@ def submit(phase: Phase, team: Team, start: int, stop: int, *, of: int, metrics:
         order="n, team.id",
         id="lower(hex(randomblob(16)))" if sqlite else "gen_random_uuid()",
         team_id="team.id",
-        size_bytes="n + 1",  # Not a real size, but the submission's number within its team.
+        # This column stores the number of the submission within its team instead of a file size.
+        size_bytes="n + 1",
         **dict.fromkeys(times, at),
     )
     numbered = f"submission.phase_id = {phase.pk} AND submission.size_bytes BETWEEN {start + 1} AND {stop}"

@@ -60,7 +60,7 @@ def has_postgres() -> bool:
 
 @contextmanager
 def databases(vendor: str) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """Yield the environment variables for two processes, each with its own empty database."""
+    """Yield environment variables for the earlier and the current version, each with its own empty database."""
     with ExitStack() as stack:
         homes = [stack.enter_context(TemporaryDirectory(prefix="podium-recording-")) for _ in range(2)]
         found = [{"PODIUM_HOME": home} for home in homes]

@@ -48,7 +48,7 @@ def measured(teams: int) -> dict[str, float]:
     service = Running(home, DJANGO_SETTINGS_MODULE="tests.benchmarks.board_settings", WEB_PROCESSES=2, **database)
     service.start()
     try:
-        # The first requests import modules, compile templates and queries, and fill the caches of each process.
+        # Requests before the measurement let each process import modules, compile templates, and fill its caches.
         latencies(service.port, addresses(teams), seconds=WARM_UP_SECONDS)
         before = {process: memory(process) for process in service.processes("gunicorn")}
         bare, board = [], []
@@ -57,7 +57,7 @@ def measured(teams: int) -> dict[str, float]:
             board += latencies(service.port, addresses(teams), seconds=SECONDS)
         grown = max(memory(process) - before[process] for process in before)
     finally:
-        # On a busy machine, an orderly shutdown may take longer than the timeout of `stop`.
+        # Kill the processes, because an orderly shutdown may take longer than the timeout of `stop` on a busy machine.
         service.signal_all("", signal.SIGKILL)
     return {
         "bare": percentile(bare),

@@ -63,7 +63,7 @@ def measured(service: Running, predictions: Path) -> dict[str, float]:
             nothing.append(perf_counter() - sent)
             service.upload(file)
             scoring.append(answer(broker, EVALUATE))
-            # Background jobs then compute the interval and the explanation. Both must end before the next measurement.
+            # After the score, background jobs compute the interval and the explanation. Wait for both of them.
             for _ in ("interval", "explanation"):
                 answer(broker, RERUN)
     return {"scoring": median(scoring[1:]), "nothing": median(nothing[1:])}

@@ -152,7 +152,7 @@ def organizer(make: Make) -> Reader:
 
 
 def with_passwords(make: Make) -> Iterator[Reader]:
-    """Yield users on pages about passwords: recent login, two-factor authentication, and choosing a first password."""
+    """Open pages that ask for credentials, and yield the user of each: recent login, two factors, a first password."""
     recent, protected, passwordless = Client(), Client(), Client()
     enter(recent, make.user())
     yield Reader("recent", recent, ["/accounts/two-factor/activate", "/accounts/data/delete"])

@@ -31,19 +31,21 @@ def programs() -> Path | None:
 
 
 class Cluster:
-    def __init__(self, folder: Path, binaries: Path) -> None:
-        self.folder, self.data, self.binaries = folder, folder / "data", binaries
+    def __init__(self, folder: Path, binaries: Path, address: str) -> None:
+        self.folder, self.data, self.binaries, self.address = folder, folder / "data", binaries, address
         self.port = free_port()
-        self.url = f"postgres://postgres@127.0.0.1:{self.port}/postgres"
+        self.url = f"postgres://postgres@{address}:{self.port}/postgres"
         self.as_user: dict[str, Any] = {"cwd": folder}
         if os.geteuid() == 0:  # PostgreSQL refuses to run as root.
             self.as_user |= {"user": "nobody", "group": "nogroup", "extra_groups": []}
             shutil.chown(folder, "nobody", "nogroup")
         words = [str(binaries / "initdb"), "-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8"]
         subprocess.run(words, check=True, capture_output=True, **self.as_user)
+        with (self.data / "pg_hba.conf").open("a") as rules:
+            rules.write(f"host all all {address}/24 trust\n")
 
     def start(self) -> None:
-        options = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": ""}
+        options = {"listen_addresses": self.address, "port": self.port, "unix_socket_directories": ""}
         words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
             command = [str(self.binaries / "postgres"), "-D", str(self.data), *words]
@@ -73,7 +75,7 @@ class Cluster:
 
 
 @contextmanager
-def own_cluster() -> Iterator[Cluster]:
+def own_cluster(address: str = "127.0.0.1") -> Iterator[Cluster]:
     binaries = programs()
     if binaries is None:
         why = f"NOT RUN: no initdb on the PATH or in {INSTALLED}; apt-get install postgresql"
@@ -81,7 +83,7 @@ def own_cluster() -> Iterator[Cluster]:
     # The user who runs PostgreSQL cannot read the temporary folders of pytest.
     folder = Path(tempfile.mkdtemp(prefix="podium-drill-"))
     try:
-        cluster = Cluster(folder, binaries)
+        cluster = Cluster(folder, binaries, address)
         cluster.start()
         try:
             yield cluster

@@ -16,7 +16,8 @@ Open = Callable[..., Running]
 Words = tuple[str, ...]
 Figures = Callable[[str], None]
 
-# These times are shorter than in production, so that crashes are noticed within seconds. All protections are enabled.
+# Settings of the service in drills. The times are shorter than in production, so that crashes are noticed within
+# seconds.
 FAST = {
     "LEASE_SECONDS": 3,
     "HEARTBEAT_SECONDS": 1,

@@ -67,7 +67,8 @@ class Mailbox(socketserver.StreamRequestHandler):
             if line.startswith("Message-ID:"):
                 name = line.split(":", 1)[1].strip()
         time.sleep(PAUSE)
-        if line:  # The loop ended at the final dot, so the sending process has sent the whole email.
+        # At the end of an email, `line` is a single dot. If the connection was lost before, `line` is empty.
+        if line:
             RECEIVED[name] += 1
 
     def say(self, text: str) -> None:

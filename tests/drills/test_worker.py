@@ -34,7 +34,7 @@ def kill_while_it_scores(service: Running) -> bool:
     service.signal_all("celery -A", signal.SIGSTOP)
     try:
         scores = bool(service.statuses(seconds=0.5)["running"])
-    except sqlite3.OperationalError:  # A suspended worker process may hold a database lock that the query needs.
+    except sqlite3.OperationalError:  # A suspended process of the worker may have locked the database.
         scores = False
     service.signal_all("celery -A", signal.SIGKILL if scores else signal.SIGCONT)
     return scores

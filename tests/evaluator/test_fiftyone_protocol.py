@@ -42,7 +42,8 @@ def row_of(report: SplitReport, label: str) -> dict[str, Any]:
 
 
 # The expected average precision is written as a sum over the hits. The comments list the outcomes of the predictions in
-# order of descending confidence, and the number of objects that are counted.
+# order of descending confidence, and the number of objects that are counted. The outcome "group" means that a
+# prediction matches a group-of box.
 RULES = [
     pytest.param(
         [f"a,cat,{LEFT},0", f"a,cat,{LEFT},0"],
@@ -89,7 +90,8 @@ RULES = [
         ["a,cat,0,0.8,0,0.5,1", "a,cat,0.2,1,0,0.5,1"],
         ["a,cat,1"],
         [f"a,cat,0.9,{TOP}", "a,cat,0.8,0.85,1,0,0.5"],
-        # Outcomes by FiftyOne's rules: second group (twice), false positive, hit; three objects.
+        # Outcomes by FiftyOne's rules: two predictions that both match the second group, false positive, hit; three
+        # objects.
         1 / 3 + 1 / 3 * 2 / 3,
         2 / 3 + 1 / 3 * 3 / 4,  # Outcomes by the Open Images rules: first group, second group, false positive, hit.
         id="the last of groups with equal overlap is matched",
@@ -165,7 +167,8 @@ def test_with_matches_across_classes_the_confusion_matrix_has_all_objects_and_pr
 def test_a_match_across_classes_is_a_false_positive_of_the_objects_class(tmp_path: Path) -> None:
     report = scored(tmp_path, *CLASSES, protocol="fiftyone", classwise=False)
     cat, dog = row_of(report, "cat"), row_of(report, "dog")
-    # Of the two cat boxes, only the group box is matched (confidence 0.5). False positives have 0.9 and 0.7.
+    # Of the two cat boxes, only the group box is matched, by a prediction with a confidence of 0.5. Two false positives
+    # of the class "cat" have confidences of 0.9 and 0.7.
     assert cat["ap"] == pytest.approx(1 / 2 * 1 / 3)
     # One of the two dogs is found, with confidence 0.8. A false positive has a confidence of 0.6.
     assert dog["ap"] == pytest.approx(1 / 2)

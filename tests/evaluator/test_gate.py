@@ -26,7 +26,10 @@ TrialOf = Callable[..., Trial]
 
 @pytest.fixture
 def trial_of(tmp_path: Path) -> TrialOf:
-    """Return a function that prepares a ground truth for these checks, after `change` has modified its folder."""
+    """Return a function that prepares a synthesized ground truth, and returns a `Trial`, which gate checks examine.
+
+    The argument `change` of this function can modify the ground truth folder before it is prepared.
+    """
 
     def make(track: str = DETECTION, change: Callable[[Path], None] = lambda truth: None, **fields: Any) -> Trial:
         synthesize(track, tmp_path / "made", images=12, seed=5, qualities=(0.6,))

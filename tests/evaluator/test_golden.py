@@ -96,7 +96,10 @@ shared_data = pytest.mark.skipif(not CASES, reason="NOT RUN: the folder shared i
 def test_bootstrapping_changes_no_score_and_both_implementations_agree(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first replicate draws every image exactly once, so it must equal the scores of the official tools."""
+    """The first bootstrap replicate is replaced by one that contains every image exactly once.
+
+    The scores of this replicate must therefore equal the scores of the official tools.
+    """
     folder = SHARED / "golden" / case
     expected = json.loads((folder / "expected.json").read_text())
     submission = found(folder, "predictions.csv")

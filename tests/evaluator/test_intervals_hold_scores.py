@@ -49,9 +49,10 @@ def assert_held(report: Report) -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_interval_of_a_mean_with_a_rare_class_contains_the_mean(seed: int, tmp_path: Path) -> None:
-    """Class B is undefined in some replicates. The scores of these replicates are therefore 1.0 instead of 0.5.
+    """In some replicates, no image contains class B, so the mean is 1.0 instead of 0.5.
 
-    If recentring were not limited, both ends of the interval would be below the score of 0.5.
+    These replicates raise the mean of all replicates, and recentring subtracts the difference from both ends of the
+    interval. Both ends would then be below the score of 0.5 if the upper end were not moved back to the score.
     """
     truth, submission = detection(tmp_path, 100, rare=4)
     report = score(ScoringRequest(DETECTION, truth, submission, report=with_intervals(1000, seed=seed)))

@@ -25,7 +25,8 @@ REPLACED = [(b"/m/01yrx", b"Cat"), (b" 0.", b" 5"), (b",0.", b",5"), (b" 0.", b"
 
 @pytest.fixture(scope="module", autouse=True)
 def kernels() -> None:
-    load_kernels()  # The fast path is used for small files only if the kernels are already loaded.
+    # Small files are scored with compiled kernels only if the kernels are already loaded.
+    load_kernels()
 
 
 VALUE = re.compile(rb'"[^"]*"|-?[0-9]+(\.[0-9]+)?')

@@ -26,7 +26,10 @@ BODIES = {
 
 
 def packed(body: bytes) -> str:
-    """Compress a mask and encode it as base64. Compression in pieces keeps the compression ratio below the limit."""
+    """Compress a mask and encode it as base64.
+
+    The mask is compressed in pieces, because masks with a very high compression ratio are rejected.
+    """
     stream = zlib.compressobj(9)
     pieces = (
         stream.compress(body[at : at + STEP]) + stream.flush(zlib.Z_FULL_FLUSH) for at in range(0, len(body), STEP)

@@ -139,7 +139,10 @@ def test_a_leaderboard_of_at_most_one_row_has_exact_ranks(rows: int) -> None:
 
 @pytest.mark.parametrize("top", [1, 40])
 def test_rows_are_not_distinguished_in_the_first_step_if_the_critical_value_is_high(top: int) -> None:
-    """In 5 bootstrap replicates of each row, the row differs from all others by 10 standard errors of a difference."""
+    """In 5 of the 1,000 bootstrap replicates, the score of a row is 10 standard errors higher than all other scores.
+
+    The critical value is therefore so high that the lead of the first row, 9 standard errors, is not significant.
+    """
     replicates = np.random.default_rng(1).normal(0, 1e-4, (40, 1000))
     replicates[np.repeat(np.arange(40), 5), np.arange(200)] += 1.0
     error = (replicates[0] - replicates[1]).std(ddof=1)

@@ -38,13 +38,14 @@ PLAYS = f"i,man,guitar,plays,{LEFT},{RIGHT}"
     ("prediction", "relationship", "phrase"),
     [
         (f"i,man,guitar,plays,0.9,{LEFT},{RIGHT}", 1.0, 1.0),
-        # The two boxes are swapped, which does not change the phrase box that encloses both objects.
+        # The boxes of the subject and the object are swapped. The phrase box, which encloses both, does not change.
         (f"i,man,guitar,plays,0.9,{RIGHT},{LEFT}", 0.0, 1.0),
         (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.5", 1.0, 1.0),  # An IoU of exactly 1/2 is a match.
         (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),  # An IoU below 1/2 is not a match.
-        (f"i,guitar,man,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The labels of the two objects are in the wrong order.
+        (f"i,guitar,man,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The labels of the subject and the object are swapped.
         (f"i,man,guitar,holds,0.9,{LEFT},{RIGHT}", 0.0, 0.0),
-        (f"j,man,guitar,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The annotated triplet is in a different image.
+        # The prediction is for image j, but the annotated triplet is in image i.
+        (f"j,man,guitar,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),
         # A box of zero area is never a hit, but the phrase box that encloses both boxes can be a hit.
         ("i,man,guitar,plays,0.9,0.2,0.2,0,1,0.5,1,0,1", 0.0, 1.0),
     ],
@@ -66,13 +67,18 @@ def test_overlap_is_measured_in_single_precision(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "first", "second", "kept"),
     [
-        (["i,chair,0"], "man", "chair", True),  # A verified label states that image i has no chair.
-        # A verified label states that image i has a chair. No pair in it contains a chair, so chairs count as absent.
+        # If a verified label states that an image has no chair, chairs count as absent.
+        (["i,chair,0"], "man", "chair", True),
+        # If a verified label states that an image has a chair, but no triplet of the image contains a chair, chairs
+        # count as absent, too.
         (["i,chair,1"], "man", "chair", True),
-        (["i,chair,1"], "woman", "chair", True),  # Image i has no verified label for women, but chairs count as absent.
-        ([], "man", "woman", False),  # Image i has no verified label for women, and no class counts as absent.
+        # A pair of a woman and a chair is scored because chairs count as absent, although women have no verified label.
+        (["i,chair,1"], "woman", "chair", True),
+        # A pair of a man and a woman is not scored if women have no verified label and neither class counts as absent.
+        ([], "man", "woman", False),
         ([], "woman", "guitar", False),
-        ([], "man", "man", True),  # Both predicted objects are of a class with a verified label.
+        # A pair of two men is scored, because men have a verified label.
+        ([], "man", "man", True),
     ],
 )
 def test_a_pair_is_scored_if_both_labels_are_verified_or_one_is_absent(

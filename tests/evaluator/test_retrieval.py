@@ -1,4 +1,4 @@
-"""Tests retrieval in both directions on three images, and the defects of rankings."""
+"""Tests retrieval in both directions on three images, and the detection of defects in rankings."""
 
 import json
 from pathlib import Path

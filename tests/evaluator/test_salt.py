@@ -171,10 +171,11 @@ IMAGES, HITS = 12, 5
 
 
 def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
-    """Return the sets of images that an attacker considers to be possible sets of correct answers.
+    """Return all sets of images that, as far as an attacker can tell, may be the images with correct answers.
 
-    The attacker has only the published data, and derives bootstrap draws from the published sha256. A set is possible
-    if its interval, computed from these draws, is the reported interval.
+    The attacker has only the published data, and derives bootstrap draws from the published sha256. For each set, the
+    attacker computes the interval that these draws give if exactly the answers for this set are correct. The set is
+    returned if this interval is the reported one.
     """
     draws = Draws(published, 0, 0, IMAGES, REPLICATES)
     weights = np.concatenate([draws.block(number) for number in range(draws.blocks)], axis=1)[:, :REPLICATES]
@@ -192,7 +193,7 @@ def candidates(report: Report, published: str) -> list[tuple[int, ...]]:
 
 
 def attacked(tmp_path: Path, salts: list[str]) -> Iterator[tuple[bool, int]]:
-    """For each salt, yield whether the attacker's candidates include the correct answers, and how many there are."""
+    """For each salt, yield whether the attacker's candidates include the answers, and the number of candidates."""
     chance = np.random.default_rng(5)
     for number, salt in enumerate(salts):
         hits = tuple(sorted(chance.choice(IMAGES, HITS, replace=False).tolist()))

@@ -131,7 +131,7 @@ def test_a_mask_belongs_to_the_box_with_equal_coordinates(tmp_path: Path) -> Non
     (folder / "boxes.csv").write_text(f"{BOXES}\ni,cat,0.0,0.50,0,1.0,0\ni,cat,0,0.5,0,1,0\n")
     path = submission(tmp_path, [f"i,4,4,cat,0.9,{mask(LEFT)}"])
     (row,) = score(ScoringRequest(TRACK, folder, path)).splits["all"].classes
-    assert (row["ap"], row["truths"]) == (1.0, 1.0)  # The annotated mask is assigned to one of two equal boxes.
+    assert (row["ap"], row["truths"]) == (1.0, 1.0)  # Only one of the two equal boxes gets the annotated mask.
 
 
 def test_a_mask_without_a_box_is_an_object_but_an_empty_mask_is_not(tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     chance=st.randoms(use_true_random=False),
 )
 def test_scores_agree_with_bitmaps(tmp_path: Path, objects: list[Any], found: list[Any], chance: Any) -> None:
-    confidences = chance.sample(range(1, 100), len(found))  # Distinct: the order of equal confidences is undefined.
+    confidences = chance.sample(range(1, 100), len(found))  # The order of equal confidences is undefined.
     pairs = [(confidence / 100, each) for confidence, each in zip(confidences, found, strict=True)]
     folder = truth(tmp_path, [])
     rows = [(f"i,cat,{box(where, side)},{int(group)}", where, masked) for where, group, masked in objects]

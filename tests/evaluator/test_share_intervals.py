@@ -55,7 +55,10 @@ def test_the_interval_of_a_share_contains_it_in_at_least_93_of_100_test_sets(sha
 
 
 def test_the_trials_of_an_image_count_by_their_effective_number() -> None:
-    """The five trials of an image always have the same result, so 1,500 trials contain no more information than 300."""
+    """Each of 300 images has five trials, which always have the same result.
+
+    Therefore, the 1,500 trials contain no more information than 300 trials.
+    """
     rng, together, apart = np.random.default_rng(3), [], 0
     for _ in range(SETS):
         missed = rng.binomial(IMAGES, 0.01)
@@ -77,7 +80,7 @@ def test_if_all_replicates_are_equal_the_width_depends_on_the_number_of_images(o
 def test_if_all_replicates_are_equal_an_interval_at_one_half_also_has_width() -> None:
     """Half of the phrases of every image are found, so every bootstrap sample has the same proportion.
 
-    In other images, the proportion could be different.
+    Nevertheless, the interval must have some width, because the proportion could be different in other images.
     """
     assert share_interval(np.full(100, 0.5), 0.5, MIDDLE, plain=True) == pytest.approx((0.404, 0.596), abs=0.001)
 

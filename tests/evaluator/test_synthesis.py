@@ -42,7 +42,7 @@ def headline(track: str, out: Path, name: str) -> float:
 
 
 def submissions(track: str, quality: str) -> list[str]:
-    """Return the names of the files that contain one synthesized submission, one for each file layout."""
+    """Return the names of files with the same synthesized submission, one file for each file layout."""
     form = TRACKS[track].form
     return [f"quality-{quality}{ending}.{form.suffix}" for ending in ("", "-long")[: len(form.shapes)]]
 
@@ -109,7 +109,7 @@ def test_a_different_seed_gives_a_different_truth(track: str, tmp_path: Path) ->
     synthesize(track, tmp_path / "a", images=5)
     synthesize(track, tmp_path / "b", images=5, seed=1)
     one, other = (set((tmp_path / name / "truth" / "images.csv").read_text().split()) for name in "ab")
-    assert len(one & other) == 1  # The two image lists have only the header line in common.
+    assert len(one & other) == 1  # The image lists of the two challenges share only the header line.
 
 
 @pytest.mark.parametrize("track", [name for name, track in TRACKS.items() if not synthesizer_of(track).single_scene])

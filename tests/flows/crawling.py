@@ -133,7 +133,7 @@ class Search:
     def __init__(self, planted: Planted) -> None:
         self.planted = planted
         self.known: dict[tuple[bool, bool, bytes], set[str]] = {}
-        # Maps the first characters (KEY of them) of planted values to all complete values that begin with them.
+        # Maps strings of KEY lower-case characters to the planted values that begin with these characters.
         self.starts: dict[str, set[str]] = {}
         for value in planted.all:
             self.starts.setdefault(value.casefold()[:KEY], set()).add(value)

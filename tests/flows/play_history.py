@@ -2,7 +2,8 @@
 
 After each event, leaderboards are compared with the submissions, and ties and rank intervals are recomputed. At the
 end, every earlier leaderboard is compared with the history in the database. EVENTS is the number of events; a thousand
-events take some minutes. If a kind of event in KINDS has not succeeded by then, up to four times as many events follow.
+events take some minutes. If some kind of event in KINDS has not succeeded after EVENTS events, up to four times as many
+events follow.
 """
 
 import json

@@ -59,7 +59,8 @@ def wait_for_lock() -> None:
     until = time.monotonic() + 60
     while time.monotonic() < until:
         with connection.cursor() as cursor:
-            # PostgreSQL caches statistics during a transaction, so the new lock would never appear without this call.
+            # Discard the statistics that PostgreSQL caches during a transaction. Otherwise, a lock that another
+            # connection waits for would never become visible.
             cursor.execute("SELECT pg_stat_clear_snapshot()")
             cursor.execute(WAITING)
             if cursor.fetchone()[0]:

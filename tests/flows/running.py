@@ -23,11 +23,13 @@ from typing import Any
 import psycopg
 from django.conf import settings
 
+from tests.migrated_database import copy_file
+
 ENOUGH_SECONDS = 40.0
 START_SECONDS = 120.0  # Tests wait this long for a service to start. The supervisor itself waits longer.
 TRIES = 20
 PORTS = range(20_000, 32_000)
-NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "PODIUM_URL")
+NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "STORAGE_URL", "DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "PODIUM_URL")
 
 
 def wait_for(condition: Callable[[], Any], *, seconds: float = ENOUGH_SECONDS, every: float = 0.05) -> Any:
@@ -67,11 +69,15 @@ class Running:
         given = {name: str(value) for name, value in settings_of_it.items()}
         where = {"PODIUM_HOME": str(home), "PODIUM_PORT": str(self.port), "DJANGO_SETTINGS_MODULE": "server.settings"}
         self.environment = {**kept, **where, "WEB_PROCESSES": "1", "WORKER_PROCESSES": "2", **given}
+        self.inside: tuple[str, ...] = ()  # the words before a command that run it on another (simulated) host
         self.output = home.parent / f"{home.name}.out"
         self.token = ""
         self.tokens: list[str] = []
 
-    def start(self) -> "Running":
+    def start(self, *, migrated: bool = True) -> "Running":
+        """Start the service. Its SQLite file is a copy of a migrated one, unless `migrated` is false."""
+        if migrated and "DATABASE_URL" not in self.environment:
+            copy_file(self.home)
         with self.output.open("wb") as output:
             self.process = self.popen(*self.up, stdout=output, stderr=output)
         wait_for(lambda: "Ctrl-C" in self.said() or self.process.poll() is not None, seconds=START_SECONDS)
@@ -83,11 +89,12 @@ class Running:
 
     def popen(self, *words: str, **options: Any) -> "subprocess.Popen[bytes]":
         """Start a Python program with the environment of the service."""
-        return subprocess.Popen([sys.executable, *words], cwd=settings.BASE_DIR, env=self.environment, **options)
+        command = [*self.inside, sys.executable, *words]
+        return subprocess.Popen(command, cwd=settings.BASE_DIR, env=self.environment, **options)
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
         """Run a Python program with the environment of the service until it ends."""
-        command = [sys.executable, *words]
+        command = [*self.inside, sys.executable, *words]
         return subprocess.run(command, cwd=settings.BASE_DIR, env=self.environment, capture_output=True, text=True)
 
     def send(self, number: signal.Signals) -> None:

@@ -115,7 +115,8 @@ class Run:
             if route.startswith("admin/") and "<" in route:
                 continue  # The crawl finds admin pages of objects by following links.
             if route == "accounts/data/export":
-                # `exported` downloads this export without the uploads, because they were made from a ground truth.
+                # The function `exported` downloads this export of personal data, and removes the uploaded files, which
+                # were made from a ground truth.
                 continue
             phased = "phases" in route or not route.startswith("api/")
             for phase in TRACKS if phased and "<slug" in route else [""]:

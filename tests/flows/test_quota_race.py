@@ -15,6 +15,7 @@ from django.conf import settings
 
 from tests.flows.postgres import own_database
 from tests.flows.running import NOT_INHERITED
+from tests.migrated_database import copy_file
 
 pytestmark = pytest.mark.processes
 
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.processes
 def race(program: str, home: Path, **environment: str) -> dict[str, Any]:
     kept = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
     where = {"PODIUM_HOME": str(home), "PYTHONPATH": str(settings.BASE_DIR), "REDIS_URL": "unix:///nowhere/redis.sock"}
+    if "DATABASE_URL" not in environment:
+        copy_file(home)
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name(program))],
         env={**kept, **where, **environment},

@@ -19,7 +19,7 @@ from tests.flows.taking_part import open_challenge
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
 EACH = 5
-# This program sends messages with ids that are not in the database, so that the worker has nothing to do.
+# A program that sends messages about jobs that are not in the database, so that the worker finds nothing to score.
 SEND = f"""
 import django; django.setup()
 from uuid import UUID
@@ -45,7 +45,7 @@ def test_queued_submissions_are_scored_before_queued_reruns(start: Start) -> Non
     service.worker()
     service.freeze()
     sent = service.run("-c", SEND)
-    # The frozen worker was already waiting for a message, so the broker may have delivered the first message to it.
+    # The worker was waiting for a message when it was frozen, so the broker may have delivered the first message.
     assert sent.stdout.split() in ([str(EACH), str(EACH)], [str(EACH + 1), str(EACH)]), sent.stderr
     service.signal_all("celery -A worker", signal.SIGCONT)
     wait_for(lambda: len(taken(service)) == 1 + 2 * EACH)

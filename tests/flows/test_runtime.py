@@ -32,7 +32,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """Run one service for all tests that do not change the state of the service."""
     home = tmp_path_factory.mktemp("running") / "home"
     home.mkdir()
-    service = Running(home).start()
+    service = Running(home).start(migrated=False)
     yield service
     service.stop()
 

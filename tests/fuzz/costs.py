@@ -63,7 +63,7 @@ def grown(good: Good, change: Callable[[bytes], bytes]) -> bytes:
 
 
 def negated(good: Good, line: bytes) -> bytes:
-    """Return a row with negative confidences, which are valid but require the reference implementation."""
+    """Return a row with negative confidences, which are valid, but which only the reference implementation reads."""
     kinds = [column.name for column in (good.form.tokens if good.strings else good.form.columns)]
     index = next(index for index, name in enumerate(kinds) if name in ("Score", "Confidence", "Conf"))
     start, comma, text = line.rpartition(b",") if good.strings else (b"", b"", line)
@@ -149,7 +149,7 @@ def challenges(track: str, folder: Path) -> Iterator[tuple[str, Path, Good]]:
 
 
 def good_of(track: Track, text: bytes) -> Good:
-    """Split the valid submission ``text`` into its header and its rows, and return both as an object."""
+    """Return the valid submission ``text`` as a :class:`Good`, which contains its header and its rows separately."""
     form = track.form
     rows = text.rstrip(b"\n").split(b"\n") if form.kind != "json" else [text]
     header = rows.pop(0) if form.kind == "table" else b""

@@ -54,7 +54,7 @@ def good() -> bytes:
 
 
 def striped(pixels: int) -> str:
-    """Return a mask with as many runs as pixels, compressed as much as scoring accepts."""
+    """Return a mask with as many runs as pixels, compressed as strongly as scoring allows."""
     lengths, packer = b"111" + b"0" * (pixels - 3), zlib.compressobj(9)
     pieces = (lengths[start : start + PIECE] for start in range(0, pixels, PIECE))
     packed = b"".join(packer.compress(piece) + packer.flush(zlib.Z_FULL_FLUSH) for piece in pieces)

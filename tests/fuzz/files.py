@@ -89,7 +89,8 @@ def drawn(seed: int) -> Case:
         limits(chance, plain, size),
         chance.choice([1, 1, 2, 3]),
         (size, chance.choice([1, 10, blocks.LOOK_BACK_BYTES]), batch),
-        # The size of a batch determines how much of a damaged gzip file can be read.
+        # How much of a damaged gzip file can be read depends on the batch size, so both implementations use
+        # the same batch size for gzip files.
         batch if content.startswith(lines.GZIP_MAGIC) else reference_batch,
     )
 
@@ -156,7 +157,8 @@ def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
     """Score a file as usual and with the reference implementation.
 
     Return the name of the implementation that is normally used, and both results. For every third file, the findings of
-    `check` are compared as well; if they differ, they are returned as the first result.
+    `check` are also compared with those of scoring. If they differ, they replace the first result, so that the
+    comparison of both results fails.
     """
     path = Path(folder().name) / "submission"
     path.write_bytes(case.content)

@@ -74,7 +74,8 @@ class Site:
         try:
             submission = intake.submit(user=self.user, team=self.teams[phase], phase=phase, file=file)
         except Refused as refusal:
-            if refusal.code != "duplicate_file":  # Two seeds may generate identical files.
+            # Two seeds may generate identical files, and the second of two identical files is rejected.
+            if refusal.code != "duplicate_file":
                 raise
             return Counter([refusal.code]), []
         tasks.evaluate(str(submission.pk))

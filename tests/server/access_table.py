@@ -197,6 +197,24 @@ API: dict[str, Methods] = {
     "api/v1/invitations": {"POST": who(422, nobody=401)},
     API_PHASE + "/quota": {"GET": who(403, nobody=401, teams=200)},
     API_PHASE + "/quota/statement": {"GET": who(403, nobody=401, teams=200)},
+    # An empty body is rejected with 422.
+    API_PHASE + "/teams/<int:team_id>/grants": {
+        "GET": who(403, nobody=401, organizers=200),
+        "POST": who(403, nobody=401, editors=422),
+    },
+    API_PHASE + "/teams/<int:team_id>/grants/<int:grant_id>/take-back": {"POST": who(403, nobody=401, editors=422)},
+    # An empty body or form is rejected with 422. The team in the last two URLs is not a baseline.
+    API_CHALLENGE + "/blocks": {
+        "GET": who(403, nobody=401, organizers=200),
+        "POST": who(403, nobody=401, editors=422),
+    },
+    API_CHALLENGE + "/blocks/<int:block_id>": {"DELETE": who(403, nobody=401, editors=204)},
+    API_PHASE + "/baselines": {
+        "GET": who(403, nobody=401, organizers=200),
+        "POST": who(403, nobody=401, editors=422),
+    },
+    API_PHASE + "/baselines/<int:team_id>/remove": {"POST": who(403, nobody=401, editors=404)},
+    API_PHASE + "/baselines/<int:team_id>/put-back": {"POST": who(403, nobody=401, editors=404)},
     API_PHASE + "/kit": {"GET": who(200)},
     API_PHASE + "/template": {"GET": who(200)},
     API_PHASE + "/candidates": {"GET": who(200)},

@@ -17,8 +17,9 @@ from django.urls import URLResolver, get_resolver
 
 from server.accounts.models import ApiToken
 from server.accounts.services import confirm_own_address, issue_token
-from server.challenges.models import JoinRequest, RoleOffer
+from server.challenges.models import Block, JoinRequest, RoleOffer
 from server.clock import database_now
+from server.submissions.models import QuotaGrant
 from server.submissions.services import quota, resumable
 from server.teams.models import Invitation, MergeProposal
 from tests.conftest import InlineQueue, Make
@@ -35,7 +36,7 @@ HEADERS = {
 REFUSALS = {401, 403, 404, 405}
 # The fields that requests send, by the last path segment of the URL or by HTTP method. Other requests send no fields.
 BODIES: dict[str, dict[str, Any]] = {"join": {"accept_rules": True}, "edit": {"note": "x"}, "PATCH": {"note": "x"}}
-MULTIPART = ("submissions", "truths", "v1/challenges")  # API routes with these endings accept files.
+MULTIPART = ("submissions", "truths", "baselines", "v1/challenges")  # API routes with these endings accept files.
 QUERY = re.compile(r"(?<!\()\?.*")
 APP_LABELS = "(?P<app_label>"
 
@@ -89,6 +90,12 @@ class World:
             ).pk,
             "proposal": MergeProposal.objects.create(team=rivals, other=team, **weeks).pk,
             "token": "a",
+            "grant": QuotaGrant.objects.create(
+                phase=phase, team=team, amount=1, day=None, reason="r", granted_at=database_now()
+            ).pk,
+            "block": Block.objects.create(
+                challenge=challenge, user=make.user(), reason="r", blocked_at=database_now()
+            ).pk,
             "organizer": challenge.organizer_roles.get(user=self.people["editor"]).pk,
             "offer": RoleOffer.objects.create(
                 challenge=challenge, user=self.people["rival"], role="viewer", offered_at=database_now()

@@ -18,9 +18,10 @@ from evaluator.bundle import InvalidBundle, opened
 from server.challenges.models import Phase
 
 ENDLESS = {"demo", "up"}  # These commands start the service and run until they are stopped.
-OF_LOGS = {"verify_audit"}  # Arguments of this command are log files; see audit/test_log.py.
+OF_LOGS = {"verify_audit"}  # This command takes log files as arguments, which audit/test_log.py tests.
 COMMANDS = sorted(name for name, app in get_commands().items() if str(app).startswith("server."))
-BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")  # Python decodes arguments like this if they are not UTF-8.
+# A command-line argument that is not UTF-8, as Python decodes it.
+BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")
 LONG = "a" * 5000
 RUBBISH = (BYTES, "a\0b", "", " ", "-1", str(10**24), LONG, "a" * 10**5, "\u202e", "%", "/dev/null")
 

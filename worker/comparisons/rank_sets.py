@@ -66,7 +66,10 @@ def individual_intervals(rows: BoardRows, due: Sequence[int]) -> dict[int, RankI
 
 
 def individual_among(rows: BoardRows, some: Sequence[int], chosen: Flags) -> dict[int, RankInterval | None]:
-    """Return individual rank intervals for some teams. `chosen` marks the known teams with scores near theirs."""
+    """Return individual rank intervals for the teams in `some`, keyed by team.
+
+    `chosen` marks the known (comparable) teams with which these teams are compared, including these teams.
+    """
     indices = np.flatnonzero(chosen)
     wanted = np.searchsorted(indices, some).tolist()
     found = individual_rank_intervals(

@@ -19,8 +19,8 @@ READ_AT_ONCE = 200
 class Tie(NamedTuple):
     """The entry with which an entry was compared, and whether the two entries are tied (None if unknown).
 
-    An entry is compared with the first entry of its tie group or, if it is not in a tie group, of the nearest group
-    above.
+    An entry is compared with the first entry of the tie group directly above it. If the two entries are tied, the entry
+    belongs to that group. Otherwise, it is the first entry of a new group, which may have no other entries.
     """
 
     compared_with: int | None = None
@@ -43,7 +43,7 @@ class Vectors:
 
 
 def tie_groups(rows: BoardRows, kept: Mapping[int, Tie]) -> dict[int, Tie]:
-    """Return a Tie for each leaderboard entry, keyed by entry. It tells whether the entry belongs to a tie group.
+    """Return a Tie for each entry, keyed by entry. An entry belongs to the tie group above it if its `tied` is true.
 
     A tie group ends before the first team that is not tied with the first team of the group. `kept` contains the ties
     from the last comparison. They are reused for the same pairs of entries, because the scores of an entry never

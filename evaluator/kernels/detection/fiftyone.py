@@ -15,7 +15,10 @@ BOXES, RANGES = read_only(types.float64, 2), read_only(types.int64, 2)
 
 @inlined
 def _overlap(boxes, box, objects, target, of_union):
-    """Return the IoU or the IoA of a box and an object, rounded half up; 0 if the value is not finite."""
+    """Return the IoU of a box and an object or, if ``of_union`` is false, their IoA; 0 if the value is not finite.
+
+    IoA is the fraction of the box's area that lies inside the object. The value is rounded half up.
+    """
     width = min(boxes[box, 1], objects[target, 1]) - max(boxes[box, 0], objects[target, 0])
     height = min(boxes[box, 3], objects[target, 3]) - max(boxes[box, 2], objects[target, 2])
     common = max(height, 0.0) * max(width, 0.0)
@@ -74,7 +77,8 @@ def _best_object(boxes, box, objects, first, stop, threshold, available):
 def _best_group(boxes, box, groups, first, stop, threshold):
     """Return the index and the IoA of the group-of box with the highest IoA; (-1, 0) if no IoA reaches the threshold.
 
-    In a tie, the last box is chosen; if the IoA is 1, the first box.
+    IoA is the fraction of the prediction's area that lies inside the group-of box. In a tie, the last of the group-of
+    boxes is chosen or, if their IoA is 1, the first.
     """
     best, highest = np.int64(-1), 0.0
     for target in range(first, stop):
@@ -112,7 +116,8 @@ def match_in_turn(order, boxes, objects, ranges, groups, group_ranges, threshold
     taken : int64 array of shape (N, 2)
         Receives the object and the group of each prediction, -1 if there is none.
     overlaps : float64 array of shape (N, 2)
-        Receives the IoU with the object and the IoA with the group, 0 if there is none.
+        Receives the IoU with the object, and the fraction of the prediction's area that lies inside the group; 0 if
+        there is none.
     """
     for turn in range(len(order)):
         box = order[turn]

@@ -42,7 +42,7 @@ def _read_row(data, at, truth, kind_of_cell, batch, row):
 def _read_rows(data, at, stop, truth, kind_of_cell, batch):
     """Fill a batch line by line. Return the number of lines and the offset of the next line.
 
-    The offset is 0 if a line is not in plain syntax.
+    The offset is 0 if a line cannot be read by a kernel; the reference implementation then reads the file.
     """
     rows = 0
     while at < stop and rows < len(batch.positions):

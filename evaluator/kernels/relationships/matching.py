@@ -28,7 +28,8 @@ from evaluator.kernels.relationships.state import STATE, UNKNOWN_RELATIONS
 
 # Whether annotators verified a label in an image, and found it to be present or absent.
 UNVERIFIED, PRESENT, ABSENT = 0, 1, 2
-NO_KEY = np.int64(-1)  # Not the key of any triplet. A key encodes an image, two labels and a relation.
+# No triplet has this key. The key of a triplet encodes its image, its two labels and its relation as one number.
+NO_KEY = np.int64(-1)
 
 
 @inlined

@@ -28,7 +28,7 @@ IMAGE, RELATION = 0, 3  # Kinds of cells in a row. Kinds 1 and 2 are labels, and
 def _token_at(data, at, index, closed):
     """Return the code of a label or relation in a prediction string, and the offset after it.
 
-    The offset is 0 if the token is not in plain syntax.
+    The offset is 0 if the token cannot be read by a kernel; the reference implementation then reads the file.
     """
     if at == 0:
         return np.int64(-1), at
@@ -45,7 +45,7 @@ def _token_at(data, at, index, closed):
 def _box_at(data, at, index, closed):
     """Read a labelled box, and return (label, XMin, XMax, YMin, YMax, offset after these five tokens).
 
-    The offset is 0 if any of the tokens is not in plain syntax.
+    The offset is 0 if a token cannot be read by a kernel; the reference implementation then reads the file.
     """
     label, at = _token_at(data, at, index, closed)
     if at == 0:
@@ -115,7 +115,7 @@ def read_strings(data, at, stop, truth, state, threshold):
 def _text_cell_at(data, at, truth, kind, last):
     """Return the code of a text cell and the offset of the next cell.
 
-    The offset is 0 if the cell is not in plain syntax.
+    The offset is 0 if the cell cannot be read by a kernel; the reference implementation then reads the file.
     """
     # Index into ``truth.closed``: 0 for images, 1 for labels, 2 for relations.
     which = 0 if kind == IMAGE else (2 if kind == RELATION else 1)

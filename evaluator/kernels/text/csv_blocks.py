@@ -119,7 +119,8 @@ def find_cell_ends(data, at, stop, ends):
             found &= (_1 << np.uint64(stop - at)) - _1
         first, count = count, count + np.int64(bits_set_in(found))
         while found:
-            # Few blocks of 64 bytes have more than eight cell ends, and the CPU predicts loops of fixed length well.
+            # Cell ends are always written eight at a time, because the CPU predicts a loop of fixed length well. Few
+            # blocks of 64 bytes have more than eight cell ends. If there are fewer, the rest is overwritten later.
             for offset in range(EIGHT):
                 ends[np.uint64(first + offset)] = at + np.int64(trailing_zeros(found))
                 found &= found - _1
@@ -155,7 +156,7 @@ def _long_number(data, begin, size):
 
 @subroutine
 def _read_remaining(data, ends, first, step, values):
-    """Read each cell that is still NaN, because its notation is rare, as a decimal. Return whether all are numbers."""
+    """Read the numbers in rare notation, whose values are still NaN. Return whether all of these cells are numbers."""
     for row in range(len(values)):
         if np.isnan(values[row]):
             cell = first + row * step

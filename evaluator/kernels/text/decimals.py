@@ -62,7 +62,7 @@ _TO_TEN_THOUSANDS = np.uint64(0x0000271000000001)
 
 @inlined
 def number_of(word, count):
-    """Parse the first ``count`` bytes (1 to 8) of a word as a decimal number, by three products (Lemire 2021)."""
+    """Parse the first ``count`` bytes (1 to 8) of a word as an integer, with three multiplications (Lemire 2021)."""
     digits = word << np.uint64(64 - 8 * count)
     digits = digits * np.uint64(10) + (digits >> _8)
     return (((digits & _PAIRS) * _TO_MILLIONS) + (((digits >> _16) & _PAIRS) * _TO_TEN_THOUSANDS)) >> _32
@@ -118,7 +118,7 @@ def long_number_at(data, at, stop):
 
 @subroutine
 def _digits_at(data, at, whole):
-    """Append the digits at ``at`` to the integer ``whole``. Return (integer, end of digits, whether it is < 10**19)."""
+    """Append the digits at ``at`` to the integer ``whole``. Return (result, offset after digits, result < 10**19)."""
     fits = True
     while True:
         word = word_at(data, at) ^ ZEROS

@@ -48,10 +48,9 @@ INDEX = types.NamedTuple((read_only(types.int32), read_only(types.int32), read_o
 def index_of(texts: Sequence[str], *, as_unknown: bool = False) -> TextIndex:
     """Return a hash table that maps each of the given strings, which must be distinct, to its index.
 
-    Strings with a blank, comma, quote or control character are left out, because cells and tokens in plain syntax
-    cannot contain them. Submissions that contain such strings need the reference implementation. With ``as_unknown``,
-    all strings that are not plain (see :func:`is_plain`) are left out. A submission that contains such a string then
-    needs the reference implementation, whether or not the string is in the ground truth.
+    Strings with a blank, comma, quote or control character are left out, because kernels cannot read cells and tokens
+    that contain them. With ``as_unknown``, all strings that are not plain (see :func:`is_plain`) are left out. Whether
+    kernels can read a submission then does not depend on which of these strings are in the ground truth.
     """
     encoded = [text.encode() for text in texts]
     sizes = np.array([-(-len(text) // 16) * 2 for text in encoded], np.int64)

@@ -63,7 +63,11 @@ def _confusions(entries: Entries) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def _rows(truth: ClassificationTruth, entries: Entries) -> Iterator[tuple[Any, ...]]:
-    """Yield a row for each verified label: image usage (such as public), image, class, confidence, and 1 if present."""
+    """Yield a row for each verified label.
+
+    The cells are the usage of the image (such as public), the image, the class, the confidence, and 1 if the label is
+    verified as present or 0 if it is verified as absent.
+    """
     columns = entries.images.tolist(), entries.labels.tolist(), entries.confidences.tolist(), entries.present.tolist()
     for image, label, confidence, is_present in zip(*columns, strict=True):
         yield USAGE_NAMES[truth.usage[image]], truth.images[image], truth.labels[label], confidence, int(is_present)

@@ -68,12 +68,12 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
 
 
 def _ranges(keys: NDArray[np.int64], object_keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return, for each key, the half-open range of the objects with this key, shape (N, 2)."""
+    """Return, for each key (image and label), the start and end of the range of objects with this key, shape (N, 2)."""
     return np.stack([np.searchsorted(object_keys, keys, side=side) for side in ("left", "right")], axis=1)
 
 
 def completed(truth: DetectionTruth, matches: Matches, splits: Splits, parameters: DetectionParameters) -> Splits:
-    """Add the tables that FiftyOne prints to the reports. If ``classwise`` is false, also add a confusion matrix."""
+    """Return the reports with the tables that FiftyOne prints, and a confusion matrix if ``classwise`` is false."""
     weight = parameters.group_of_weight
     reports = {name: with_rates(truth, matches, report, truth.splits[name], weight) for name, report in splits.items()}
     if parameters.classwise:

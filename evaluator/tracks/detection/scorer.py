@@ -153,7 +153,7 @@ class DetectionScorer(Scorer[DetectionTruth, DetectionParameters, SubmissionTabl
         return empty_strings(DETECTION, truth)
 
     def ceiling(self, truth: DetectionTruth, parameters: DetectionParameters) -> str:
-        """Return the best possible submission: all ground-truth boxes, including copies for ancestors; confidence 1."""
+        """Return the best possible submission: all ground-truth boxes and copies for ancestors, with confidence 1."""
         rows = (
             (truth.images[image], truth.labels[label], 1, *box)
             for keys, boxes in ((truth.object_keys, truth.boxes), (truth.group_keys, truth.group_boxes))

@@ -103,7 +103,10 @@ class DetectionTruth(ObjectTruth):
         return np.asarray(self.images_and_labels(keys)[1] == self.row_labels[rows])
 
     def without_unlabelled(self) -> Self:
-        """Return the ground truth restricted to the verified labels in ``labelled`` and their boxes."""
+        """Return the ground truth restricted to labels verified in image_labels.csv, and to boxes with these labels.
+
+        Labels that the hierarchy derives from verified labels are kept too.
+        """
         objects, groups = (contains(self.labelled, keys) for keys in (self.object_keys, self.group_keys))
         return self._part(objects, groups, verified=self.labelled)
 

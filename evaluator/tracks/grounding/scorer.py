@@ -37,8 +37,8 @@ def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: Grounding
         owners,
         lambda ours, theirs: intersection_over_union(ranked.boxes[few[ours]], boxes[theirs]),
     )
-    # The running time of this call is almost independent of the number of boxes per phrase, so it does not reveal that
-    # number.
+    # The running time of `highest_overlaps` hardly depends on how many ground truth boxes a phrase has, so it does not
+    # reveal their number.
     overlap[many] = highest_overlaps(ranked.phrases[many], ranked.boxes[many], owners, boxes)
     hits = overlap >= parameters.iou_threshold
     ranks = np.full(len(truth.phrase_images), NEVER)

@@ -57,7 +57,7 @@ def split_report(truth: ObjectNetTruth, trials: Trials, in_split: NDArray[np.boo
 
 
 def _rows(counts: TrialCounts) -> list[tuple[int, ClassRow]]:
-    """Return each group that has trials, with a table row: the proportions of hits and the number of trials."""
+    """Return, for each group with trials, its code and a row with the proportions of hits and the number of trials."""
     shares = counts.shares()
     return [
         (

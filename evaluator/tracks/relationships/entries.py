@@ -53,24 +53,25 @@ class PairEntries:
         return PairEntries(*arrays, [missing[chosen] for missing in self.misses])
 
     def scored(self, relations: int) -> "PairEntries":
-        """Return the entries of scored pairs, without those that only keep the running time independent of labels.
+        """Return only the entries of pairs that are scored.
 
-        ``relations`` is the number of relations in the ground truth.
+        The other entries exist so that the running time does not reveal which pairs are scored. ``relations`` is the
+        number of relations in the ground truth.
         """
         are_scored = self.relations <= relations
         return self if are_scored.all() else self[are_scored]
 
     def pooled(self, relations: int) -> Integers:
-        """Return the curve of each pair when all relations are pooled: 0 for scored pairs, 1 for all others."""
+        """Return the index of each pair's curve when all relations are pooled: 0 for scored pairs, 1 for all others."""
         return (self.relations > relations).astype(np.uint8)
 
     def steps(
         self, curves: Integers, image_rows: ImageRows, count: int, crowded: NDArray[np.bool_] | None
     ) -> list[CurveSteps]:
-        """Return the steps of ``count`` precision/recall curves of relationships and as many curves of phrases.
+        """Return the precision/recall curves of relationships and those of phrases, each as a sequence of steps.
 
-        The result has one element for each of :data:`KINDS`. ``curves``, ``count`` and ``crowded`` are the arguments of
-        :meth:`CurveSteps.of`.
+        The result has one element, with ``count`` curves, for each of :data:`KINDS`. ``curves``, ``count`` and
+        ``crowded`` are the arguments of :meth:`CurveSteps.of`.
         """
         rows = image_rows[self.images]
         kinds = [np.where(missing, MISS, HIT).astype(np.uint8) for missing in self.misses]

@@ -98,7 +98,7 @@ class RetrievalScorer(Scorer[RetrievalTruth, TrackParameters, RanksByDirection],
     def evaluate(
         self, truth: RetrievalTruth, ranked: RanksByDirection, parameters: TrackParameters, progress: Progress
     ) -> Outcome:
-        """Score the lists in a submission on every split. The possible answers are those of the whole gallery."""
+        """Score the lists in a submission on every split. Ranks always refer to the answers of the whole gallery."""
         progress("scoring", 0.0)
         trials = trials_of(ranked)
         reports = truth.for_each_split(lambda split: split_report(ranked, trials, truth.splits[split]))

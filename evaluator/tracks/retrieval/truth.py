@@ -54,15 +54,15 @@ class RetrievalTruth(Truth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The arrays that participants may see. The image of each caption is arbitrary, to keep the true one secret."""
+        """The arrays that participants may see. Captions are assigned to arbitrary images, to hide the answers."""
         images = max(len(np.unique(self.caption_images)), 1)
         return {"caption_images": np.arange(len(self.captions)) % images}
 
     def queries(self, direction: Direction) -> Queries:
         """Return the queries of a direction and their answers, both sorted by id.
 
-        Ids are sorted because files that were prepared by earlier versions contain the captions in the order of the
-        ground truth folder, which the order of defects must not reveal.
+        Ids are sorted so that the order of defects does not reveal the order of captions in the ground truth folder.
+        Ground truths that were prepared by earlier versions contain the captions in that order.
         """
         captions = dict(sorted((caption, index) for index, caption in enumerate(self.captions)))
         images = {self.images[code]: code for code in np.unique(self.caption_images).tolist()}

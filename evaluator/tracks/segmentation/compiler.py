@@ -144,7 +144,7 @@ def _sides(
         wrong = np.array([numbers.size_defect(text) is not None for text in texts], bool)
         table.mark(column, wrong, "truth_bad_value", "is not a size in pixels")
         of_row = np.array([1 if bad else int(text) for bad, text in zip(wrong, texts, strict=True)], np.int64)
-        # Rows with an unknown image have the index -1, which selects the additional last element.
+        # A row with an unknown image has the index -1, which selects the extra last element of `of_image`.
         of_image = np.zeros(count + 1, np.int64)
         if known is None:
             of_image[images] = of_row

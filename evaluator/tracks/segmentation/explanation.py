@@ -36,7 +36,7 @@ COLUMNS = ("Usage", "ImageID", "LabelName", "Score", "Outcome", "Reason", "Truth
 HIT, ABSORBED, FALSE = range(3)
 OUTCOMES = ("true_positive", "absorbed", "false_positive")
 USAGE_NAMES = {code: name for name, code in USAGES.items()}
-REASONS = (*DETECTION_KINDS, "")  # NO_ERROR is -1 and therefore selects the last element, an empty string.
+REASONS = (*DETECTION_KINDS, "")  # NO_ERROR is -1 and therefore selects the last element of REASONS, "".
 FIRST_LINE = 2  # Line number of the first row in masks.csv.
 
 

@@ -93,8 +93,8 @@ def are_on_boxes(
 
     Detections that already match a mask or a group (``settled``) are not considered.
 
-    Of the detections that overlap the box of an ordinary object enough, only the best one matches the object. All
-    detections in the box of a group match the group.
+    Of the detections whose overlap with the box of an ordinary object reaches the threshold, only the best one matches
+    the object. All detections in the box of a group match the group.
     """
     keys, boxes = detections.keys(truth), detections.boxes
     objects, overlaps = best_objects(
@@ -127,7 +127,7 @@ def matched(
     """Match the masks in a submission with the objects of the ground truth."""
     progress("matching", 0.0)
     detections = predicted(truth, table, table.columns["Mask"]["box"], expand=parameters.expand_predictions)
-    # This also removes detections with an empty mask, because they have no area.
+    # Detections with an empty mask are removed too, because the box around an empty mask has no area.
     detections = detections[are_valid(detections)]
     detections = detections[np.argsort(detections.keys(truth), kind="stable")]
     compile_once(progress)
@@ -190,7 +190,7 @@ class SegmentationScorer(Scorer[SegmentationTruth, SegmentationParameters, Submi
         return csv_text(SEGMENTATION.form.kaggle_header, rows)
 
     def ceiling(self, truth: SegmentationTruth, parameters: SegmentationParameters) -> str:
-        """Return the best possible submission: all ground-truth masks, including copies for ancestors; confidence 1."""
+        """Return the best possible submission: all ground-truth masks and copies for ancestors, with confidence 1."""
         ordinary, groups = (truth.object_keys, truth.masks_of_objects), (truth.group_keys, truth.masks_of_groups)
         rows = []
         for keys, masks in (ordinary, groups):

@@ -70,7 +70,7 @@ class SegmentationTruth(ObjectTruth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The image sizes and, if participants know the labels from the hierarchy, the number of these labels."""
+        """The arrays that participants may see: image sizes and, if only the hierarchy lists labels, their number."""
         return {**super().public_arrays, "widths": self.widths, "heights": self.heights}
 
     @property

@@ -1,7 +1,8 @@
-"""The part of the fast path that all tracks share: reads a submission in blocks of lines, on several threads.
+"""Reads a submission for the fast path (scoring with compiled kernels) of any track, on several threads.
 
-If the fast path cannot score a submission, :class:`~evaluator.files.blocks.Declined` is raised. The tracks catch this
-exception and return the reason that it contains.
+Each thread reads blocks of lines. If the fast path cannot score a submission,
+:class:`~evaluator.files.blocks.Declined` is raised. The tracks catch this exception and return the reason that it
+contains.
 """
 
 from collections.abc import Callable, Sequence
@@ -82,7 +83,7 @@ class Reader(Protocol):
 
     @property
     def images(self) -> int:
-        """The number of image rows read so far. With one row per prediction: an upper bound on the number of images."""
+        """The number of images read so far. With one row per prediction, this number is only an upper bound."""
 
     def read(self, data: Bytes, stop: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.

@@ -84,7 +84,7 @@ class LabelTruth(Truth):
 
     @property
     def public_labels(self) -> tuple[int, bool]:
-        """(Number of public labels, True), or (number of all labels, False) if no labels are public.
+        """The pair (number of public labels, True), or (number of all labels, False) if no labels are public.
 
         Public labels are listed in ``classes.csv`` or, without this file, in the hierarchy. They have the first codes.
         Labels with higher codes count as unknown.

@@ -143,7 +143,7 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
 
     def template(self, truth: OneAnswerTruth) -> str:
         """Return a submission with a row for every image: the first label in label columns and 0 in number columns."""
-        label = next(iter(truth.labels), "")  # A ground truth without rows has no label.
+        label = next(iter(truth.labels), "")  # Empty if the ground truth has no labels.
         guess = ["0" if column.kind == "number" else label for column in self.track.form.predicted]
         return csv_text(self.track.form.long_header, ((image, *guess) for image in truth.images))
 

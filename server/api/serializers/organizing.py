@@ -8,13 +8,15 @@ from rest_framework import serializers
 from server.api.serializers.inputs import StrictBoolean, StrictInput, StrictInteger, StrictText
 from server.challenges import gate
 from server.challenges.models import Phase, Truth
-from server.organize.models import Rescoring
+from server.organize.models import REASON_CHARACTERS, SIGNED_CHARACTERS, Rescoring
 from server.organize.services import rescoring
 from server.organize.services.previews import preview
 from server.submissions.feedback import SPLITS
 
 WITHOUT_GATE = "apply the rescoring even if the phase then accepts no submissions, because its gate is not green"
 REVEAL = "allow images that are private in the active ground truth to become public"
+CONFIRM = "the short name of the phase, if private images would become public; only owners may confirm this"
+CONFIRM_CHARACTERS = 100
 
 
 class TruthInput(StrictInput):
@@ -103,6 +105,7 @@ class RescoreInput(StrictInput):
         default=True, help_text="false to apply the rescoring now, which is rejected while scores are missing"
     )
     reveal = StrictBoolean(default=False, help_text=REVEAL)
+    confirm = StrictText(default="", allow_blank=True, max_length=CONFIRM_CHARACTERS, help_text=CONFIRM)
     retry = StrictBoolean(
         default=False,
         help_text="retry `unscorable` submissions that have used up their attempts or have unreadable files",
@@ -111,17 +114,23 @@ class RescoreInput(StrictInput):
 
 class ApplyInput(StrictInput):
     reason = StrictText(
-        default="", allow_blank=True, max_length=500, help_text="the reason, for the public change log of the phase"
+        default="",
+        allow_blank=True,
+        max_length=REASON_CHARACTERS,
+        help_text="the reason, for the public change log of the phase",
     )
     signed = StrictText(
-        default="", allow_blank=True, max_length=80, help_text="your name in the public change log; optional"
+        default="",
+        allow_blank=True,
+        max_length=SIGNED_CHARACTERS,
+        help_text="your name in the public change log; optional",
     )
     without_unscorable = StrictBoolean(
         default=False,
         help_text="remove from the leaderboards the submissions listed in `unscorable`",
     )
     without_gate = StrictBoolean(default=False, help_text=WITHOUT_GATE)
-    reveal = StrictBoolean(default=False, help_text=REVEAL)
+    confirm = StrictText(default="", allow_blank=True, max_length=CONFIRM_CHARACTERS, help_text=CONFIRM)
 
 
 class BoardsSerializer(serializers.Serializer[Phase]):

@@ -32,12 +32,12 @@ from server.api.serializers.organizing import (
 from server.challenges.models import Phase
 from server.errors import Refused
 from server.organize.models import Rescoring
-from server.organize.services import change_log, exporting, rescoring, truths
+from server.organize.services import applying, change_log, exporting, rescoring, truths
 from server.submissions.services import admission
 
 READING = refusals("not_found", *COUNTED)
 APPLYING = refusals(
-    *("not_found", "rescoring_unfinished", "rescoring_loses", "rescoring_outdated", "gate_not_green"),
+    *("not_found", "rescoring_unfinished", "rescoring_loses", "rescoring_outdated", "gate_not_green", "change_refused"),
     *(*COUNTED, *WITH_A_BODY),
 )
 
@@ -122,7 +122,7 @@ class Rescore(APIView):
         consent = {name: asked[name] for name in ("reveal", "retry")}
         begun = rescoring.start(phase=found, by=request.user, truth=truth, **consent)
         if not asked["preview"]:
-            rescoring.apply(rescoring=begun, by=request.user, reveal=asked["reveal"])
+            applying.apply(found=begun, by=request.user, confirm=asked["confirm"])
         return rescoring_response(begun)
 
 
@@ -131,18 +131,21 @@ class Apply(APIView):
 
     @extend_schema(operation_id="apply_rescoring", request=ApplyInput, responses={200: RescoringSerializer, **APPLYING})
     def post(self, request: PersonRequest, slug: str, phase: str) -> Response:
-        """Apply the current rescoring of a phase. All leaderboards change to the new scores at the same time.
+        """Apply the open rescoring of a phase. All leaderboards change to the new scores at the same time.
 
-        If the last rescoring was applied without a reason, send the request again with a reason to add it.
+        If private images would become public, an owner must confirm it with the short name of the phase. If no
+        rescoring is open, and the last one was applied without a reason, a request with a reason adds it.
         """
         found = organized_phase_at(request, slug, phase)
         given = validated(ApplyInput, request)
         explanation = {name: given.pop(name) for name in ("reason", "signed")}
         begun = latest(found)
-        if begun.applied_at is None or not begun.reason:  # A reason can be added after the rescoring was applied.
-            change_log.explain(found=begun, by=request.user, **explanation)
-        applied = rescoring.apply(rescoring=begun, by=request.user, **given)
-        return rescoring_response(applied)
+        if begun.applied_at is not None and (begun.reason or not explanation["reason"]):
+            raise Refused("change_refused", "No rescoring is open. Start one, and then apply it.")
+        change_log.explain(found=begun, by=request.user, **explanation)
+        if begun.applied_at is None:
+            begun = applying.apply(found=begun, by=request.user, **given)
+        return rescoring_response(begun)
 
 
 class Discard(APIView):

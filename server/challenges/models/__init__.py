@@ -4,7 +4,7 @@ from server.challenges.models.blocks import Block
 from server.challenges.models.challenge import Challenge
 from server.challenges.models.challenges import LADDER_STANDARD_ERRORS, Phase, Truth
 from server.challenges.models.organizers import Organizer, RoleOffer
-from server.challenges.models.teams import Extension, FormerMember, JoinRequest, Membership, Team
+from server.challenges.models.teams import Extension, FormerMember, JoinRequest, Membership, Removal, Team
 
 __all__ = [
     "LADDER_STANDARD_ERRORS",
@@ -16,6 +16,7 @@ __all__ = [
     "Membership",
     "Organizer",
     "Phase",
+    "Removal",
     "RoleOffer",
     "Team",
     "Truth",

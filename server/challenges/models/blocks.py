@@ -7,7 +7,7 @@ from server.challenges.models.challenge import Challenge
 
 
 class Block(models.Model):
-    """An account that cannot join a challenge or a team in it, with the reason of the organizers."""
+    """An account that is blocked from joining a challenge or a team in it, and the reason for the block."""
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="blocks")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="blocks")

@@ -42,6 +42,14 @@ class Challenge(models.Model):
         help_text="Email domains, separated by spaces. Only people with a confirmed address at one of these domains "
         "can join.",
     )
+    # Personal data: never shown to participants, and not copied into the audit log.
+    allowed_people = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Email addresses and usernames, separated by spaces. Only these people, and those with a confirmed "
+        "address at an allowed domain, can join.",
+    )
     team_max_size = models.PositiveSmallIntegerField(default=5)
     merge_until = models.DateTimeField(null=True, blank=True)
     contact = models.CharField(

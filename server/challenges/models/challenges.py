@@ -227,7 +227,8 @@ class Truth(models.Model):
         default=False, db_default=False, help_text="whether leaderboards have ever shown scores against this truth"
     )
     images = models.PositiveIntegerField(default=0)
-    # `prepared_with` contains the `shaping_settings` with which the ground truth was prepared, or null if unknown.
+    # `prepared_with` contains the phase's settings with which the ground truth was prepared; see `shaping_settings`. It
+    # is null if they are unknown.
     prepared_with = models.JSONField(null=True, blank=True, editable=False)
     # `gate` contains the result of `podium gate`, which checks the ground truth, and the settings that were tested; see
     # `challenges.gate`. It is null if the gate has not been run.

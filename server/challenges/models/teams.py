@@ -68,6 +68,25 @@ class Team(models.Model):
         return self.name
 
 
+class Removal(models.Model):
+    """A period in which a team was off the leaderboards, because organizers disqualified it or removed the baseline.
+
+    Frozen leaderboards need it: they show entries of the time of the freeze, but no team that was removed later.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="removals")
+    removed_at = models.DateTimeField()
+    returned_at = models.DateTimeField(null=True, help_text="empty while the team is removed")
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("team",), condition=Q(returned_at=None), name="one_present_removal"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.team} from {self.removed_at}"
+
+
 class Membership(models.Model):
     """A user's membership in a team, with the time at which the user accepted the rules of the challenge.
 
@@ -110,9 +129,9 @@ class FormerMember(models.Model):
 
 
 class Extension(models.Model):
-    """An extension, which is a later end of a phase for a single team.
+    """An extension of a phase for a single team, which can then submit until a later time than other teams.
 
-    The private leaderboard opens when the last extension has ended.
+    The private leaderboard of the phase does not open before the last extension has ended.
     """
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="extensions")

@@ -21,7 +21,8 @@ def follow_phase(key: int) -> None:
     If the number of decimals has changed, the entries of the phase are compared again. A changed number of final
     submissions is left to `apply_finals`.
     """
-    phase = Phase.objects.get(pk=key)  # The phase is read again, because the saved object may be outdated.
+    # The instance that was just saved may contain outdated values, so the phase is read from the database again.
+    phase = Phase.objects.get(pk=key)
     last = terms_at(phase, None)
     append(phase, last, finals=last.finals if last else phase.finals)
     if last is not None and last.decimals != phase.feedback_decimals:
@@ -46,8 +47,8 @@ def append(phase: Phase, last: BoardTerms | None, *, finals: int) -> None:
 def apply_finals() -> None:
     """Update the entries of phases whose number of final submissions has changed.
 
-    The sweeper calls this instead of the request that makes the change, because all scores of the phase are read. Until
-    then, entries are computed with the previous number.
+    The sweeper calls this function. The request that changes the number does not, because it would have to read all
+    scores of the phase. Until the next run of the sweeper, entries are computed with the previous number.
     """
     last = BoardTerms.objects.filter(phase=OuterRef("pk")).order_by("-since", "-pk").values("finals")[:1]
     changed = Phase.objects.annotate(applied=Subquery(last)).exclude(applied=F("finals")).order_by("pk")

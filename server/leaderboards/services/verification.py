@@ -41,9 +41,9 @@ def sentence(one: Difference) -> str:
 
 
 def miscounted(phase: Phase) -> Iterator[str]:
-    """Yield the leaderboards whose numbers of entries are wrong.
+    """Yield a sentence for each leaderboard whose stored numbers of entries are wrong.
 
-    A single SQL statement reads both the stored numbers and the entries, so that they show the same moment.
+    A single SQL statement reads the stored numbers and counts the entries, so that no change can occur in between.
     """
     present = Q(entries__valid_until=None, entries__isnull=False)
     boards = Board.objects.filter(phase=phase).annotate(

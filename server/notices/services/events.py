@@ -53,6 +53,7 @@ def found_between(since: datetime, now: datetime) -> Iterator[Found]:
     yield from of_phases(since, now)
     yield from team_extended(since)
     yield from granted(since)
+    yield from taken_back(since)
     yield from rescored(since)
     yield from invited(since, now)
     yield from merges(since, now)
@@ -154,10 +155,18 @@ def team_extended(since: datetime) -> Iterator[Found]:
 
 def granted(since: datetime) -> Iterator[Found]:
     """Yield an event for each grant of additional submissions to a team since the given time."""
-    for one in QuotaGrant.objects.filter(granted_at__gt=since).select_related("phase__challenge"):
+    for one in QuotaGrant.objects.filter(granted_at__gt=since, amount__gt=0).select_related("phase__challenge"):
         when = f"on {one.day} (UTC)" if one.day else "in total"
         text = f"Your team may make {one.amount} more submissions to {name_of(one.phase).rstrip(',')} {when}."
         yield changed(one.phase, f"grant {one.pk}", text, Q(memberships__team=one.team_id))
+
+
+def taken_back(since: datetime) -> Iterator[Found]:
+    """Yield an event for each grant of additional submissions that organizers have taken back."""
+    for one in QuotaGrant.objects.filter(taken_back_at__gt=since).select_related("phase__challenge"):
+        text = f"The organizers took back {one.taken_back} of the submissions that they granted to your team"
+        text = f"{text} for {name_of(one.phase).rstrip(',')}. Your team page shows the reason."
+        yield changed(one.phase, f"grant {one.pk} {one.taken_back_at}", text, Q(memberships__team=one.team_id))
 
 
 def changed(phase: Phase, key: str, text: str, recipients: Q) -> Found:

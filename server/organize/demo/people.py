@@ -1,4 +1,7 @@
-"""Creates the accounts and teams of the demo. Three accounts can log in. The others only submit files."""
+"""Creates the accounts and teams of the demo.
+
+Visitors can log in to three of the accounts. The others belong to fictional participants and have no password.
+"""
 
 import secrets
 
@@ -24,7 +27,7 @@ def password() -> str:
 
 
 def accounts() -> dict[str, User]:
-    """Return all demo accounts, keyed by username. Accounts that only submit have no password."""
+    """Return all demo accounts, keyed by username. Missing accounts are created."""
     names = [*PEOPLE, *(name for story in STORIES for entrant in story.entrants for name in entrant.members)]
     known = {user.username: user for user in User.objects.filter(username__in=names)}
     for name in names:

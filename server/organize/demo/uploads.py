@@ -49,7 +49,10 @@ def submit_all() -> None:
 
 
 def rounds(story: Story) -> Iterator[tuple[int, Entrant, Path, str]]:
-    """Yield the files in the order of submission: every team's first file, then every team's second file, and so on."""
+    """Yield a tuple (round, team, path, note) for each file of the demo's teams, in the order of submission.
+
+    Files with errors come first, then every team's first file, then every team's second file, and so on.
+    """
     for entrant in story.entrants:
         if entrant.submits_broken_file:
             yield 0, entrant, folders.broken_file(story), "Contains errors, to show how defects are reported"

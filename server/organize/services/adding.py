@@ -26,12 +26,13 @@ from server.challenges.services import lock_organized
 from server.clock import database_now
 from server.errors import Refused
 from server.organize import podium
-from server.organize.services import bundles, salts
+from server.organize.services import bundles, gates, salts
 from server.organize.services.bundle_uploads import require_may_import
 from server.organize.services.exporting import exported, phase_values, plain
 from server.organize.services.new_files import NewFiles
 from server.organize.services.phases import write_phase
 from server.organize.services.preparing import prepare_and_test
+from server.stored_files.copies import local_copy
 
 FIRST = "phases[0]."
 NOT_CLONED = ("opens_at", "closes_at", "freeze_at", "baselines")
@@ -104,14 +105,8 @@ def clone_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> Phase:
     source = exported(phase)
     kept = {name: value for name, value in phase_values(source).items() if name not in NOT_CLONED}
     assert phase.truth is not None  # `exported` has already raised Refused for a phase without a ground truth.
-    sample = Path(phase.sample_submission.path) if phase.sample_submission else None
-    return add_phase(
-        challenge=phase.challenge,
-        by=by,
-        values={**kept, **values},
-        truth=Path(phase.truth.source.path),
-        sample=sample,
-    )
+    with gates.sample_of(phase) as sample, local_copy(phase.truth.source) as truth:
+        return add_phase(challenge=phase.challenge, by=by, values={**kept, **values}, truth=truth, sample=sample)
 
 
 def write_bundle(

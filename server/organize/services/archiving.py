@@ -32,7 +32,7 @@ def archive(*, challenge: Challenge, by: User, name: str) -> Challenge:
 
 @transaction.atomic
 def take_back(*, challenge: Challenge, by: User) -> Challenge:
-    """Make an archived challenge editable again. Its dates determine its state, as they did before."""
+    """Make an archived challenge editable again. Its dates then determine its state, as before it was archived."""
     locked = lock_organized(challenge.pk, by=by, right=Right.OWN, archived=True)
     return locked if locked.archived_at is None else store(locked, by, is_archived=False)
 

@@ -64,7 +64,10 @@ def former_team(baseline: Baseline, *, phase: Phase, names: set[str]) -> Team | 
 
 
 def left_over(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
-    """Yield a message for each baseline that is only in the bundle or only on a leaderboard."""
+    """Yield a message for each stored baseline that is on a leaderboard but not in the bundle, or vice versa.
+
+    A stored baseline that is only in the bundle was removed from the leaderboards by an organizer.
+    """
     for declared in bundle.phases:
         entries = challenge.teams.filter(is_baseline=True, submissions__phase__slug=declared.slug).distinct()
         for team in entries:
@@ -104,7 +107,7 @@ def submit(baseline: Baseline, *, team: Team, phase: Phase) -> bool:
 
 
 def has_file(phase: Phase, team: Team, *, sha256: str) -> bool:
-    """Return whether a baseline has a file in a phase that was not given up or cancelled."""
+    """Return whether a baseline has submitted a file to a phase. Failed and cancelled submissions do not count."""
     earlier = phase.submissions.filter(team=team, sha256=sha256)
     return earlier.exclude(status__in=(Status.FAILED, Status.CANCELLED)).exists()
 

@@ -21,13 +21,9 @@ from server.organize.services.importing import import_bundle
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """An imported challenge.
+    """An imported challenge, with the messages and warnings of the import.
 
-    Attributes
-    ----------
-    messages : list of str
-        One sentence for each change, and for each baseline that could not be submitted.
-    warnings : list of Problem
+    `messages` has one sentence for each change, followed by notes, for example about the results of the gate.
     """
 
     challenge: Challenge
@@ -44,7 +40,7 @@ def may_import(user: Any) -> bool:
 def importers(*, user: int) -> QuerySet[User, tuple[int]]:
     """Return a list with the user's primary key if the user may import bundles, otherwise an empty list.
 
-    Owners and editors of a challenge may, and users with the permission to add challenges.
+    Owners and editors of any challenge may import bundles, and so may users with the permission to add challenges.
     """
     add = Permission.objects.filter(content_type__app_label="challenges", codename="add_challenge").order_by()
     granted = Exists(add.filter(user=user)) | Exists(add.filter(group__user=user)) | Q(is_superuser=True)

@@ -103,7 +103,11 @@ def edits(challenge: Challenge, phases: list[Phase]) -> Iterator[Edit]:
 def check_consent(
     challenge: Challenge, before: ChallengeState, consent: Consent, mistakes: Mistakes, *, bundle: Bundle
 ) -> None:
-    """Raise an exception if an import makes changes that the consent does not allow. Call this before the commit."""
+    """Raise InvalidBundle if an import makes changes that the consent does not allow.
+
+    Otherwise, delay the reveals of private scores that the import causes; see `delay_reveals`. Call this function
+    after the import has written its rows, in the same transaction.
+    """
     declared = {(phase.slug, name) for phase in bundle.phases for name in baselines.names_of(phase)}
     now, after = database_now(), terms_of(challenge)
     for sentence in refusals(before.terms, after, now):
@@ -159,12 +163,14 @@ def undone(before: ChallengeState) -> Iterator[str]:
 
 
 def lost(before: ChallengeState, declared: set[tuple[str, str]]) -> Iterator[str]:
-    """Describe each baseline that was added with a form and that the import would remove.
+    """Yield a sentence about each baseline that was added with a form and that the import would remove.
 
-    `declared` has the slug of the phase and the name of each baseline in the bundle, which are submitted again.
+    `declared` contains a pair (slug of the phase, name) for each baseline in the bundle. These baselines are not lost,
+    because the import submits them again.
     """
     present = Submission.objects.filter(pk__in=[one.pk for one in before.baselines])
-    kept = {*present.values_list("pk", "team")}  # An import can also assign a submission to another baseline.
+    # A baseline can lose its submission in two ways: the import deletes it, or assigns it to another baseline.
+    kept = {*present.values_list("pk", "team")}
     for one in before.baselines:
         slug, name = one.phase.slug, one.team.name
         if (one.pk, one.team_id) not in kept and (slug, name.casefold()) not in declared:

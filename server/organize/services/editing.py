@@ -51,7 +51,10 @@ def save(form: Form, *, by: User, challenge: Challenge) -> Form:
     row.save(update_fields=names)
     delay_reveals(form.terms_before, challenge, database_now())
     kind = row._meta.model_name
-    values = {name: [audit.readable(form.initial.get(name)), audit.readable(form.cleaned_data[name])] for name in names}
+    values = {
+        name: [audit.readable_field(name, one) for one in (form.initial.get(name), form.cleaned_data[name])]
+        for name in names
+    }
     audit.record(
         actor=by, action=f"{kind}.changed", subject=f"{kind} {row.pk}", detail={"fields": names, "values": values}
     )

@@ -145,6 +145,7 @@ def sheet_text(challenge: Challenge, phases: list[ExportedPhase]) -> str:
         "join_until": challenge.join_until,
         "registration": challenge.registration,
         "allow": challenge.allowed_domains.split(),
+        "allow_people": challenge.allowed_people.split(),
         "contact": challenge.contact,
         "teams": {"max_size": challenge.team_max_size, "merge_until": challenge.merge_until},
         "phases": [phase_values(one) for one in phases],

@@ -52,7 +52,8 @@ def extend_team(
 ) -> Extension:
     """Extend a phase for one team until a later time, replacing the team's previous extension.
 
-    If the phase then ends earlier than announced, an owner must confirm it with the short name of the phase.
+    A shorter extension than the previous one may end the phase earlier than announced. In this case, an owner must
+    confirm it with the short name of the phase.
     """
     locked, why = lock_organized_phase(phase, by=by, right=Right.EDIT), reason_line(reason)
     challenge = locked.challenge

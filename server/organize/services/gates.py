@@ -3,7 +3,8 @@
 A gate is a series of checks that a ground truth has to pass. Its result belongs to one version of the ground truth.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from server.clock import database_now
 from server.errors import Refused
 from server.organize import podium
 from server.organize.services import kits
+from server.stored_files.copies import local_copy
 
 CHANGED = (
     "The ground truth, the sample submission or the settings of the phase were changed while the gate was being run, "
@@ -43,10 +45,15 @@ def run(
     return {**found, "settings": tested_settings} if found else {}
 
 
-def sample_of(phase: Phase) -> Path | None:
-    """Return the sample submission that participants download, or None if it is missing."""
-    path = Path(phase.sample_submission.path) if phase.sample_submission else None
-    return path if path and path.is_file() else None
+@contextmanager
+def sample_of(phase: Phase) -> Iterator[Path | None]:
+    """Yield the path of the sample submission that participants download, or None if it is missing."""
+    sample = phase.sample_submission
+    if not (sample and sample.storage.exists(str(sample.name))):
+        yield None
+        return
+    with local_copy(sample) as path:
+        yield path
 
 
 def is_settled(phase: Phase | None, sha256: str, tested_settings: Mapping[str, Any]) -> bool:
@@ -68,9 +75,10 @@ def run_again(truth: Truth, *, by: User | None) -> None:
     Raises Refused if the ground truth, the settings or the phase's sample submission change in the meantime.
     """
     phase = Phase.objects.get(pk=truth.phase_id)
-    tested = Tested(phase.track, phase.parameters, Path(truth.prepared.path), sample_of(phase))
     try:
-        gate = run(tested, current_settings(phase))
+        with local_copy(truth.prepared) as prepared, sample_of(phase) as sample:
+            tested = Tested(phase.track, phase.parameters, prepared, sample)
+            gate = run(tested, current_settings(phase))
     except podium.Stopped as stopped:
         raise Refused("invalid", f"The gate of version {truth.version} {stopped.problems[0].message}.") from stopped
     with transaction.atomic():

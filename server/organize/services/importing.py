@@ -42,6 +42,7 @@ FIELDS = (
     "join_until",
     "registration",
     "allowed_domains",
+    "allowed_people",
     "team_max_size",
     "merge_until",
     "contact",
@@ -92,7 +93,7 @@ def import_bundle(
         with transaction.atomic(), NewFiles() as files:
             before = read_state(bundle.slug)
             if own_only:
-                # The check is repeated, because another import may have created the challenge in the meantime.
+                # Another import may have created the challenge since the user's permission was first checked.
                 refuse_foreign(bundle.slug, by, consent)
             challenge, changes, notes = write(bundle, prepared, mistakes, files=files, by=by)
             check_consent(challenge, before, consent, mistakes, bundle=bundle)
@@ -128,7 +129,10 @@ def refuse_foreign(slug: str, by: User | None, consent: Consent) -> None:
 def write(
     bundle: Bundle, prepared: dict[str, Prepared], mistakes: Mistakes, *, files: NewFiles, by: User | None
 ) -> tuple[Challenge, list[str], list[str]]:
-    """Write all rows, in the caller's transaction. Return the challenge, messages about changes, and other notes."""
+    """Write the database rows of the bundle's challenge, in the caller's transaction.
+
+    Return the challenge, messages about changes, and other notes.
+    """
     challenge, changes = write_challenge(bundle, mistakes)
     known = {phase.slug: phase for phase in challenge.phases.select_for_update(no_key=True)}
     for position, declared in enumerate(bundle.phases):

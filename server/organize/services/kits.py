@@ -1,4 +1,4 @@
-"""Check kits, with which participants can find every defect in a submission before they submit it.
+"""Creates check kits. With a kit, participants can find every defect in a submission before they submit it.
 
 An import creates the kit together with the ground truth. If a ground truth has no kit, or if the settings in its kit
 have changed, the sweeper wakes a worker to create a new kit.
@@ -56,7 +56,7 @@ def wake(**signal: Any) -> None:
 
 @transaction.atomic
 def store(truth: Truth, made: Path | None, made_with: dict[str, Any]) -> None:
-    """Store the check kit of a ground truth. If `made` is None, record that these settings allow no kit."""
+    """Store the check kit of a ground truth. If `made` is None, record that no kit can be made with these settings."""
     locked = Truth.objects.select_for_update(no_key=True).get(pk=truth.pk)
     old = str(locked.kit.name)
     locked.kit_made_with = made_with

@@ -17,7 +17,7 @@ DAYS = 30
 
 @dataclass(frozen=True, slots=True)
 class QueueFigures:
-    """The submissions to a phase that are not finished.
+    """Numbers of submissions to a phase that are not finished.
 
     `oldest` is the time when the oldest one in the queue arrived.
     """

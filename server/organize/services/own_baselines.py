@@ -6,7 +6,6 @@ from django.db import transaction
 
 from server.accounts.models import User
 from server.audit import services as audit
-from server.challenges import disqualification
 from server.challenges.models import Challenge, Phase, Team
 from server.challenges.roles import Right
 from server.challenges.services import chosen_name, lock_organized_phase, taken_names
@@ -40,7 +39,10 @@ def add(*, phase: Phase, by: User | None, name: str, file: "File[bytes]") -> Sub
 
 
 def team_named(name: str, challenge: Challenge) -> tuple[Team, bool]:
-    """Return the baseline with this name in a challenge, and whether this call created it."""
+    """Return the baseline with this name in a challenge, and whether this call created it.
+
+    Raises Refused if organizers have removed the baseline, or if a new baseline cannot have this name.
+    """
     wanted = " ".join(name.split()).casefold()
     known = next((one for one in challenge.teams.filter(is_baseline=True) if one.name.casefold() == wanted), None)
     if known is None:
@@ -49,16 +51,6 @@ def team_named(name: str, challenge: Challenge) -> tuple[Team, bool]:
     if known.disqualified_at is not None:
         raise Refused("invalid", f"{known.name} was removed. Put it back first, or choose another name.")
     return known, False
-
-
-def remove(*, team: Team, by: User | None) -> Team:
-    """Take a baseline off all leaderboards of its challenge. Its submissions and scores are kept."""
-    return disqualification.remove_baseline(team=team, by=by)
-
-
-def put_back(*, team: Team, by: User | None) -> Team:
-    """Put a removed baseline back on the leaderboards."""
-    return disqualification.put_back_baseline(team=team, by=by)
 
 
 def latest(phase: Phase) -> list[Submission]:

@@ -1,10 +1,12 @@
 """Writes the database rows of a phase. Once teams have submitted, nothing that affects scores can be changed."""
 
 from functools import partial
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
+from django.db.models.fields.files import FieldFile
 
 from evaluator.bundle import BundlePhase
 from evaluator.bundle.mistakes import Mistakes
@@ -160,7 +162,7 @@ def replace_downloads(phase: Phase, prepared: Prepared, files: NewFiles) -> list
     """
     names = replace_file(phase, "sample_submission", prepared.sample, files)
     digest = assign(phase, {"sample_sha256": sha256_of(prepared.sample)})
-    # If only the sha256 was missing, because the sample was stored before this field existed, it counts as changed.
+    # A sample submission that was stored without its sha256 counts as changed, even if its content is the same.
     names = names or digest
     return names + (replace_file(phase, "candidates", prepared.candidates, files) if prepared.candidates else [])
 
@@ -168,7 +170,7 @@ def replace_downloads(phase: Phase, prepared: Prepared, files: NewFiles) -> list
 def replace_file(phase: Phase, field: str, path: Path, files: NewFiles) -> list[str]:
     """Replace a file that participants can download. Return the name of its field if the content has changed."""
     old = getattr(phase, field)
-    if old and same_bytes(Path(old.path), path):
+    if old and same_bytes(old, path):
         return []
     if old:
         transaction.on_commit(partial(old.storage.delete, str(old.name)))
@@ -176,5 +178,9 @@ def replace_file(phase: Phase, field: str, path: Path, files: NewFiles) -> list[
     return [field]
 
 
-def same_bytes(one: Path, other: Path) -> bool:
-    return one.is_file() and sha256_of(one) == sha256_of(other)
+def same_bytes(stored: FieldFile, path: Path) -> bool:
+    try:
+        with stored.storage.open(str(stored.name)) as file:
+            return file_digest(file, "sha256").hexdigest() == sha256_of(path)
+    except FileNotFoundError:
+        return False

@@ -20,7 +20,10 @@ from server.submissions.signals import swept
 
 @transaction.atomic
 def publish(*, challenge: Challenge, by: User | None, visibility: str) -> Challenge:
-    """Show a draft to participants. Raises Refused without a contact address, a phase, or a green gate."""
+    """Publish a draft.
+
+    Raises Refused if the challenge has no contact address or no phase, or if the gate of a phase is not green.
+    """
     locked = lock_draft(challenge, by, visibility)
     if not locked.contact:
         raise Refused("invalid", "Contact: enter an address first, so that participants can ask questions.")

@@ -11,7 +11,8 @@ from server.organize.services.submission_table import SubmissionFilter
 from server.submissions.models import Status, Submission
 from server.submissions.services import recovery
 
-# The number is limited because each submission needs its own transaction, and a request should not take long.
+# A request requeues at most 500 submissions, because each one needs its own transaction, and a request should not take
+# long.
 MOST_AT_ONCE = 500
 MOST_LISTED = 10
 

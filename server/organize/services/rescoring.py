@@ -51,7 +51,7 @@ def start(
 
 @transaction.atomic
 def begin(*, phase: Phase, by: User | None, truth: Truth, retry: bool = False) -> Rescoring:
-    """Start a rescoring of a phase's submissions, or continue an equal one that has not been applied yet."""
+    """Start a rescoring of a phase, or continue the open rescoring if it has the same ground truth and signature."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     begun = open_rescoring(locked)
     signature = signature_of(locked, truth.sha256)
@@ -139,8 +139,8 @@ def added_evaluations(begun: Rescoring) -> QuerySet[Evaluation]:
     """Return the evaluations that a rescoring created.
 
     After an upgrade, evaluations of new uploads have the same signature as the rescoring. They are recognized as the
-    first evaluation of a submission, or its first evaluation against the active ground truth, and left out. Under
-    ladder feedback, an evaluation is also left out if an evaluation that is not removed shows its scores.
+    first evaluation of a submission, or its first evaluation against the active ground truth, and left out. Evaluations
+    whose scores ladder feedback shows in place of the scores of another, remaining evaluation are also left out.
     """
     earlier = Evaluation.objects.filter(submission=OuterRef("submission"), pk__lt=OuterRef("pk"))
     if begun.truth.active:
@@ -180,9 +180,9 @@ def catch_up(rescoring: Rescoring) -> None:
 
 
 def without_score(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return scored submissions to the phase that have no score from this rescoring."""
+    """Return scored submissions to the phase that have no score from this rescoring, and whose files are kept."""
     done = evaluations_of(rescoring).filter(submission=OuterRef("pk"))
-    return Submission.objects.filter(phase=rescoring.phase_id, status=Status.SCORED).exclude(Exists(done))
+    return Submission.objects.stored().filter(phase=rescoring.phase_id, status=Status.SCORED).exclude(Exists(done))
 
 
 def evaluations_of(rescoring: Rescoring) -> QuerySet[Evaluation]:
@@ -193,12 +193,12 @@ def evaluations_of(rescoring: Rescoring) -> QuerySet[Evaluation]:
 
 
 def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return submissions for which the active ground truth changed before their confidence intervals were computed."""
+    """Return the submissions whose new scores still lack intervals, unless their reruns have been given up."""
     if not (settings.INTERVAL_REPLICATES and rescoring.phase.declared_track.intervals):
         return Submission.objects.none()
     incomplete = evaluations_of(rescoring).filter(submission=OuterRef("pk")).exclude(scores__low__isnull=False)
     given_up = Rerun.objects.scoring().given_up().filter(truth=rescoring.truth_id, submission=OuterRef("pk"))
-    return Submission.objects.filter(Exists(incomplete), status=Status.SCORED).exclude(Exists(given_up))
+    return Submission.objects.stored().filter(Exists(incomplete), status=Status.SCORED).exclude(Exists(given_up))
 
 
 def unscorable(rescoring: Rescoring) -> RerunQuerySet:
@@ -232,7 +232,7 @@ def apply(
 
     If scores are missing, queue reruns for them and raise Refused. Without `without_gate`, also raise Refused if the
     phase would accept no submissions because the gate of the ground truth is not green. Without `reveal`, also raise
-    Refused if private images would become public.
+    WouldReveal if private images would become public; `applying.apply` asks an owner to confirm that.
     """
     if reveal:
         refuse_without(Right.OWN, by=by, challenge=rescoring.phase.challenge)
@@ -280,7 +280,7 @@ def switch(phase: Phase, rescoring: Rescoring) -> None:
     A worker that is recording a score waits for this lock, and then finds that its score is based on the old ground
     truth. Reruns with unreadable files are tried again. If one succeeds, its submission returns to the leaderboards.
     """
-    scored = phase.submissions.filter(status=Status.SCORED)
+    scored = Submission.objects.stored().filter(phase=phase, status=Status.SCORED)
     # A worker that records a rerun locks the submission before the rerun. Any other order could cause a deadlock.
     list(scored.select_for_update(no_key=True).order_by("pk").values_list("pk"))
     activate(rescoring.truth)

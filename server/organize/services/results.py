@@ -20,7 +20,8 @@ from server.challenges.models import Phase, Truth
 from server.clock import time_text
 from server.errors import Refused
 from server.leaderboards.export import csv_text, harmless, number_cells
-from server.leaderboards.queries import BoardRow, ShownBoard, board_seen, has_private
+from server.leaderboards.queries import BoardRow, ShownBoard, board_seen
+from server.leaderboards.reading import has_private
 from server.leaderboards.validators import content_key, entity_tag, not_modified, tagged
 from server.organize.models import Rescoring
 from server.organize.services import signing_keys, statistics
@@ -65,7 +66,8 @@ class Export:
         for one, board in zip(described["leaderboards"], self.boards, strict=True):
             one["entries"] = list(entries(board))
         written = as_csv(described).encode() if is_csv else signing.sign(described, signing_keys.trusted_key())
-        if self.access.exact_ends:  # True only for organizers and operators. Their exports are audited.
+        # Only organizers and operators see the exact ends of intervals. Their exports are recorded in the audit log.
+        if self.access.exact_ends:
             detail = {"format": "csv" if is_csv else "json", "final": self.is_final}
             audit.record(actor=by, action="results.exported", subject=f"phase {self.phase}", detail=detail)
         return written

@@ -83,7 +83,7 @@ class SubmissionFilter:
         return found
 
     def keys(self, phase: Phase) -> QuerySet[Any, UUID]:
-        """Return the ids of the submissions that match, in the chosen order. Missing values come last."""
+        """Return the ids of the submissions that match this filter, in its order. Missing values come last."""
         found, name = self.submissions(phase), self.sort.removeprefix("-")
         if name == "score":
             found = found.annotate(score=Subquery(public_scores(phase)))
@@ -166,7 +166,7 @@ def read(phase: Phase, keys: list[UUID]) -> list[Submission]:
 
 
 def chunks(phase: Phase, chosen: SubmissionFilter) -> Iterator[list[Submission]]:
-    """Yield all submissions that match, in chunks. They are selected once, before the first chunk."""
+    """Yield all submissions to a phase that match a filter, in chunks. They are selected before the first chunk."""
     keys = list(chosen.keys(phase))
     for start in range(0, len(keys), ROWS_AT_ONCE):
         yield read(phase, keys[start : start + ROWS_AT_ONCE])

@@ -8,17 +8,21 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
+from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from django.conf import settings
+from django.core.files import File
 from django.db import transaction
 from django.db.models import Max
+from django.db.models.fields.files import FieldFile
 
 from evaluator.bundle import InvalidBundle
 from evaluator.bundle.mistakes import ignore
@@ -37,6 +41,7 @@ from server.organize.podium import TRUTH_AT_FAULT, run_podium
 from server.organize.services import bundles, gates, kits, salts, statistics
 from server.organize.services.new_files import NewFiles
 from server.organize.services.preparing import Prepared, prepare, prepare_and_test
+from server.stored_files.copies import is_local, local_copy
 from server.submissions.models import Score
 
 
@@ -55,7 +60,7 @@ class TruthFolder:
     usage: None = None
 
     @classmethod
-    def of(cls, phase: Phase, folder: Path) -> "TruthFolder":
+    def of(cls, phase: Phase, folder: Path, sample: Path | None) -> "TruthFolder":
         return cls(
             phase.slug,
             phase.track,
@@ -64,7 +69,7 @@ class TruthFolder:
             phase.split_seed,
             phase.salt,
             truth=folder,
-            sample=gates.sample_of(phase),
+            sample=sample,
         )
 
 
@@ -82,14 +87,15 @@ def add(
         refuse_without(Right.OWN, by=by, challenge=phase.challenge)
     with (
         bundles.opened(path) as folder,
+        gates.sample_of(phase) as sample,
         TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace,
     ):
         salts.refuse_other([(phase.slug, own_salt(folder), phase.salt)])
-        source = TruthFolder.of(phase, folder)
+        source = TruthFolder.of(phase, folder, sample)
         prepared = prepare_and_test(source, Path(workspace), phase=phase, sample_sha256=phase.sample_sha256)
         for warning in prepared.warnings:
             warn(warning)
-        # If the ground truth is already stored, this check is made when a rescoring uses it.
+        # A stored ground truth is checked for newly public images only when a rescoring uses it.
         known = phase.truths.filter(sha256=prepared.sha256).exists()
         if not (known or reveal):
             refuse_newly_public(phase, prepared.compiled)
@@ -120,7 +126,7 @@ def write(phase: Phase, prepared: Prepared, files: NewFiles, *, by: User | None)
 
 
 def refuse_lost_secrets(phase: Phase, prepared: Prepared) -> None:
-    """Raise Refused if a ground truth has no private images although the active one has some."""
+    """Raise Refused if a ground truth has no private images although the phase already has private scores."""
     private = Score.objects.filter(evaluation__submission__phase=phase, split="private")
     if not prepared.private and private.exists():
         raise Refused(
@@ -167,22 +173,29 @@ def activate(truth: Truth) -> None:
 
 
 def refuse_newly_public(phase: Phase, later: Truth | Path) -> None:
-    """Raise Refused if a ground truth would make scores on private images public before the phase ends."""
+    """Raise WouldReveal if a ground truth would make scores on private images public before the phase ends."""
     active = phase.truths.filter(active=True).first()
     if active is None or active == later or phase.shows_private(database_now()):
         return
     try:
         count = newly_public(active, later)
     except Unrestorable as error:
-        detail = f"{error}, so it is unknown what the new ground truth would reveal. To use it anyway, set reveal."
-        raise Refused("invalid", detail) from error
+        consequence = f"{error}, so it is unknown what the new ground truth would reveal."
+        raise WouldReveal(consequence, f"{consequence} To use it anyway, set reveal.") from error
     if count:
-        raise Refused(
-            "invalid",
+        consequence = (
             f"{counted(count, 'private image')} would become public, and participants would see scores on "
-            f"{'it' if count == 1 else 'them'} before the phase ends. "
-            "Correct usage.csv, or set reveal if this is intended.",
+            f"{'it' if count == 1 else 'them'} before the phase ends."
         )
+        raise WouldReveal(consequence, f"{consequence} Correct usage.csv, or set reveal if this is intended.")
+
+
+class WouldReveal(Refused):
+    """Raised if a ground truth would make private images public. `consequence` is a sentence without any advice."""
+
+    def __init__(self, consequence: str, detail: str) -> None:
+        super().__init__("invalid", detail)
+        self.consequence = consequence
 
 
 def newly_public(active: Truth, later: Truth | Path) -> int:
@@ -191,14 +204,20 @@ def newly_public(active: Truth, later: Truth | Path) -> int:
     `later` is a version or a prepared file. If the prepared file of a version is unreadable, the version is prepared
     again. Raises Unrestorable if that is not possible.
     """
-    path = later if isinstance(later, Path) else Path(later.prepared.path)
-    words = ("reveals", active.prepared.path, str(path), "--json")
-    ended = run_podium(*words, expected=(0, TRUTH_AT_FAULT))
+    ended = reveals(active, later, expected=(0, TRUTH_AT_FAULT))
     if ended.returncode == TRUTH_AT_FAULT:
         for truth in [active] if isinstance(later, Path) else [active, later]:
             prepare_again(truth)
-        ended = run_podium(*words)
+        ended = reveals(active, later)
     return int(json.loads(ended.stdout)["newly_public"])
+
+
+def reveals(active: Truth, later: Truth | Path, *, expected: tuple[int, ...] = (0,)) -> "CompletedProcess[str]":
+    """Run `podium reveals`, which counts the images that are private in `active` but public in `later`."""
+    with ExitStack() as copies:
+        before = copies.enter_context(local_copy(active.prepared))
+        after = later if isinstance(later, Path) else copies.enter_context(local_copy(later.prepared))
+        return run_podium("reveals", str(before), str(after), "--json", expected=expected)
 
 
 class Unrestorable(Exception):
@@ -228,24 +247,34 @@ def prepare_again(truth: Truth) -> None:
     Several processes can do this at the same time. Raises Unrestorable, or OSError if the disk is full. In both cases,
     the prepared file is unchanged.
     """
-    target, phase = Path(truth.prepared.path), Phase.objects.get(pk=truth.phase_id)
+    phase = Phase.objects.get(pk=truth.phase_id)
     with TemporaryDirectory(prefix="truth-", dir=settings.FILE_UPLOAD_TEMP_DIR) as workspace:
         folder = Path(workspace) / "source"
         try:
-            with ZipFile(truth.source.path) as archive:
+            with truth.source.storage.open(str(truth.source.name)) as source, ZipFile(source) as archive:
                 # The source archive of the ground truth is complete and includes the salt, because `pack` wrote it.
                 archive.extractall(folder)
-            prepared = prepare(TruthFolder.of(phase, folder), Path(workspace))
+            with gates.sample_of(phase) as sample:
+                prepared = prepare(TruthFolder.of(phase, folder, sample), Path(workspace))
         except (OSError, EOFError, BadZipFile, zlib.error, InvalidBundle) as error:
             if full_disk(error):
                 raise
             raise Unrestorable(f"{truth} cannot be prepared from its source: {type(error).__name__}") from error
         if prepared.sha256 != truth.sha256:
             raise Unrestorable(f"{truth} was prepared from its source and has a different sha256")
-        replace_file(target, prepared.compiled)
+        replace_stored(truth.prepared, prepared.compiled)
     truth.prepared_with = shaping_settings(phase)
     Truth.objects.filter(pk=truth.pk).update(prepared_with=truth.prepared_with)
     statistics.store(truth, prepared.statistics)
+
+
+def replace_stored(file: FieldFile, source: Path) -> None:
+    """Replace a stored file atomically, on disk or in an object store."""
+    if is_local(file.storage):
+        replace_file(Path(file.path), source)
+        return
+    with source.open("rb") as content:
+        file.storage.save(str(file.name), File(content))
 
 
 def replace_file(target: Path, source: Path) -> None:

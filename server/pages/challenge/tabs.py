@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from server.pages.challenge_context import ChallengeContext
+from server.pages.challenge_context import ChallengeContext, JoinState
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,8 @@ def tabs_of(current: ChallengeContext, route: str) -> list[Tab]:
     """Return the tabs that the viewer sees on a challenge's page. `route` is the URL name of the page."""
     route = FORM_TABS.get(route, route)
     titles = PUBLIC_TABS | (MEMBER_TABS if current.membership else {})
+    if current.join_state == JoinState.ORGANIZER:
+        del titles["submit"]
     if current.may_be_invited:
         titles |= WITHOUT_TEAM_TABS
     if current.is_organizer:

@@ -1,13 +1,15 @@
 """Forms with which organizers pause or extend a running phase, grant submissions, add baselines, and block people."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
+from django.db.models import QuerySet
 
 from evaluator.bundle.rules import NAME_CHARACTERS
 from server.challenges.edit_forms import of_phase
 from server.challenges.services import REASON_CHARACTERS
 from server.errors import Refused
+from server.submissions.models import QuotaGrant
 from server.submissions.services import grants
 
 ONE_LINE = {"autocomplete": "off"}
@@ -54,6 +56,20 @@ class GrantForm(forms.Form):
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     reason = reason_field("The team sees the reason.")
+
+
+class TakeBackForm(forms.Form):
+    """The form for taking back what a team has not used of a grant of submissions."""
+
+    grant = forms.ModelChoiceField(
+        QuotaGrant.objects.none(), label="Grant", empty_label=None, error_messages={"required": "Choose a grant."}
+    )
+    reason = reason_field("The team sees the reason.")
+
+    def __init__(self, *args: Any, grants: QuerySet[QuotaGrant], **options: Any) -> None:
+        super().__init__(*args, **options)
+        field = cast("forms.ModelChoiceField[QuotaGrant]", self.fields["grant"])
+        field.queryset = grants.filter(amount__gt=0)
 
 
 class BlockForm(forms.Form):

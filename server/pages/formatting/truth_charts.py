@@ -30,8 +30,8 @@ class Bar:
 class Bars:
     """A histogram, drawn as a bar chart.
 
-    `y_ticks` are pairs (y in pixels, text), and `x_ticks` are pairs (x in percent of the width, text). Each row of the
-    table contains a bin and its counts.
+    `y_ticks` are pairs (y in pixels, text), and `x_ticks` are pairs (x in percent of the width, text). `rows` contains
+    the same data for a table: the name of each bin, and its count in each split.
     """
 
     title: str

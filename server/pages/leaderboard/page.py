@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from evaluator.catalog import Metric, Track
 from server.accounts.countries import COUNTRIES
-from server.leaderboards import queries
+from server.leaderboards import reading
 from server.leaderboards.earlier_ranks import with_changes
 from server.leaderboards.listing import Listing, listing_of
 from server.leaderboards.own_entry import own_entry
@@ -55,7 +55,7 @@ def page_context(current: ChallengeContext, query: LeaderboardQuery, board: Show
     listed = listed_rows(listing, pages, query.metrics(track))
     pinned = pinned_entry(query, board, listed, team_id)
     mine = pinned.row if pinned else next((row for row in listed.rows if row.team_id == team_id), None)
-    has_private = queries.has_private(phase)
+    has_private = reading.has_private(phase)
     return {
         "current": current,
         "now": current.now,

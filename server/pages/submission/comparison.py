@@ -102,7 +102,7 @@ class Difference:
 
 
 def differences(a: Submission, b: Submission, access: ScoreAccess) -> list[Difference]:
-    """Compare two submissions on every split that the viewer may see.
+    """Return the score difference between two submissions for each split that the viewer may see.
 
     Return an empty list if the scores have different evaluation signatures. They were then computed with different
     parameters, ground truths or evaluator versions, so they are not comparable.
@@ -132,9 +132,9 @@ def difference_on(
 
 
 def difference_of_entries(a: BoardRow, b: BoardRow, board: ShownBoard, track: Track) -> Difference:
-    """Compare the entries of two teams on a leaderboard.
+    """Return the score difference between the entries of two teams on a leaderboard.
 
-    The comparison contains no results per class, because a team may only see its own results per class.
+    It contains no results per class, because a team may only see its own results per class.
     """
     first, second = (Side(one.score, one.interval, one.evaluation_id or 0) for one in (a, b))
     return difference_of(first, second, board.split, track, board.access)

@@ -1,4 +1,4 @@
-"""Links on the submit page that help if a file was not accepted, for example to the quota history or file limits."""
+"""Links on the submit page that help users whose file was not accepted, for example to the quota history."""
 
 from typing import Any
 from uuid import UUID
@@ -33,9 +33,9 @@ def refusal_link(refusal: Refused | None, current: ChallengeContext, *, user: An
 
 
 def earlier_submission(pk: UUID, user: Any) -> Link | None:
-    """Return a link to the team's earlier submission of the same file. Its text has the date and the public score.
+    """Return a link to the team's earlier submission of the same file, or None if the user may not see it.
 
-    Return None if the user may not see that submission.
+    The text of the link contains a date, and the public score or the status of the submission.
     """
     read = read_submission(user, pk)
     if read is None:

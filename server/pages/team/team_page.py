@@ -40,7 +40,7 @@ def member_context(current: ChallengeContext, membership: Membership, *, page: s
         state = quota.state(team=team, phase=current.phase, now=current.now)
         context |= {
             "quota": state,
-            "grants": quota.grants_of(team=team, phase=current.phase) if state.granted else (),
+            "grants": quota.grants_of(team=team, phase=current.phase),
             "quota_changes": changes.get_page(page),
         }
     return context

@@ -27,6 +27,7 @@ def my_data(request: PersonRequest) -> HttpResponse:
     """Show which personal data the server keeps, why, and for how long, with links to export and delete it."""
     context = {
         "unscored_days": settings.UNSCORED_FILE_DAYS,
+        "scored_days": settings.SCORED_FILE_DAYS,
         "session_days": settings.SESSION_COOKIE_AGE // (24 * HOUR_SECONDS),
     }
     return render_page(request, "account/my_data.html", context)

@@ -9,6 +9,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from server.accounts.requests import FORM_METHODS, PersonRequest
+from server.challenges import disqualification
 from server.challenges.models import Team
 from server.errors import Refused
 from server.organize.services import own_baselines
@@ -53,10 +54,10 @@ def change(request: PersonRequest, slug: str, phase: str, team: int) -> HttpResp
     found = get_object_or_404(Team, pk=team, challenge=current.challenge, is_baseline=True)
     try:
         if "put_back" in request.POST:
-            own_baselines.put_back(team=found, by=request.user)
+            disqualification.put_back_baseline(team=found, by=request.user)
             said = f"{found.name} is on the leaderboards again."
         else:
-            own_baselines.remove(team=found, by=request.user)
+            disqualification.remove_baseline(team=found, by=request.user)
             said = f"{found.name} was removed from the leaderboards."
     except Refused as refusal:
         return show(request, current, BaselineForm(), refusal)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from evaluator.digits import Interval
 from server.clock import next_whole_second
-from server.leaderboards import queries
+from server.leaderboards import queries, reading
 from server.leaderboards.earlier_ranks import compared_since, with_changes
 from server.leaderboards.queries import BoardRow, ShownBoard
 from server.leaderboards.timeline import timeline_of
@@ -89,8 +89,8 @@ def board_history(request: HttpRequest, slug: str) -> HttpResponse:
 def improvement(board: ShownBoard, row: BoardRow) -> tuple[BoardRow, float, Interval | None] | None:
     """Return a leaderboard row, the change in its score over the last week, and the interval for this change.
 
-    Return None if the entry has not changed or cannot be compared with the earlier one. The interval is None until a
-    background worker has compared the two entries.
+    Return None if the team's entry is the same as a week ago, or if there is no score from a week ago to compare it
+    with. The interval is None until a background worker has computed it.
     """
     earlier = row.earlier
     if earlier is None or earlier.score is None or earlier.evaluation_id == row.evaluation_id:
@@ -105,8 +105,8 @@ def chart_rows(board: ShownBoard, chosen: Sequence[BoardRow]) -> list[BoardRow]:
 
 
 def splits_of(query: HistoryQuery, board: ShownBoard) -> list[SplitLink]:
-    """Return links to the history of each split that the viewer may see. A single split needs no link."""
-    if not queries.has_private(board.phase):
+    """Return links to the history of each split that the viewer may see, or an empty list for a single split."""
+    if not reading.has_private(board.phase):
         return []
     splits = [split for split in SPLIT_TITLES if split in board.access.splits]
     links = split_links(splits, current=board.split, query=lambda split: query.query_string(split=split))

@@ -28,7 +28,7 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
     team, phase = current.required_team(), current.required_phase()
     access = feedback.score_access(phase, viewer=request.user, now=current.now)
     context: dict[str, Any] = {"current": current, "now": current.now}
-    # Until the phase ends, ladder feedback hides small differences, which a comparison would reveal.
+    # Until the phase ends, ladder feedback hides small differences, so submissions cannot be compared.
     if access.ladder:
         return render(request, "compare/compare.html", context | {"is_ladder": True})
     own = Submission.objects.filter(team=team, phase=phase, status=Status.SCORED)
@@ -53,8 +53,9 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
 def letters_of(parameters: QueryDict) -> dict[str, str]:
     """Return the ids of the two submissions to compare, A and B, from the query parameters.
 
-    They are the parameters `a` and `b`, or the first two submissions that were selected in the list of submissions. The
-    list shows the newest submission first, so the newer one of two selected submissions is B.
+    The parameters `a` and `b` contain the ids. If they are missing, the parameters `pick` contain the ids of the
+    submissions that the user selected in the list of submissions. The list shows the newest submission first, so B is
+    the newer one of the first two.
     """
     b, a = (*parameters.getlist("pick")[:2], "", "")[:2]
     return {"a": parameters.get("a", a), "b": parameters.get("b", b)}

@@ -22,7 +22,7 @@ def compare_entries(request: HttpRequest, slug: str) -> HttpResponse:
     board = queries.board(phase, split=query.split, viewer=request.user)
     names = [request.GET.get(letter, "").strip() for letter in "ab"]
     a, b = chosen_entries(board, names, team_id=current.team.pk if current.team else None)
-    # Until the phase ends, ladder feedback hides small differences, which a comparison would reveal.
+    # Until the phase ends, ladder feedback hides small differences, so no differences are shown.
     is_ladder = board.access.ladder
     is_same = a is not None and b is not None and a.team_id == b.team_id
     comparable = a is not None and b is not None and not is_same and not is_ladder

@@ -27,7 +27,7 @@ NOT_SAVED = "Nothing was saved. Fix the problems below and save again."
 CHALLENGE_SECTIONS = {
     "About": ("title", "summary", "contact"),
     "Dates": ("opens_at", "closes_at", "join_until", "merge_until"),
-    "Who takes part": ("visibility", "registration", "allowed_domains", "team_max_size"),
+    "Who takes part": ("visibility", "registration", "allowed_domains", "allowed_people", "team_max_size"),
 }
 PHASE_SECTIONS = {
     "About": ("title",),
@@ -120,7 +120,7 @@ def show_phase(
 def form_context(
     current: ChallengeContext, form: ConfirmedForm, sections: dict[str, tuple[str, ...]]
 ) -> dict[str, Any]:
-    """Return the template context for an edit form. Viewers, and readers of an archive, cannot change its fields."""
+    """Return the template context for an edit form. Its fields are disabled if the user may not edit the challenge."""
     for field in form.fields.values():
         field.disabled = not current.may_edit
     return {

@@ -22,7 +22,7 @@ from server.teams.models import Invitation
 
 @dataclass(frozen=True, slots=True)
 class ListedChallenge:
-    """A challenge on the front page, with the viewer's team and its rank. `visibility` is empty if it is "public"."""
+    """A challenge on the front page, with the viewer's team and its rank. `visibility` is empty if it is public."""
 
     challenge: Challenge
     tracks: str
@@ -97,8 +97,8 @@ def challenges_with_teams(*, user: int | None, is_staff: bool) -> QuerySet[Any]:
     Each challenge has two more attributes: `own` is the user's membership with its team, if there is one, and `now` is
     the current time of the database.
     """
-    # With the condition `is_baseline IN (0)`, SQLite uses this column of the index. With `NOT is_baseline`, it would
-    # not.
+    # With the condition `is_baseline IN (0)`, SQLite uses the column `is_baseline` of the index `team_of_challenge`.
+    # With `NOT is_baseline`, it would not.
     teams = Team.objects.filter(challenge=OuterRef("pk"), is_baseline__in=[False], merged_into=None).order_by()
     counts = teams.values("challenge").annotate(count=Count("*")).values("count")
     listed = Challenge.objects.listed_for(Viewer(user, is_staff)).defer("description", "rules", "data")

@@ -63,7 +63,7 @@ def page_parts(request: HttpRequest, current: ChallengeContext) -> tuple[object,
     viewer = (request.user.pk, current.user.is_staff, request.META.get("CSRF_COOKIE", ""), current.join_state)
     phase = current.required_phase()
     state = (phase.has_ended(current.now), phase.shows_private(current.now), phase.is_frozen(current.now))
-    # The slider contains only days before today, so the page depends on the current date.
+    # The slider for earlier leaderboards contains only days before today, so the page depends on the current date.
     today = current.now.date()
     return (viewer, current.team and current.team.pk, names, state, today, rendered_by())
 

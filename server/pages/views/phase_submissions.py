@@ -128,7 +128,10 @@ def requeue(request: PersonRequest, slug: str, phase: str, pk: UUID) -> HttpResp
 
 
 def queue_again(submission: Submission, by: User) -> None:
-    """Requeue a failed submission, or a scored one to compute its missing interval. Raises Refused for others."""
+    """Requeue a failed submission, or a scored one to compute its missing interval.
+
+    Raises Refused if the submission has any other status.
+    """
     if submission.status == Status.FAILED:
         recovery.requeue(submission=submission, by=by)
     elif submission.status == Status.SCORED:

@@ -52,7 +52,7 @@ def classes_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
 def curves_csv(request: PersonRequest, pk: UUID) -> HttpResponse:
     """Download a submission's precision/recall curves as CSV, with a line for each point of a curve.
 
-    Mean curves have neither labels nor confidences.
+    Curves that are averaged over all classes have neither labels nor confidences.
     """
     report = report_or_404(request, pk)
     return csv_file("curves.csv", ("split", "curve", "label", "name", *POINT), curve_points(report))

@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
@@ -111,7 +110,7 @@ def panel_context(
         "notices": one.problems.get("notices", []),
         "given_back": read.given_back,
         "removal": retention.removal_time(one),
-        "unscored_days": settings.UNSCORED_FILE_DAYS,
+        "removed": "" if one.file else retention.removal_text(one),
         "may_cancel": not one.is_finished and may_cancel(request.user, read),
         "may_submit_anyway": not read.is_organizer and one.has_nothing_to_score and bool(one.file),
         "may_submit_again": not read.is_organizer and one.is_finished and one.status != Status.SCORED,
@@ -143,7 +142,7 @@ def scored_context(read: ReadSubmission) -> dict[str, Any]:
     one = read.submission
     result, standing = result_of(one, read.access), standing_of(one, now=read.now)
     context: dict[str, Any] = {"result": result, "standing": standing, "next_rank": next_rank_of(read, standing)}
-    # Only organizers see the exact ends of intervals. All other viewers are members of the team.
+    # Only organizers may see the exact ends of intervals. Any viewer who may not see them is a member of the team.
     context["is_own"] = not read.access.exact_ends
     evaluation = feedback.current_evaluation(one)
     if result is None or evaluation is None:

@@ -17,14 +17,17 @@ from server.accounts.requests import PersonRequest
 from server.challenges.gate import gate_of, may_open
 from server.challenges.models import Phase
 from server.errors import Refused
-from server.organize.services import change_log, rescoring, truths
+from server.organize.services import applying, change_log, rescoring, truths
 from server.organize.services.previews import preview
+from server.organize.services.truths import WouldReveal
 from server.pages.challenge_context import find_context
 from server.pages.forms import ApplyForm, RescoreForm, TruthForm
 from server.pages.rendering import render_page
 from server.pages.views.organize import organized_context
 from server.submissions.feedback import SPLITS
 from server.submissions.services import admission
+
+APPLY_IDS = "apply_%s"  # The page has other forms, so the ids of the fields of `ApplyForm` have a prefix.
 
 
 def organized_phase(request: PersonRequest, slug: str, phase: str) -> Phase:
@@ -84,11 +87,12 @@ def rescore(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     found, form = organized_phase(request, slug, phase), RescoreForm(request.POST)
     if not form.is_valid():
         return show(request, found, Refused("invalid", "Choose a version of the ground truth."))
+    truth = None
     try:
         truth = rescoring.version_of(found, form.cleaned_data["truth"])
         rescoring.start(phase=found, by=request.user, truth=truth, reveal=form.cleaned_data["reveal"])
     except Refused as refusal:
-        return show(request, found, refusal)
+        return show(request, found, refusal, revealing=truth if isinstance(refusal, WouldReveal) else None)
     return redirect("organize_truths", slug, phase)
 
 
@@ -96,24 +100,19 @@ def rescore(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @login_required
 def apply(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Apply the open rescoring of a phase. All leaderboards of the phase change at the same time."""
-    found, form = organized_phase(request, slug, phase), ApplyForm(request.POST)
+    found, form = organized_phase(request, slug, phase), ApplyForm(request.POST, auto_id=APPLY_IDS)
     begun = rescoring.open_rescoring(found)
     if begun is None:
         raise Http404("no rescoring has been started")
     if not form.is_valid():
         return show(request, found, Refused("invalid", "The reason or the name is too long."))
-    given = form.cleaned_data
+    given = {**form.cleaned_data}
+    explanation = {name: given.pop(name) for name in ("reason", "signed")}
     try:
-        change_log.explain(found=begun, by=request.user, reason=given["reason"], signed=given["signed"])
-        rescoring.apply(
-            rescoring=begun,
-            by=request.user,
-            reveal=given["reveal"],
-            without_unscorable=given["without_unscorable"],
-            without_gate=given["without_gate"],
-        )
+        change_log.explain(found=begun, by=request.user, **explanation)
+        applying.apply(found=begun, by=request.user, **given)
     except Refused as refusal:
-        return show(request, found, refusal)
+        return show(request, found, refusal, apply_form=form, must_confirm=isinstance(refusal, WouldReveal))
     messages.success(request, f"The leaderboards now show version {begun.truth.version}.")
     return redirect("organize_truths", slug, phase)
 
@@ -142,9 +141,7 @@ def show(request: PersonRequest, phase: Phase, refusal: Refused | None = None, *
         "refusal": refusal,
         "max_bytes": settings.UPLOAD_MAX_BYTES,
         "truth_form": TruthForm(),
-        # `apply_form` has its own prefix for element ids, because `truth_form` on the same page also has a field
-        # `reveal`.
-        "apply_form": ApplyForm(auto_id="apply_%s"),
+        "apply_form": ApplyForm(auto_id=APPLY_IDS),
         **found,
     }
     if begun:

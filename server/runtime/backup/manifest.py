@@ -6,12 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from django.conf import settings
-
 FORMAT = 1
 NAME = "manifest.json"
 CHUNK_BYTES = 1 << 20
-KEYS = ("SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY")
 
 
 class Unusable(Exception):
@@ -87,8 +84,3 @@ def checksum(path: Path) -> Stored:
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         return Stored(file.tell(), sha256)
-
-
-def fingerprints() -> dict[str, str]:
-    """Return a fingerprint (a shortened hash) of each secret key of this installation, keyed by setting."""
-    return {name: hashlib.sha256(f"{name} {getattr(settings, name)}".encode()).hexdigest()[:16] for name in KEYS}

@@ -34,7 +34,7 @@ class QuotaEntry(models.Model):
 class QuotaGrant(models.Model):
     """Additional submissions for one team, on one day or, if `day` is empty, in total.
 
-    Both kinds of grants raise the total limit.
+    Both kinds of grants raise the total limit. `amount` does not contain the submissions that organizers took back.
     """
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="quota_grants")
@@ -43,11 +43,21 @@ class QuotaGrant(models.Model):
     day = models.DateField(null=True, help_text="the day (UTC) whose quota the grant raises; empty: the total quota")
     reason = models.CharField(max_length=300)
     granted_at = models.DateTimeField()
+    taken_back = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="the number of granted submissions that organizers took back"
+    )
+    taken_back_at = models.DateTimeField(null=True)
+    taken_back_reason = models.CharField(max_length=300, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ("granted_at", "pk")
         indexes = (models.Index(fields=("phase", "team", "day"), name="grants_of_team_and_day"),)
-        constraints = (models.CheckConstraint(name="quota_grant_is_positive", condition=Q(amount__gte=1)),)
+        constraints = (
+            models.CheckConstraint(
+                name="quota_grant_has_been_positive", condition=Q(amount__gte=1) | Q(taken_back__gte=1)
+            ),
+        )
 
     def __str__(self) -> str:
-        return f"{self.amount} more for {self.team}"
+        when = f"on {self.day} (UTC)" if self.day else "in total"
+        return f"{self.amount} more {when}: {self.reason}"

@@ -12,8 +12,10 @@ class Status(models.TextChoices):
     CANCELLED = "cancelled", "cancelled"
 
 
-STAGES = ("checking", "matching", "scoring")  # stages through which a submission passes while it is scored
-BOOTSTRAPPING = "bootstrapping"  # stage of a scored submission whose confidence intervals are not computed yet
+# A submission passes through these stages while it is scored.
+STAGES = ("checking", "matching", "scoring")
+# A scored submission is in this stage until its confidence intervals are computed.
+BOOTSTRAPPING = "bootstrapping"
 UNSCORED = (Status.REJECTED, Status.FAILED, Status.CANCELLED)
 FINISHED = (Status.SCORED, *UNSCORED)
 

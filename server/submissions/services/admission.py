@@ -12,6 +12,7 @@ from server.challenges.gate import may_open
 from server.challenges.models import Membership, Phase, Team
 from server.clock import is_over, utc_text
 from server.errors import Refused
+from server.maintenance.services import refuse_changes
 from server.submissions import upload_slots
 from server.submissions.models import Status, Submission
 from server.submissions.services import quota, retention
@@ -148,6 +149,7 @@ def refuse_early(*, team: Team, phase: Phase, now: datetime, more_bytes: int = 1
 
     Call this function before the upload. `more_bytes` is the size of the file if it is already known.
     """
+    refuse_changes()
     refuse_privileged(team=team, phase=phase)
     refuse_by_date(phase, now, team)
     refuse_by_quota(team=team, phase=phase, now=now)

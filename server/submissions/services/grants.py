@@ -1,4 +1,4 @@
-"""Gives one team more submissions, on one day or in total."""
+"""Gives one team more submissions, on one day or in total, and takes them back while the team has not used them."""
 
 from datetime import date
 
@@ -13,13 +13,14 @@ from server.challenges.services import reason_line
 from server.clock import database_now, midnight
 from server.errors import Refused
 from server.submissions.models import QuotaGrant
+from server.submissions.services.quota import sums_of
 
 AMOUNT_MAX = 100
 
 
 @transaction.atomic
 def grant(*, phase: Phase, team: Team, by: User | None, amount: int, day: date | None, reason: str) -> QuotaGrant:
-    """Raise the quota of a team for a day (UTC) or, without a day, in total. A grant cannot be revoked.
+    """Raise the quota of a team for a day (UTC) or, without a day, in total.
 
     The team is locked, so that none of its files is accepted at the same time.
     """
@@ -40,3 +41,44 @@ def grant(*, phase: Phase, team: Team, by: User | None, amount: int, day: date |
     detail = {"phase": str(phase), "amount": amount, "day": str(day) if day else None, "reason": why}
     audit.record(actor=by, action="team.quota_granted", subject=f"team {team.pk}", detail=detail)
     return found
+
+
+@transaction.atomic
+def take_back(*, grant: QuotaGrant, by: User | None, reason: str) -> int:
+    """Take back the submissions of a grant that the team has not used. Return their number.
+
+    Raises Refused if the team has used all of them, because a limit is never lowered below what was used.
+    """
+    phase = grant.phase
+    refuse_without(Right.EDIT, by=by, challenge=phase.challenge)
+    lock_teams([grant.team_id])
+    locked = QuotaGrant.objects.get(pk=grant.pk)
+    if not locked.amount:
+        raise Refused("change_refused", "This grant has already been taken back.")
+    amount = min(locked.amount, unused(phase, locked))
+    if not amount:
+        raise Refused(
+            "change_refused",
+            "The team has already used all submissions of this grant. A limit cannot be lowered below what was used.",
+        )
+    why = reason_line(reason)
+    locked.amount, locked.taken_back = locked.amount - amount, locked.taken_back + amount
+    locked.taken_back_at, locked.taken_back_reason = database_now(), why
+    locked.save(update_fields=["amount", "taken_back", "taken_back_at", "taken_back_reason"])
+    detail = {"phase": str(phase), "grant": locked.pk, "amount": amount, "left": locked.amount, "reason": why}
+    audit.record(actor=by, action="team.quota_taken_back", subject=f"team {locked.team_id}", detail=detail)
+    return amount
+
+
+def unused(phase: Phase, grant: QuotaGrant) -> int:
+    """Return by how much the limits that a grant raises can be lowered before they are below what the team has used.
+
+    Rejected files use attempts, whose limit a grant for a day also raises.
+    """
+    day = grant.day or grant.granted_at.date()
+    sums = sums_of(team=grant.team_id, phase=phase.pk, day=day)
+    ever, used, attempts, more, more_that_day = sums[0]
+    left = [] if phase.quota_total is None else [phase.quota_total + more - ever]
+    if grant.day is not None:
+        left += [phase.quota_per_day + more_that_day - used, phase.attempts_per_day + more_that_day - attempts]
+    return max(0, min(left, default=grant.amount))

@@ -86,7 +86,7 @@ def submit_anyway(*, submission: Submission, by: User) -> Submission:
             "invalid", "This is possible only if no prediction in the file can score and the file is still stored."
         )
     team, phase = submission.team, submission.phase
-    # The rules are checked now, because reading and copying a large file takes time, and again afterwards.
+    # Check the rules before the stored file is copied, which can take long. `submit` checks them again afterwards.
     admission.refuse_non_member(user=by, team=team, phase=phase)
     admission.refuse_early(team=team, phase=phase, now=database_now(), more_bytes=submission.size_bytes)
     admission.refuse_duplicates(submission)

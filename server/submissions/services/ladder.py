@@ -70,7 +70,7 @@ def beats(
     *,
     standard_errors: float = 1.0,
 ) -> bool:
-    """Return whether `score` exceeds `best` by more than this number of standard errors of the paired difference.
+    """Return whether `score` exceeds `best` by more than `standard_errors` standard errors of the paired difference.
 
     If the two lists of replicates come from different bootstrap draws, they are not paired, and the larger unpaired
     error is used. Without replicates, the result is False.

@@ -1,4 +1,4 @@
-"""Leases of jobs: a worker claims a submission or a rerun, holds it, and hands it back.
+"""Leases on jobs: a worker claims a submission or a rerun, holds it, and hands it back.
 
 Other apps use these leases for their own jobs, with their own rules for claiming them
 (`leaderboards.services.comparisons`).

@@ -64,7 +64,7 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
     evaluation = evaluations.write(submission, truth=truth, report=report, cpu_seconds=cpu_seconds, now=now)
     announce(submission.phase, [submission.team_id], evaluation.signature)
     if again:
-        reruns.request([submission], truth=current or truth)
+        reruns.request([submission], truth=current or truth, now=now)
     else:
         reruns.request_explanations([submission], truth=truth, track=submission.phase.declared_track)
     return True
@@ -72,7 +72,7 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
 
 @compiled_query
 def other_active_truths(*, phase: int, truth: int) -> QuerySet[Any, Truth]:
-    """Return the active ground truth of a phase, or nothing if it is the given one."""
+    """Return a queryset with the active ground truth of a phase. It is empty if the given one is active."""
     return Truth.objects.filter(phase=phase, active=True).exclude(pk=truth).order_by()
 
 

@@ -1,11 +1,11 @@
 """Lets the members of a team download the files that the team has submitted."""
 
-from django.conf import settings
 from django.http import FileResponse
 
 from server.accounts.models import User
 from server.errors import Refused
 from server.submissions.models import Submission
+from server.submissions.services import retention
 from server.submissions.services.choices import refuse_non_member
 
 
@@ -16,8 +16,7 @@ def download(*, submission: Submission, by: User) -> FileResponse:
     """
     refuse_non_member(submission, by)
     if not submission.file:
-        days = settings.UNSCORED_FILE_DAYS
-        raise Refused("file_removed", f"This file was not scored, so it was removed after {days} days.")
+        raise Refused("file_removed", retention.removal_text(submission))
     try:
         content = submission.file.open("rb")
     except FileNotFoundError:

@@ -103,6 +103,13 @@ class QuarantinedFile:
         """The last day on which the file is kept in quarantine, QUARANTINE_DAYS after it was moved there."""
         return self.since + timedelta(days=settings.QUARANTINE_DAYS)
 
+    def restore(self) -> bool:
+        """Move the file back. Return False if it is gone, or if there is another file with its name."""
+        # If the file's time cannot be set and no row refers to it, the sweeper's next run quarantines it again.
+        with suppress(OSError):
+            os.utime(self.path)
+        return moved(self.path, self.folder.path / self.name)
+
 
 def owner(name: str) -> str:
     """Return the file name of the ground truth to which a folder of bootstrap draws belongs.
@@ -127,7 +134,7 @@ def sweep() -> tuple[int, int, int]:
     Return the numbers of quarantined, restored and deleted files.
     """
     isolated = [isolate(folder, name) for folder in stored_folders() for name in unknown_names(folder)]
-    restored = [restore(one) for one in quarantined() if one.known]
+    restored = [one.restore() for one in quarantined() if one.known]
     deleted = [removed(one.path) for one in quarantined() if one.until < today() and not one.is_needed]
     remove_empty_days()
     return sum(isolated), sum(restored), sum(deleted)
@@ -218,17 +225,9 @@ def described(folder: StoredFolder, day: date, names: list[str]) -> Iterator[Qua
             yield QuarantinedFile(folder, name, size, day, name in known)
 
 
-def restore(one: QuarantinedFile) -> bool:
-    """Move a file back to its folder. Return False if the file is gone, or if there is another file with its name."""
-    # If the file's time cannot be set and no row refers to the file, the sweeper's next run quarantines it again.
-    with suppress(OSError):
-        os.utime(one.path)
-    return moved(one.path, one.folder.path / one.name)
-
-
 def restore_by(one: QuarantinedFile, *, by: User | None) -> bool:
     """Move a file back at a user's request, and record who requested it."""
-    restored = restore(one)
+    restored = one.restore()
     if restored:
         audit.record(actor=by, action="file.restored", subject=f"file {one.title}")
     return restored

@@ -61,6 +61,8 @@ def requeue_interval(*, submission: Submission, by: User | None) -> None:
     truth = submission.phase.truth
     if truth is None:
         raise Refused("invalid", f"The phase of {submission.pk} has no ground truth yet.")
+    if not submission.file:
+        raise Refused("file_removed", f"The file of {submission.pk} has been removed, so it cannot be scored again.")
     if Rerun.objects.scoring().running().filter(submission=submission, truth=truth).exists():
         raise Refused("invalid", f"{submission.pk} is being rescored. Wait until that is done.")
     reruns.request([submission], truth=truth)
@@ -78,7 +80,7 @@ def without_interval() -> QuerySet[Submission]:
     evaluation = Evaluation.objects.filter(submission=OuterRef("pk"), truth__active=True)
     incomplete = evaluation.exclude(Exists(Replicates.objects.filter(evaluation=OuterRef("pk"))))
     pending = Rerun.objects.scoring().pending().filter(submission=OuterRef("pk"), truth__active=True)
-    scored = Submission.objects.filter(Exists(incomplete), status=Status.SCORED).exclude(Exists(pending))
+    scored = Submission.objects.stored().filter(Exists(incomplete), status=Status.SCORED).exclude(Exists(pending))
     return scored.exclude(phase__track__in=tracks_without_intervals())
 
 

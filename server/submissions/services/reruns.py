@@ -5,6 +5,7 @@ A score never waits for a rerun, and a rerun never changes the score. `leases` c
 
 import logging
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -24,13 +25,18 @@ log = logging.getLogger(__name__)
 
 
 def request(
-    submissions: Iterable[Submission], *, truth: Truth, purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS
+    submissions: Iterable[Submission],
+    *,
+    truth: Truth,
+    purpose: Rerun.Purpose = Rerun.Purpose.INTERVALS,
+    now: datetime | None = None,
 ) -> None:
     """Queue a rerun for each submission as soon as this transaction is committed.
 
-    A rerun that was given up is queued again. A rerun that a worker has claimed is not changed.
+    A rerun that was given up is queued again. A rerun that a worker has claimed is not changed. `now` is the current
+    time of the database, if the caller has asked for it already.
     """
-    now = database_now()
+    now = now or database_now()
     requested = [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions]
     insert(
         requested,
@@ -95,7 +101,8 @@ def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mappin
     if submission is None or not leases.held(rerun).delete()[0]:
         return False
     evaluation = evaluations.find_same(submission, truth=rerun.truth, report=report)
-    if evaluation is not None:  # It is None if the evaluator's version has changed since the file was first scored.
+    # There is no such evaluation if the evaluator's version has changed since the file was first scored.
+    if evaluation is not None:
         evaluations.write_explanation(evaluation, contents)
     return True
 

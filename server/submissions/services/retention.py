@@ -9,9 +9,11 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db.models import Min, Q, QuerySet, Sum
 
+from evaluator.texts import counted
 from server.challenges.models import Team
 from server.clock import database_now
 from server.compiled_queries import compiled_query
+from server.stored_files.copies import is_local
 from server.submissions.models import UNSCORED, Submission
 from server.submissions.services import quarantine
 
@@ -56,6 +58,13 @@ def removal_after(finished: datetime) -> datetime:
     return finished + timedelta(days=settings.UNSCORED_FILE_DAYS)
 
 
+def removal_text(submission: Submission) -> str:
+    """Return why the file of a submission has been removed."""
+    if submission.status in UNSCORED:
+        return f"The file was removed after {counted(settings.UNSCORED_FILE_DAYS, 'day')}, because it was not scored."
+    return "The file was removed, because the results are final and this submission does not count."
+
+
 def expired() -> QuerySet[Submission]:
     """Return rejected, failed and cancelled submissions whose files have been kept for UNSCORED_FILE_DAYS."""
     before = database_now() - timedelta(days=settings.UNSCORED_FILE_DAYS)
@@ -72,5 +81,13 @@ def remove_expired() -> int:
         name = str(submission.file.name)
         # If the submission has been requeued in the meantime, no row is updated.
         if expired().filter(pk=submission.pk, file=name).update(file=""):
-            removed += quarantine.removed(Path(default_storage.path(name)))
+            removed += remove(name)
     return removed
+
+
+def remove(name: str) -> bool:
+    """Remove the file of a submission. Return False if it is gone or cannot be removed."""
+    if is_local(default_storage):
+        return quarantine.removed(Path(default_storage.path(name)))
+    default_storage.delete(name)
+    return True

@@ -11,9 +11,9 @@ from django.db import transaction
 from server.clock import database_now
 from server.submissions import limits, queue
 from server.submissions.models import Failure, Fault, Rerun, Submission
-from server.submissions.services import leases, lifecycle, quarantine, reruns, retention
+from server.submissions.services import leases, lifecycle, object_quarantine, quarantine, reruns, retention
 from server.submissions.services.leases import Job
-from server.submissions.signals import swept
+from server.submissions.signals import files_swept, swept
 from server.submissions.upload_handler import upload_folder
 
 # A partial upload or import that has not changed for this long counts as abandoned. Ages are measured by the file
@@ -109,10 +109,11 @@ def resend_lost_messages(kind: type[Job]) -> int:
 
 def sweep_files() -> SweepResult:
     """Move files without rows to quarantine, and remove old unscored files and abandoned uploads."""
-    quarantined, restored, deleted = quarantine.sweep()
+    quarantined, restored, deleted = object_quarantine.sweep() if settings.OBJECT_STORE else quarantine.sweep()
     before = time.time() - ABANDONED_SECONDS
     abandoned = sum(remove_if_older(path, before) for path in upload_folder().iterdir())
     removed = retention.remove_expired() + deleted + abandoned
+    files_swept.send(Submission)
     return SweepResult(quarantined=quarantined, restored=restored, removed=removed)
 
 

@@ -8,9 +8,9 @@ from django.db.models import Q
 from django.dispatch import Signal
 
 from server.accounts.models import ApiToken, User
-from server.challenges.models import Challenge, Membership, Team
+from server.challenges.models import Block, Challenge, Membership, Team
 from server.challenges.reading import membership_of
-from server.challenges.services import refuse_blocked, refuse_organizer
+from server.challenges.services import refuse_excluded
 from server.clock import database_now
 from server.errors import Refused
 from server.teams.facts import facts_of
@@ -44,6 +44,8 @@ def invite(*, team: Team, by: User, username: str) -> Invitation:
         raise Refused("invalid", f"{user} is an organizer of this challenge or staff, so they cannot take part.")
     if Membership.objects.filter(team=team, user=user).exists():
         raise Refused("invalid", f"{user} is already in your team.")
+    if Block.objects.filter(challenge=team.challenge, user=user).exists():
+        raise Refused("invalid", f"{user} cannot join this challenge.")
     if waiting := Invitation.objects.filter(team=team, user=user).first():
         if waiting.kind == Kind.REQUEST:
             raise Refused("invalid", f"{user} has requested to join your team. Accept that request.")
@@ -96,8 +98,7 @@ def ask(*, user: User, team: Team, accept_rules: bool) -> Invitation:
     """Store a user's request to join a team. The captain of the team accepts or declines it."""
     (team,) = lock(team)
     terms = present_terms(team.challenge)
-    refuse_organizer(user, team.challenge)
-    refuse_blocked(user, team.challenge)
+    refuse_excluded(user, team.challenge)
     refuse(Invite(facts_of(team)), terms)
     own = membership_of(user, team.challenge)
     if own is not None and own.team_id == team.pk:

@@ -9,10 +9,9 @@ from server.challenges.services import (
     add_member,
     join_team,
     lock_challenge,
-    refuse_blocked,
-    refuse_by_domain,
+    refuse_excluded,
     refuse_late,
-    refuse_organizer,
+    refuse_unlisted,
 )
 from server.clock import database_now
 from server.errors import Refused
@@ -34,8 +33,7 @@ def enter(*, user: User, team: Team, accept_rules: bool) -> Membership:
         return own
     team, *others = lock(team, *([own.team] if own else []), *([former] if former else []))
     facts = facts_of_teams([team, *others])
-    refuse_organizer(user, challenge)
-    refuse_blocked(user, challenge)
+    refuse_excluded(user, challenge)
     refuse(
         Enter(facts[team.pk], facts[own.team_id] if own else None, facts[former.pk] if former else None),
         present_terms(challenge),
@@ -56,11 +54,10 @@ def reasons_against_entering(user: User, team: Team) -> list[str]:
     change = Enter(facts[team.pk], facts[own.team_id] if own else None, facts[former.pk] if former else None)
     reasons = list(reasons_against(change, present_terms(team.challenge)))
     try:
-        refuse_organizer(user, team.challenge)
-        refuse_blocked(user, team.challenge)
+        refuse_excluded(user, team.challenge)
         if own is None and former is None:
             refuse_late(team.challenge, database_now())
-            refuse_by_domain(team.challenge, user)
+            refuse_unlisted(team.challenge, user)
     except Refused as refusal:
         reasons.append(refusal.detail)
     return reasons

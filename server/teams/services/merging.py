@@ -184,9 +184,9 @@ def move_people(team: Team, other: Team) -> None:
 
 
 def move_submissions(team: Team, other: Team) -> None:
-    """Move the submissions of the team `other` to `team`, with the quota used and the deadline extensions.
+    """Move the submissions of the team `other` to `team`, with the used quota and the deadline extensions.
 
-    The submissions must be updated before the quota: their update waits for transactions that are just finishing a
+    The submissions must be updated before the quota: their update waits for transactions that are about to finish a
     submission, and such a transaction may still return quota to the team.
     """
     keys = Submission.objects.filter(team=team).exclude(idempotency_key="").values("idempotency_key")

@@ -15,7 +15,7 @@ true_time, TrueDatetime = time.time, datetime.datetime
 
 
 class CountsTrueDatetime(type):
-    """A metaclass: `isinstance` counts every real datetime object as an instance of a class that has it."""
+    """A metaclass that makes `isinstance` return True for all objects of the real class `datetime.datetime`."""
 
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, TrueDatetime)

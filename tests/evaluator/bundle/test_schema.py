@@ -37,7 +37,7 @@ Loader.yaml_implicit_resolvers = {
 
 
 def leaves(errors: list[ValidationError]) -> Iterator[ValidationError]:
-    """Yield the innermost validation errors, except those that only report that a value is not null."""
+    """Yield the innermost validation errors. For optional values, errors that a value is not null are left out."""
     for error in errors:
         inner = [one for one in error.context or [] if one.validator_value != "null"]
         yield from leaves(inner) if inner else [error]

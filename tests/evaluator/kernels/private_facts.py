@@ -109,7 +109,8 @@ def written(track: str, listed_by: str, folder: Path, fact: Fact | None = None) 
 def facts(track: str, listed_by: str) -> Mapping[str, Fact]:
     """Return functions, keyed by name, each of which changes one secret line of a ground truth.
 
-    ``listed_by`` selects the public files that list the labels; for "open", there are none.
+    ``listed_by`` is a key of ``LISTS``, which contains the public files that list the labels. For "open", there are no
+    such files, so more facts are secret.
     """
     if listed_by != "open":
         return FACTS[track]

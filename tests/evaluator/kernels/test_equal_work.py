@@ -143,7 +143,7 @@ def test_one_fact_hardly_changes_the_number_of_summed_entries(
     submission = submission_of(track, crowds(track, images), by, tmp_path, monkeypatch)
     done: dict[str, Work] = {}
     for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
-        # This ground truth is skipped: it has no private images and therefore fewer splits, which need not be secret.
+        # The ground truth "a public image" has no private images and therefore fewer splits, which need not be secret.
         if truth.name == "a public image":
             continue
         done[truth.name] = work_of(work, track, truth, submission, by, threads)
@@ -255,7 +255,7 @@ def test_a_curve_or_its_complement_is_summed_so_that_the_work_is_equal() -> None
     crowded, kinds, rows = [True, True, False, False], [MISS, MISS, HIT, MISS], [0, 0, 1, 1]
     counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)
     does_not = steps_of([2, 2, 0, 1], crowded, kinds, rows)
-    # For each curve, the list contains the image indices of its entries, followed by those of its complement.
+    # For each curve, `rows` contains the image indices of its entries, followed by those of its complement.
     assert counts.rows.tolist() == [0, 0, 1, 1, 1, 1]
     assert does_not.rows.tolist() == [1, 1, 0, 0, 1, 1]
     assert len(counts.ends) == len(does_not.ends)

@@ -69,7 +69,7 @@ def test_results_other_than_scores_do_not_depend_on_any_fact_of_the_truth(
 @pytest.mark.parametrize("count", [10_000, 10_001])
 @pytest.mark.parametrize("listed_by", private_facts.LISTED_BY["openimages-detection"])
 def test_the_cap_reveals_nothing_about_any_class_of_any_image(listed_by: str, count: int, tmp_path: Path) -> None:
-    """The submission has 10,000 boxes of a class in an image, all of which can be scored, or one more."""
+    """The submission has 10,000 or 10,001 boxes of a class in an image. At most 10,000 of them can be scored."""
     track, submission = "openimages-detection", tmp_path / "submission.csv"
     truths = list(private_facts.neighbours(track, listed_by, tmp_path / "truths"))
     for image in private_facts.IMAGES[:2]:

@@ -10,6 +10,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal import auth
+from django.core.management import CommandError, call_command
 from django.test import Client
 from pytest_django import Settings
 
@@ -141,6 +142,39 @@ def test_a_secret_that_was_encrypted_with_another_key_is_refused_with_a_reason(
     settings.SECRET_KEY = "another key of fifty characters, for this test only"
     with pytest.raises(Refused, match="operator"):
         two_factor.TwoFactorAdapter().decrypt(stored)
+
+
+OTHER = "another key of fifty characters, for this test only"
+
+
+def test_after_the_secret_key_was_changed_the_earlier_key_is_needed_until_the_secrets_are_rotated(
+    protected: User, settings: Settings
+) -> None:
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = OTHER, [settings.SECRET_KEY]
+    assert enter(Client(), code_now()).status_code == 302
+    call_command("rotate_secret_key")
+    settings.SECRET_KEY_FALLBACKS = []
+    stored = Authenticator.objects.get(user=protected, type="totp").data["secret"]
+    assert two_factor.TwoFactorAdapter().decrypt(stored) == SECRET
+    assert Entry.objects.filter(action="secret_key.rotated").count() == 1
+
+
+def test_recovery_codes_are_rotated(protected: User, settings: Settings) -> None:
+    codes = RecoveryCodes.activate(protected)
+    before = codes.get_unused_codes()
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = OTHER, [settings.SECRET_KEY]
+    assert two_factor.encrypt_again() == (1, 0)
+    settings.SECRET_KEY_FALLBACKS = []
+    stored = Authenticator.objects.get(user=protected, type="recovery_codes")
+    assert RecoveryCodes(stored).get_unused_codes() == before
+
+
+def test_rotating_without_the_earlier_key_changes_nothing_and_exits_with_1(protected: User, settings: Settings) -> None:
+    before = Authenticator.objects.get(user=protected, type="totp").data
+    settings.SECRET_KEY = OTHER
+    with pytest.raises(CommandError, match="SECRET_KEY_FALLBACKS"):
+        call_command("rotate_secret_key")
+    assert Authenticator.objects.get(user=protected, type="totp").data == before
 
 
 @pytest.mark.member(username="ada")

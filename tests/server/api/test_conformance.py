@@ -27,7 +27,7 @@ from schemathesis.core.failures import FailureGroup
 from server.accounts.models import ApiToken
 from server.accounts.services import issue_token
 from server.api.views.challenges import ChallengeDetail
-from server.challenges.models import JoinRequest
+from server.challenges.models import Block, JoinRequest
 from server.submissions import partial_uploads
 from server.submissions.partial_uploads import PartialUpload
 from server.wsgi import application
@@ -40,10 +40,10 @@ MANY = 10**9
 UPLOAD = UUID(int=2)
 REAL = {"slug": "detection", "phase": "main", "submission_id": str(UUID(int=1)), "request_id": "1"}
 REAL["upload_id"] = str(UPLOAD)
-REAL |= {"username": "mate", "merge_id": "1", "team_id": "1", "invitation_id": "1"}
+REAL |= {"username": "mate", "merge_id": "1", "team_id": "1", "invitation_id": "1", "grant_id": "1", "block_id": "1"}
 UUIDS = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 PATTERNS = {"submission_id": UUIDS, "upload_id": UUIDS, "request_id": "[0-9]+"}
-PATTERNS |= dict.fromkeys(("merge_id", "team_id", "invitation_id"), "[0-9]+")
+PATTERNS |= dict.fromkeys(("merge_id", "team_id", "invitation_id", "grant_id", "block_id"), "[0-9]+")
 OFF = {"enabled": False}
 CONFIG = {
     "seed": 20261121,
@@ -53,7 +53,7 @@ CONFIG = {
         # Form fields have no types, so invalid values may be accepted. Django ignores empty files that werkzeug's test
         # client uploads, so valid requests may be rejected.
         {
-            "include-operation-id": ["submit", "add_truth", "import_challenge"],
+            "include-operation-id": ["submit", "add_truth", "add_baseline", "import_challenge"],
             "checks": {"positive_data_acceptance": OFF, "negative_data_rejection": OFF},
         },
         # The schema does not describe which characters team names and notes may contain, so valid ones may be rejected.
@@ -61,16 +61,18 @@ CONFIG = {
             "include-operation-id": ["join_challenge", "change_submission", "start_device_login"],
             "checks": {"positive_data_acceptance": OFF},
         },
-        # The schema allows any team name, and any decision about an invitation or request. The application also checks
-        # rules that a schema cannot express, so valid requests may be rejected.
+        # The schema allows any team name, username and day, and any decision about an invitation or request. The
+        # application also checks rules that a schema cannot express, so valid requests may be rejected.
         {
             "include-operation-id": [
                 *("change_team", "remove_member", "invite", "propose_merge", "decide_merge"),
                 *("request_to_join_team", "answer_invitation", "accept_invitation_link"),
+                *("grant_submissions", "take_back_grant", "block_person"),
             ],
             "checks": {"positive_data_acceptance": OFF},
         },
-        # Nobody has approved the generated device codes, and generated file contents do not continue any upload.
+        # Nobody has approved the generated device codes, and generated file contents do not continue any upload, so
+        # valid requests may be rejected.
         {
             "include-operation-id": ["fetch_device_token", "begin_upload", "continue_upload"],
             "checks": {
@@ -135,6 +137,8 @@ def headers(
     partial_uploads.create(upload)
     asked = {"user": make.user(), "rules_accepted_at": datetime.now(UTC), "pk": REAL["request_id"]}
     JoinRequest.objects.create(challenge=phase.challenge, **asked)
+    blocked = {"user": make.user(), "reason": "r", "blocked_at": datetime.now(UTC), "pk": REAL["block_id"]}
+    Block.objects.create(challenge=phase.challenge, **blocked)
     scope = SCOPES[request.param]
     if scope is None:
         return {}

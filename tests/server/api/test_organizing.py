@@ -119,9 +119,18 @@ def test_a_missing_reason_can_be_added_once_after_a_rescoring_was_applied(
 ) -> None:
     api.upload(f"{PATH}/truths", file=zipped(TRUTH), **boss)
     api.post(f"{PATH}/rescore", {"preview": True}, **boss)
-    for given in ({}, {"reason": "Two classes were swapped."}, {"reason": "Something else"}):
-        assert api.post(f"{PATH}/rescore/apply", given, **boss).status_code == 200
+    reasons = ("", "Two classes were swapped.", "Something else")
+    answers = [api.post(f"{PATH}/rescore/apply", {"reason": reason}, **boss) for reason in reasons]
+    assert [answer.status_code for answer in answers] == [200, 200, 409]
     assert Rescoring.objects.get().reason == "Two classes were swapped."
+
+
+def test_without_an_open_rescoring_nothing_is_applied(api: Api, phase: Phase, boss: dict[str, Any]) -> None:
+    assert api.post(f"{PATH}/rescore/apply", {}, **boss).status_code == 404
+    api.post(f"{PATH}/rescore", {"preview": False}, **boss)
+    answer = api.post(f"{PATH}/rescore/apply", {}, **boss)
+    assert (answer.status_code, answer.json()["code"]) == (409, "change_refused")
+    assert "No rescoring is open" in answer.json()["detail"]
 
 
 def test_unscorable_submissions_are_listed(api: Api, phase: Phase, boss: dict[str, Any], scored: Scored) -> None:

@@ -63,7 +63,8 @@ class TestSubmit:
         answer = api.upload(PATH, file=FILE, name=name, user=member)
         if answer.status_code == 201:
             assert "/" not in answer.json()["file_name"]
-        else:  # Nothing remained of the file name after folders and spaces were removed.
+        else:
+            # Django ignores an uploaded file if nothing remains of its name, so the file counts as missing.
             assert refused(answer) == (422, "invalid")
 
     def test_a_missing_file_is_invalid(self, api: Api, member: User) -> None:

@@ -195,7 +195,7 @@ class TestRules:
             ({"Upload-Length": "1e3"}, 422),
             ({"Upload-Length": "9" * 30}, 422),
             ({"Upload-Metadata": "filename ###"}, 422),
-            ({"Upload-Metadata": "filename /w=="}, 422),  # "/w==" is a byte that is not valid UTF-8.
+            ({"Upload-Metadata": "filename /w=="}, 422),  # "/w==" decodes to a byte that is not UTF-8.
             ({"Upload-Metadata": "x" * 5000}, 422),
             ({"Idempotency-Key": "a b"}, 422),
             ({"Tus-Resumable": "0.2.0"}, 412),

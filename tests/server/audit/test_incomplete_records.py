@@ -28,7 +28,10 @@ def log_all(at: str) -> None:
 
 
 def test_entries_that_no_log_file_contains_are_reported_despite_a_restore_without_hashes(write: Any) -> None:
-    """The command `verify_audit --restored` then records the restored backup again, this time with hashes."""
+    """The command `verify_audit` reports the missing entry, because its hash was not recorded.
+
+    After `verify_audit --restored` has recorded the restored backup again, with hashes, nothing is reported.
+    """
     write(5)
     cut_after(3)
     record_without_hashes(4, 5)

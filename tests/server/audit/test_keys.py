@@ -93,7 +93,7 @@ class TestKey:
 
     def test_an_end_that_was_rewritten_without_the_key_is_detected(self, write: Callable[[int], None]) -> None:
         write(4)
-        # The file with the end of the log is missing on a machine that has never written an entry.
+        # Delete the file that records the end of the audit log. Machines that have never written an entry have none.
         external_records.path_of_end().unlink()
         forge(3, subject="forged")
         assert list(faults()) == [
@@ -238,7 +238,7 @@ class TestEnd:
     def test_intact_lines_are_read_even_if_another_line_is_damaged(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
-        # The log becomes longer than before, but the loss of entry 5 remains recorded.
+        # These entries make the audit log longer than it was before, but the loss of entry 5 remains recorded.
         write(3)
         with external_records.path_of_lost_ends().open("a") as file:
             file.write("junk\n")

@@ -224,7 +224,7 @@ class TestLogFile:
         handler.close()
 
     def write(self, commit: Any) -> list[Any]:
-        """Write an audit entry. Return ["done"] if an `on_commit` callback that was registered afterwards has run."""
+        """Write an audit entry, then register another `on_commit` callback. Return ["done"] if this callback ran."""
         later: list[str] = []
         with commit(execute=True):
             record(actor=None, action="test.done", subject="thing")

@@ -62,9 +62,21 @@ def test_the_page_and_the_api_refuse_a_blocked_person(
     assert not Membership.objects.exists()
 
 
-def test_a_blocked_person_cannot_accept_an_invitation(owls: Team, eve: User) -> None:
+def test_a_blocked_person_cannot_be_invited_and_the_captain_does_not_read_why(owls: Team, eve: User, api: Api) -> None:
     ada = owls.memberships.get().user
+    with pytest.raises(Refused) as caught:
+        invitations.invite(team=owls, by=ada, username="eve")
+    assert (caught.value.code, caught.value.detail) == ("invalid", "eve cannot join this challenge.")
+    assert api.post("challenges/c/team/invitations", {"user": "eve"}, user=ada).status_code == 422
+    assert not owls.invitations.exists()
+
+
+def test_a_person_who_was_blocked_later_cannot_accept_an_invitation(
+    make: Make, challenge: Challenge, owls: Team
+) -> None:
+    ada, eve = owls.memberships.get().user, make.user(username="eve")
     invited = invitations.invite(team=owls, by=ada, username="eve")
+    blocking.block(challenge=challenge, by=None, username="eve", reason=REASON)
     assert any("do not allow" in reason for reason in members.reasons_against_entering(eve, owls))
     with pytest.raises(Refused, match="do not allow"):
         invitations.accept(invitation=invited, by=eve, accept_rules=True)
@@ -159,6 +171,36 @@ def test_the_person_reads_the_block_in_the_export_of_their_data(eve: User) -> No
 def test_a_deleted_account_is_removed_from_the_list(eve: User) -> None:
     eve.delete()
     assert not Block.objects.exists()
+
+
+def test_an_editor_blocks_lists_and_unblocks_with_the_api(make: Make, challenge: Challenge, api: Api) -> None:
+    challenge.organizers.add(user := make.user(), through_defaults={"role": "editor"})
+    caller, path = {"user": user, "scope": "organize"}, "challenges/c/blocks"
+    bob = make.user(username="bob")
+    answer = api.post(path, {"username": "Bob", "reason": REASON}, **caller)
+    assert (answer.status_code, answer.json()["username"], answer.json()["reason"]) == (201, "bob", REASON)
+    assert api.get(path, **caller).json()["results"] == [answer.json()]
+    for body in ({"username": "bob", "reason": "x"}, {"username": "nobody", "reason": "x"}, {"username": "bob"}):
+        refused = api.post(path, body, **caller)
+        assert (refused.status_code, refused.json()["code"]) == (422, "invalid")
+    address = f"{path}/{answer.json()['id']}"
+    assert api.ask("DELETE", address, **caller).status_code == 204
+    assert api.ask("DELETE", address, **caller).json()["code"] == "not_found"
+    assert join(user=bob, challenge=challenge, accept_rules=True)
+    entries = Entry.objects.filter(action__startswith="person.").order_by("number")
+    assert [(one.action, one.actor) for one in entries] == [
+        ("person.blocked", user.username),
+        ("person.unblocked", user.username),
+    ]
+
+
+def test_the_api_does_not_remove_a_block_of_another_challenge(make: Make, challenge: Challenge, api: Api) -> None:
+    challenge.organizers.add(user := make.user())
+    make.user(username="bob")
+    foreign = blocking.block(challenge=make.challenge(), by=None, username="bob", reason=REASON)
+    address = f"challenges/c/blocks/{foreign.pk}"
+    assert api.ask("DELETE", address, user=user, scope="organize").status_code == 404
+    assert Block.objects.exists()
 
 
 def posted(client: Client, **fields: str) -> str:

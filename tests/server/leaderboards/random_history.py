@@ -32,7 +32,7 @@ SPLITS = ("public", "private", "all")
 VALUES = (None, 0.0, 0.25, 0.5, 0.5, 0.625, 0.75, 0.7500000000000001, 1.0)
 ANYBODY = AnonymousUser()
 
-Shown = list[tuple[int, int | None, float, Any]]  # Each element has the id of a team, its rank, score and interval.
+Shown = list[tuple[int, int | None, float, Any]]  # For each entry: team id, rank, score and interval.
 
 
 class History:
@@ -236,7 +236,7 @@ class History:
         self.teams.remove(member.team)
 
     def merge(self) -> None:
-        """Merge two teams, as their captains do. Leaderboards for earlier times still show both."""
+        """Merge two teams, as their captains do. Leaderboards for earlier times still show both teams."""
         team, other = self.random.sample(self.teams, 2)
         captains = dict(Membership.objects.filter(is_captain=True).values_list("team", "user"))
         if {team.pk, other.pk} <= captains.keys():

@@ -44,9 +44,8 @@ def changed(phase: Phase, replicated: Callable[..., Submission]) -> Board:
     for _ in range(2):
         replicated(phase, VALUES)
     comparisons.add_missing()
-    others = Comparison.objects.exclude(board__kind="public")
     # Comparisons of other leaderboards are postponed, because the tests use only the public leaderboard.
-    others.update(not_before=database_now() + timedelta(days=1))
+    Comparison.objects.exclude(board__kind="public").update(not_before=database_now() + timedelta(days=1))
     return Board.objects.get(phase=phase, kind="public")
 
 
@@ -56,12 +55,15 @@ def job() -> Comparison:
 
 
 def let_lease_expire() -> None:
-    expired = {"lease_until": database_now() - timedelta(seconds=1)}
-    assert Comparison.objects.filter(lease_token__isnull=False).update(**expired) == 1
+    leased = Comparison.objects.filter(lease_token__isnull=False)
+    assert leased.update(lease_until=database_now() - timedelta(seconds=1)) == 1
 
 
 def is_due() -> bool:
-    return Comparison.objects.due(database_now() + timedelta(hours=1)).exists()
+    """Return whether a comparison is due within an hour, ignoring the daily repetition at midnight."""
+    later = database_now() + timedelta(hours=1)
+    Comparison.objects.exclude(day=None).update(day=later.date())
+    return Comparison.objects.due(later).exists()
 
 
 def claimed() -> Comparison:
@@ -81,7 +83,7 @@ def test_the_sweeper_wakes_a_worker_for_a_leaderboard_that_has_changed(
 
 
 def test_many_changes_are_followed_by_one_comparison(changed: Board, broker: InlineQueue, scored: Scored) -> None:
-    """Each run of the sweeper sends a message to the workers, but only the first one leads to a comparison."""
+    """Each run of the sweeper sends a message to the workers, but only the first message leads to a comparison."""
     for number in range(3):
         scored(changed.phase, number / 10)
         sweep()
@@ -207,8 +209,7 @@ def test_a_leaderboard_under_ladder_feedback_is_never_compared(
     make: Make, replicated: Callable[..., Submission]
 ) -> None:
     phase = make.phase(feedback="ladder")
-    submission = replicated(phase, VALUES)
-    submission.evaluations.update(published=F("pk"))
+    (submission := replicated(phase, VALUES)).evaluations.update(published=F("pk"))
     announce(phase, [submission.team_id])
     assert Entry.objects.filter(board__kind="published").exists()
     compare_boards()

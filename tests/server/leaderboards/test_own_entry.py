@@ -64,8 +64,10 @@ def test_a_baseline_has_no_next_rank_and_is_not_the_next_rank_of_a_team(
 @pytest.mark.parametrize(
     ("values", "may_be_luck"),
     [
-        ([0.25, 0.5], False),  # In both bootstrap replicates, this team's score is lower than the first team's.
-        ([0.25, 0.75], True),  # In one bootstrap replicate, this team's score is higher than the first team's.
+        # If the team's score is lower than the first team's in both bootstrap replicates, the gap is not due to chance.
+        ([0.25, 0.5], False),
+        # If the team's score is higher than the first team's in one bootstrap replicate, the gap may be due to chance.
+        ([0.25, 0.75], True),
     ],
 )
 def test_whether_the_gap_may_be_due_to_chance_is_known_after_a_comparison(

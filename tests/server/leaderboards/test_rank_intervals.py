@@ -188,7 +188,10 @@ def test_a_submission_has_the_rank_interval_of_its_entry(phase: Phase, replicate
 
 
 class Simulated(BoardRows):
-    """A leaderboard with all bootstrap replicates in memory. It records for how many teams each call reads them."""
+    """A leaderboard with all bootstrap replicates in memory.
+
+    The list `read` contains, for each call of `replicates`, the number of teams whose replicates were returned.
+    """
 
     def __init__(self, scores: Numbers, vectors: Numbers, unknown: Sequence[int] = ()) -> None:
         deviations = vectors.std(axis=1) * 1.96

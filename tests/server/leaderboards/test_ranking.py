@@ -40,8 +40,8 @@ def numbers(candidates: list[Candidate]) -> list[int]:
         ([0.9, 0.9, 0.7], [1, 1, 3]),  # Two equal scores share a rank, and the next rank is skipped.
         ([0.9, 0.7, 0.7, 0.7, 0.1], [1, 2, 2, 2, 5]),
         ([0.0, -0.0], [1, 1]),  # Zero and negative zero are equal.
-        ([0.3, 0.1 + 0.2 - 5e-17], [1, 1]),  # Both numbers are equal as float64.
-        ([0.1 + 0.2, 0.3], [1, 2]),  # The last bits of these numbers differ.
+        ([0.3, 0.1 + 0.2 - 5e-17], [1, 1]),  # After rounding to float64, these two numbers are equal.
+        ([0.1 + 0.2, 0.3], [1, 2]),  # The sum of 0.1 and 0.2 differs from 0.3 in the last bit.
     ],
 )
 def test_equal_scores_share_a_rank_and_the_next_rank_is_skipped(scores: list[float], expected: list[int]) -> None:

@@ -27,7 +27,7 @@ def choose_all(user: User) -> None:
 
 @pytest.fixture
 def begun(db: None) -> datetime:
-    """Create notices for the first time, which ignores all earlier events. Return the time from which events count."""
+    """Search for events for the first time, so that earlier events cause no notices. Return the time of this search."""
     deriving.derive()
     return Progress.objects.get().until
 

@@ -22,7 +22,7 @@ def test_a_minimal_bundle_gets_the_documented_defaults(bundle: BundleFolder) -> 
     assert (read.summary, read.description, read.rules, read.data) == ("", "", "", "")
     assert (read.visibility, read.opens_at, read.closes_at, read.join_until) == ("public", None, None, None)
     assert (read.team_max_size, read.merge_until) == (5, None)
-    assert (read.registration, read.allowed_domains) == ("open", "")
+    assert (read.registration, read.allowed_domains, read.allowed_people) == ("open", "", "")
     assert (phase.title, phase.public_share, phase.split_seed, phase.finals) == ("Main", 1.0, 0, 2)
     assert (phase.quota_per_day, phase.quota_total, phase.attempts_per_day) == (5, None, 20)
     assert (phase.feedback, phase.feedback_decimals, phase.feedback_classes) == ("exact", None, False)
@@ -45,6 +45,7 @@ def test_every_documented_key_is_read(bundle: BundleFolder) -> None:
             "summary: One line.\nvisibility: private\nopens_at: 2026-01-01T00:00:00Z\ncloses_at: 2026-06-01\n"
             "join_until: 2026-05-25T02:00:00+02:00\nteams: {max_size: 3, merge_until: 2026-05-01T00:00:00}\n"
             "registration: approval\nallow: [example.org, Uni.Example.EDU, example.org]\n"
+            "allow_people: [Ada@Example.org, Bob, bob, 7]\n"
         ),
         phase=(
             "    title: Test\n    parameters: {group_of_weight: 0, expand_hierarchy: false}\n"
@@ -59,6 +60,7 @@ def test_every_documented_key_is_read(bundle: BundleFolder) -> None:
     assert (read.description, read.rules, read.data) == ("# description", "# rules", "# data")
     assert (read.visibility, read.team_max_size) == ("private", 3)
     assert (read.registration, read.allowed_domains) == ("approval", "example.org uni.example.edu")
+    assert read.allowed_people == "ada@example.org bob 7"
     assert read.closes_at == datetime(2026, 6, 1, tzinfo=UTC)
     assert [read.join_until, read.merge_until] == [datetime(2026, 5, day, tzinfo=UTC) for day in (25, 1)]
     assert (phase.title, phase.public_share, phase.split_seed, phase.finals) == ("Test", 0.3, 7, 1)
@@ -115,6 +117,10 @@ def test_a_numeric_title_is_read_as_text(bundle: BundleFolder) -> None:
         ("allow: ['@example.org']", "bad_value", 3),
         ("allow: [example]", "bad_value", 3),
         ("allow: [[example.org]]", "bad_value", 3),
+        ("allow_people: bob", "bad_value", 3),
+        ("allow_people: ['@bob']", "bad_value", 3),
+        ("allow_people: [bob@example]", "bad_value", 3),
+        ("allow_people: [Bob Smith]", "bad_value", 3),
         ("teams: 5", "bad_value", 3),
         ("teams: {max_size: 0}", "bad_value", 3),
         ("teams: {max_size: 2.5}", "bad_value", 3),

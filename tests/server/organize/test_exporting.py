@@ -26,6 +26,7 @@ closes_at: 2099-06-01
 join_until: 2099-05-25T00:00:00Z
 registration: approval
 allow: [example.org, uni.example.edu]
+allow_people: [ada@example.org, bob]
 contact: organizers@example.org
 teams: {max_size: 3, merge_until: 2099-05-01T00:00:00Z}
 phases:

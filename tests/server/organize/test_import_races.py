@@ -29,10 +29,11 @@ class Recorder:
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if not self.is_done and '"submissions_submission"' in sql and LOCK in sql:
-            self.record()  # The statement executed next would wait until the worker has committed.
+            # The next statement locks the row. It would wait for a worker that is recording, so record the score first.
+            self.record()
         found = execute(sql, params, many, context)
         if not self.is_done and 'FROM "submissions_evaluation"' in sql:
-            # The import has not locked the submission. Record the score after the import has read the old scores.
+            # An import that does not lock the submission has just read the scores. Record a score that it has not read.
             self.record()
         return found
 

@@ -42,7 +42,8 @@ def test_the_strict_option_makes_every_warning_a_mistake(
 
 
 def test_warnings_are_reported_next_to_mistakes(doubtful: None, bundle: BundleFolder) -> None:
-    bundle.sheet(challenge="closes_at: 2000-01-01T00:00:00Z\n")  # The import rejects this date when it saves rows.
+    # Without `opens_at`, the challenge opens immediately, so a closing date in the past is an error.
+    bundle.sheet(challenge="closes_at: 2000-01-01T00:00:00Z\n")
     with pytest.raises(InvalidBundle) as error:
         import_bundle(path=bundle.path, by=None)
     assert [problem.code for problem in error.value.problems] == ["bad_dates"]

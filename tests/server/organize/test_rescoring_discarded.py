@@ -98,8 +98,8 @@ def test_the_first_score_against_the_active_truth_remains(
 ) -> None:
     """Team A's submission has no score against the active ground truth, but a rerun (scoring job) for it is queued.
 
-    A rescoring after an upgrade of the evaluator uses this rerun. If the rescoring is discarded, the score remains,
-    because the submission has no other score against the active ground truth.
+    A rescoring after an upgrade of the evaluator uses this rerun instead of queuing another. If the rescoring is
+    discarded, the rerun's score is kept: the submission has no other score against the active ground truth.
     """
     Evaluation.objects.filter(submission=two[0]).update(truth=newer)
     reruns.request([two[0]], truth=upgraded.truth)

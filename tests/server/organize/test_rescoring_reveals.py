@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from server.challenges.models import Phase, Truth
 from server.errors import Refused
 from server.organize.models import Rescoring
-from server.organize.services import rescoring, truths
+from server.organize.services import applying, rescoring, truths
 from tests.conftest import Make
 from tests.server.documented import Api
+from tests.server.page import Page
 
 BOXES = "ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf\nx,/m/cat,0.1,0.5,0.1,0.5,0\ny,/m/cat,0.1,0.5,0.1,0.5,0\n"
 LABELS = "ImageID,LabelName,Confidence\nx,/m/cat,1\ny,/m/cat,1\n"
@@ -69,8 +71,41 @@ def test_a_rescoring_is_not_applied_without_consent(phase: Phase, versions: dict
     begun = rescoring.start(phase=phase, by=None, truth=versions["public"], reveal=True)
     with pytest.raises(Refused, match="1 private image would become public"):
         rescoring.apply(rescoring=begun, by=None)
+    for typed in ("", "animals", "Main"):
+        with pytest.raises(Refused, match=r"1 private image would become public, .* type the short name .*: main"):
+            applying.apply(found=begun, by=None, confirm=typed)
     assert active(phase) == versions["private"]
-    rescoring.apply(rescoring=begun, by=None, reveal=True)
+    applying.apply(found=begun, by=None, confirm=" main ")
+    assert active(phase) == versions["public"]
+
+
+@pytest.mark.parametrize("typed", ["", "main"])
+def test_only_an_owner_applies_a_rescoring_that_reveals(
+    phase: Phase, versions: dict[str, Truth], make: Make, typed: str
+) -> None:
+    phase.challenge.organizers.add(editor := make.user(), through_defaults={"role": "editor"})
+    begun = rescoring.start(phase=phase, by=None, truth=versions["public"], reveal=True)
+    with pytest.raises(Refused) as refusal:
+        applying.apply(found=begun, by=editor, confirm=typed)
+    assert (refusal.value.code, active(phase)) == ("forbidden", versions["private"])
+
+
+def test_the_page_says_what_becomes_public_and_asks_for_the_name(
+    phase: Phase, versions: dict[str, Truth], make: Make, client: Client
+) -> None:
+    phase.challenge.organizers.add(owner := make.user())
+    client.force_login(owner)
+    page, version = "/organize/challenges/animals/phases/main", str(versions["public"].version)
+    refused = Page(client.post(f"{page}/rescore", {"truth": version}))
+    assert f"Preview version {version} anyway" in refused.words
+    assert client.post(f"{page}/rescore", {"truth": version, "reveal": "on"}).status_code == 302
+    assert "to confirm" not in Page(client.get(page)).words
+    asked = client.post(f"{page}/apply", {"reason": "Wrong split"})
+    assert "1 private image would become public" in Page(asked).words
+    assert "Type main to confirm" in Page(asked).words
+    assert 'value="Wrong split"' in asked.content.decode()
+    assert active(phase) == versions["private"]
+    assert client.post(f"{page}/apply", {"reason": "Wrong split", "confirm": "main"}).status_code == 302
     assert active(phase) == versions["public"]
 
 
@@ -135,8 +170,12 @@ def test_the_api_accepts_reveal_for_a_version(phase: Phase, versions: dict[str, 
     refused = api.post(f"{PATH}/rescore", asked, **who)
     assert (refused.status_code, "set reveal" in refused.json()["detail"]) == (422, True)
     assert api.post(f"{PATH}/rescore", {**asked, "reveal": True}, **who).status_code == 200
-    assert api.post(f"{PATH}/rescore/apply", {}, **who).status_code == 422
-    assert api.post(f"{PATH}/rescore/apply", {"reveal": True}, **who).json()["truth"]["active"]
+    unconfirmed = api.post(f"{PATH}/rescore/apply", {}, **who)
+    assert (unconfirmed.status_code, "type the short name" in unconfirmed.json()["detail"]) == (422, True)
+    assert api.post(f"{PATH}/rescore/apply", {"confirm": "animals"}, **who).status_code == 422
+    assert api.post(f"{PATH}/rescore", {**asked, "reveal": True, "preview": False}, **who).status_code == 422
+    assert active(phase) == versions["private"]
+    assert api.post(f"{PATH}/rescore/apply", {"confirm": "main"}, **who).json()["truth"]["active"]
 
 
 def test_an_empty_truth_argument_does_not_mean_the_current_folder(phase: Phase) -> None:

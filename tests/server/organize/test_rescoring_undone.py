@@ -102,7 +102,7 @@ def test_a_discarded_rescoring_leaves_traces_only_in_the_audit_log(
 ) -> None:
     before = list(Evaluation.objects.order_by("pk").values_list("pk", "signature"))
     rescoring.start(phase=phase, by=None, truth=newer)
-    done(two[0], 0.1)  # The other submission has not been rescored yet.
+    done(two[0], 0.1)  # Only one of the two submissions is rescored before the rescoring is discarded.
     rescoring.discard(phase=phase, by=make.user(username="boss"))
     assert not Rescoring.objects.exists()
     assert not Rerun.objects.exists()

@@ -27,7 +27,8 @@ Values = dict[str, Any]
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 PAST, SOON, LATER = (NOW + timedelta(hours=hours) for hours in (-1, 1, 24 * 30))
-# The checkboxes that an upload requires: none, "undo edits" (force), "reveal", or both. Or it is always rejected.
+# The checkboxes that an upload requires: none, "undo edits" (force), "reveal", or both. REFUSED means that the upload
+# is rejected whichever checkboxes are ticked.
 NOTHING, FORCE, REVEAL, BOTH, REFUSED = "nothing", "force", "reveal", "both", "refused"
 BOXES: dict[str, dict[str, str]] = {
     NOTHING: {},
@@ -117,7 +118,7 @@ def set_fields(fields: Values) -> None:
             model._default_manager.update(**own)
 
 
-@pytest.mark.parametrize(("older", "edit", "fields", "newer", "boxes"), IMPORTS)
+@pytest.mark.parametrize(("older", "edit", "fields", "newer", "boxes"), IMPORTS, ids=range(len(IMPORTS)))
 def test_an_import_requires_the_boxes_of_the_table(
     owner: Client,
     bundle: BundleFolder,
@@ -145,7 +146,7 @@ def test_an_import_requires_the_boxes_of_the_table(
     assert boxes_required(upload) == boxes
 
 
-@pytest.mark.parametrize(("fields", "files", "boxes"), TRUTHS)
+@pytest.mark.parametrize(("fields", "files", "boxes"), TRUTHS, ids=range(len(TRUTHS)))
 def test_a_ground_truth_requires_the_boxes_of_the_table(
     owner: Client, bundle: BundleFolder, run: Import, fields: Values, files: dict[str, str], boxes: str
 ) -> None:

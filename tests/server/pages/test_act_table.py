@@ -10,7 +10,8 @@ import pytest
 from django.test import Client
 
 from server.audit.models import Entry
-from server.organize.models import Publication
+from server.challenges.shaping import signature_of
+from server.organize.models import Publication, Rescoring
 from server.organize.services import rescoring, truths
 from tests.conftest import Make
 
@@ -34,6 +35,7 @@ PUBLISH, SCHEDULE = (
     ("publish", {"visibility": "public", "schedule": "1", "at": AT}),
 )
 UNSCHEDULE, RESCORE = ("publish", {"unschedule": "1"}), ("phases/main/rescore", {"truth": "1"})
+APPLY = ("phases/main/apply", {})
 
 # Each row has an action, the fields of the challenge or phase before the action, and the required confirmation.
 TABLE: list[tuple[tuple[str, dict[str, str]], dict[str, Any], str]] = [
@@ -60,6 +62,11 @@ TABLE: list[tuple[tuple[str, dict[str, str]], dict[str, Any], str]] = [
     (RESCORE, PENDING, BOX),
     (RESCORE, SHOWN, NOTHING),
     (RESCORE, ARCHIVED, REFUSED),
+    (APPLY, OPEN, NAME),
+    (APPLY, HELD, NAME),
+    (APPLY, PENDING, NAME),
+    (APPLY, SHOWN, NOTHING),
+    (APPLY, ARCHIVED, REFUSED),
 ]
 
 
@@ -95,6 +102,10 @@ def test_an_act_asks_what_the_table_says(
     challenge.organizers.add(owner)
     phase = make.phase(challenge, slug="main", **fields)
     make.truth(phase, content=b"{}")
+    if act == APPLY:
+        truth = phase.truths.get(version=1)
+        signature = signature_of(phase, truth.sha256)
+        Rescoring.objects.create(phase=phase, truth=truth, signature=signature, started_at=PAST)
     Publication.objects.create(challenge=challenge, at=SOON, visibility="public")
     client.force_login(owner)
     assert asked(client, act) == asks

@@ -64,6 +64,7 @@ def test_a_form_that_is_submitted_unchanged_changes_nothing(owner: User, phase: 
         ("visibility", "secret", "Visibility: 'secret' is not one of public, unlisted, private"),
         ("registration", "", "Registration: is required."),
         ("allowed_domains", "example", "Email domains: 'example' is not an email domain"),
+        ("allowed_people", "bob@", "Allowed people: 'bob@' is neither an email address nor a username"),
         ("team_max_size", "0", "Maximum size of a team: '0' is not a whole number from 1 to 1000"),
         ("rules", "\0", ""),
     ],
@@ -98,6 +99,15 @@ def test_settings_of_a_phase_that_a_bundle_may_not_have_are_refused(
 def test_email_domains_are_separated_by_spaces_or_commas(owner: User, phase: Phase, client: Client) -> None:
     save(client, phase.challenge, allowed_domains="Example.org, example.com")
     assert Challenge.objects.get().allowed_domains == "example.org example.com"
+
+
+def test_the_audit_log_contains_the_number_of_allowed_people_but_no_names(
+    owner: User, phase: Phase, client: Client
+) -> None:
+    save(client, phase.challenge, allowed_people="Ada@example.org, Bob")
+    assert Challenge.objects.get().allowed_people == "ada@example.org bob"
+    detail = Entry.objects.get(action="challenge.changed").detail
+    assert detail == {"fields": ["allowed_people"], "values": {"allowed_people": ["0 people", "2 people"]}}
 
 
 def test_an_edit_does_not_overwrite_a_change_by_another_organizer(owner: User, phase: Phase, client: Client) -> None:

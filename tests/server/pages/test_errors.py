@@ -49,7 +49,8 @@ def test_a_broken_view_shows_the_request_id_of_the_header(monkeypatch: pytest.Mo
 @pytest.mark.parametrize("number", [ENOSPC, EDQUOT])
 def test_a_full_disk_while_a_form_is_read_is_507(monkeypatch: pytest.MonkeyPatch, make: Make, number: int) -> None:
     def full(handler: TemporaryFileUploadHandler, *_: Any) -> None:
-        handler.file.close()  # Otherwise, Django would leave the temporary file open until garbage collection.
+        # Close the temporary file of the upload. Otherwise, it would remain open until garbage collection.
+        handler.file.close()
         raise OSError(number, "full")
 
     monkeypatch.setattr(TemporaryFileUploadHandler, "receive_data_chunk", full)

@@ -16,7 +16,7 @@ PAGES = {
     "/challenges/c/": 6,  # One of these queries reads the result of the ground truth's acceptance gate (self-test).
     "/challenges/c/data": 9,
     "/challenges/c/rules": 3,
-    "/challenges/c/team": 14,
+    "/challenges/c/team": 15,
     "/challenges/c/submit": 9,
     "/challenges/c/submissions": 11,
     "/challenges/c/leaderboard": 5,

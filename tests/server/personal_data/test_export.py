@@ -123,7 +123,8 @@ def test_the_number_of_exports_is_limited(make: Make, phase: Phase) -> None:
     for _ in range(11):
         response = client.get(ADDRESS)
         statuses.append(response.status_code)
-        content_of(response)  # If it were not read, the test's connection to PostgreSQL would be closed.
+        # Read the whole response. Otherwise, the test's connection to PostgreSQL would be closed.
+        content_of(response)
     assert statuses == [200] * 10 + [429]
 
 

@@ -11,7 +11,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from pytest_django import Settings
 
-from server.runtime import joining
+from server.runtime import joining, shared_keys
 from server.runtime.backup import files, manifest
 from server.runtime.backup.manifest import Manifest, Stored, Unusable
 from server.runtime.management.commands.restore import refuse_damaged, refuse_unusable
@@ -28,7 +28,7 @@ def written(tmp_path: Path) -> Path:
     (tmp_path / "uploads").mkdir()
     (tmp_path / "uploads" / "one").write_bytes(CONTENT)
     stored = manifest.checksum(tmp_path / "uploads" / "one")
-    Manifest(MADE_AT, "sqlite", [], "", manifest.fingerprints(), {"uploads/one": stored}).write(tmp_path)
+    Manifest(MADE_AT, "sqlite", [], "", shared_keys.fingerprints(), {"uploads/one": stored}).write(tmp_path)
     return tmp_path
 
 
@@ -66,22 +66,34 @@ def test_a_folder_without_manifest_is_no_complete_backup(tmp_path: Path) -> None
 
 @pytest.mark.django_db
 def test_other_secret_keys_are_refused_unless_this_is_accepted() -> None:
-    backup = Manifest(MADE_AT, files.connection.vendor, [], "", manifest.fingerprints() | {"AUDIT_KEY": "0" * 16})
+    backup = Manifest(MADE_AT, files.connection.vendor, [], "", shared_keys.fingerprints() | {"AUDIT_KEY": "0" * 16})
     with pytest.raises(Unusable, match="audit_key"):
         refuse_unusable(backup, other_keys=False)
     refuse_unusable(backup, other_keys=True)
 
 
+def test_a_backup_from_before_the_secret_key_was_changed_is_accepted_while_the_earlier_key_is_known(
+    settings: Settings,
+) -> None:
+    backup = Manifest(MADE_AT, files.connection.vendor, [], "", shared_keys.fingerprints())
+    earlier, settings.SECRET_KEY = settings.SECRET_KEY, "a new key of more than thirty-two characters"
+    with pytest.raises(Unusable, match="secret_key"):
+        refuse_unusable(backup, other_keys=False)
+    settings.SECRET_KEY_FALLBACKS = [earlier]
+    refuse_unusable(backup, other_keys=False)
+
+
 def test_a_fingerprint_does_not_contain_the_key(settings: Settings) -> None:
-    for name, fingerprint in manifest.fingerprints().items():
+    for name, fingerprint in shared_keys.fingerprints().items():
         assert len(fingerprint) == 16
         assert fingerprint not in str(getattr(settings, name))
 
 
 @pytest.mark.django_db
-def test_a_backup_of_a_later_version_is_refused() -> None:
-    backup = Manifest(MADE_AT, files.connection.vendor, ["teams.9999_later"], "", manifest.fingerprints())
-    with pytest.raises(Unusable, match="later version of Podium, which has the migration teams"):
+@pytest.mark.parametrize("app", ["teams", "an_app_that_only_the_later_version_has"])
+def test_a_backup_of_a_later_version_is_refused(app: str) -> None:
+    backup = Manifest(MADE_AT, files.connection.vendor, [f"{app}.9999_later"], "", shared_keys.fingerprints())
+    with pytest.raises(Unusable, match=f"later version of Podium, which has the migration {app}"):
         refuse_unusable(backup, other_keys=False)
 
 
@@ -94,7 +106,7 @@ def test_a_backup_of_another_kind_of_database_is_refused() -> None:
 @pytest.mark.django_db
 def test_a_storage_of_another_installation_is_refused() -> None:
     default_storage.save(joining.FILE, ContentFile(b"another"))
-    backup = Manifest(MADE_AT, files.connection.vendor, [], "this one", manifest.fingerprints())
+    backup = Manifest(MADE_AT, files.connection.vendor, [], "this one", shared_keys.fingerprints())
     with pytest.raises(Unusable, match="another installation"):
         refuse_unusable(backup, other_keys=False)
     default_storage.delete(joining.FILE)

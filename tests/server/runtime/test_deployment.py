@@ -13,11 +13,12 @@ from django.core.management import CommandError, call_command
 from server.runtime import health
 from server.runtime.management.commands import ready
 from server.runtime.parts import PARTS
+from server.stored_files.address import parsed
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
 UNIT = DEPLOY / "systemd" / "podium@.service"
-WRITTEN_BY_COMPOSE = {"SITE", "POSTGRES_PASSWORD", "REDIS_PASSWORD"}
+WRITTEN_BY_COMPOSE = {"SITE", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "STORAGE_PASSWORD"}
 
 
 def known_settings() -> set[str]:
@@ -41,7 +42,16 @@ def test_the_compose_file_runs_each_part_and_examines_it(services: dict[str, Any
 def test_each_part_of_the_compose_file_has_only_settings_that_exist(services: dict[str, Any]) -> None:
     for service in services.values():
         assert set(service["environment"]) - known_settings() == set()
-        assert {"DATABASE_URL", "REDIS_URL", "SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY"} <= set(service["environment"])
+        needed = {"DATABASE_URL", "REDIS_URL", "STORAGE_URL", "SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY"}
+        assert needed <= set(service["environment"])
+
+
+def test_the_parts_of_the_compose_file_use_its_object_storage(services: dict[str, Any]) -> None:
+    storage = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["storage"]
+    for service in services.values():
+        found = parsed(service["environment"]["STORAGE_URL"].replace("${STORAGE_PASSWORD:?set STORAGE_PASSWORD}", "x"))
+        assert (found.endpoint, found.access_key) == ("http://storage:7070", storage["environment"]["ROOT_ACCESS_KEY"])
+        assert {"storage", "web"} & set(service["depends_on"])
 
 
 def test_the_parts_of_the_compose_file_cannot_write_to_their_image_and_have_no_rights(services: dict[str, Any]) -> None:
@@ -57,7 +67,7 @@ def test_the_compose_file_names_every_volume_and_network_that_it_uses() -> None:
         networks |= set(service.get("networks", []))
         mounts = service.get("volumes", [])
         volumes |= {one["source"] if isinstance(one, dict) else one.split(":")[0] for one in mounts}
-    assert {one for one in volumes if not one.startswith(".")} == set(found["volumes"])
+    assert {one for one in volumes if not one.startswith((".", "/"))} == set(found["volumes"])
     assert networks == set(found["networks"])
 
 

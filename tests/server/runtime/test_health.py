@@ -13,10 +13,13 @@ from server.runtime import health
 
 
 class FakeRedis:
-    """A fake Redis that maps the names of workers to the seconds since their last heartbeat."""
+    """A fake Redis that maps the names of workers to the seconds since their last heartbeat.
 
-    def __init__(self, **ages: float) -> None:
-        self.ages = ages
+    The workers named in `stopped` take no jobs.
+    """
+
+    def __init__(self, *stopped: str, **ages: float) -> None:
+        self.ages, self.stopped = ages, stopped
 
     def __enter__(self) -> "FakeRedis":
         return self
@@ -28,6 +31,8 @@ class FakeRedis:
         return 1_000_000, 500_000
 
     def hgetall(self, key: str) -> dict[bytes, bytes]:
+        if key == health.STOPPED_KEY:
+            return {name.encode(): b"1000000.5" for name in self.stopped}
         return {name.encode(): str(1_000_000.5 - age).encode() for name, age in self.ages.items()}
 
 
@@ -64,6 +69,18 @@ def test_a_worker_is_ready_if_it_has_sent_a_heartbeat_lately(
 ) -> None:
     monkeypatch.setattr(health, "redis", lambda: FakeRedis(**ages))
     assert (health.worker() == "ok", health.worker("celery@a") == "ok") == (any_worker, this_worker)
+
+
+@pytest.mark.parametrize(
+    ("stopped", "is_ready"), [((), True), (("celery@a",), True), (("celery@a", "celery@b"), False)]
+)
+def test_workers_that_cannot_read_the_stored_files_are_not_ready(
+    stopped: tuple[str, ...], is_ready: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ages = {"celery@a": 3.0, "celery@b": 3.0}
+    monkeypatch.setattr(health, "redis", lambda: FakeRedis(*stopped, **ages))
+    assert (health.worker() == "ok") == is_ready
+    assert (health.worker("celery@a") == "ok") == ("celery@a" not in stopped)
 
 
 def test_without_the_broker_the_state_of_workers_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:

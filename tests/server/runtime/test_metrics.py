@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shutil
+import subprocess
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -81,7 +83,46 @@ def test_queues_outcomes_and_workers_are_read_from_the_service(make: Make) -> No
     assert found["podium_queue_jobs", "submissions"] == 1
     assert found["podium_submissions", "platform", "failed"] == 1
     assert found["podium_worker_heartbeat_seconds", "celery@a"] == pytest.approx(3.0)
+    assert found["podium_worker_takes_jobs", "celery@a"] == 1
     assert found["podium_broker_up",] == 1
+
+
+def test_a_worker_without_storage_and_postponed_jobs_are_measured(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "redis", lambda: FakeRedis("celery@a", **{"celery@a": 3.0, "celery@b": 3.0}))
+    make.submission(make.phase(), postponed=2)
+    found = values()
+    assert [found["podium_worker_takes_jobs", f"celery@{name}"] for name in "ab"] == [0, 1]
+    assert (found["podium_postponed_jobs", "submission"], found["podium_postponed_jobs", "rerun"]) == (1, 0)
+
+
+@pytest.mark.django_db
+def test_failures_are_measured_before_the_first_one() -> None:
+    assert values()["podium_submissions", "platform", "failed"] == 0
+
+
+@pytest.fixture(scope="session")
+def promtool() -> str:
+    """Return the path of Prometheus' tool for rules. If it is not installed, skip the test; in CI, fail."""
+    found = shutil.which("promtool")
+    if found is None:
+        why = "NOT RUN: promtool is missing; apt-get install --no-install-recommends prometheus"
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(why)
+    return found
+
+
+def test_the_alert_rules_are_valid(promtool: str) -> None:
+    words = [promtool, "check", "rules", "--lint-fatal", str(WATCHING / "alerts.yaml")]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_each_alert_fires_in_its_case_only(promtool: str) -> None:
+    cases = Path(__file__).with_name("alert_cases.yaml")
+    rules = yaml.safe_load((WATCHING / "alerts.yaml").read_text())["groups"][0]["rules"]
+    tested = [one for case in yaml.safe_load(cases.read_text())["tests"] for one in case["alert_rule_test"]]
+    assert {one["alertname"] for one in tested if one["exp_alerts"]} == {one["alert"] for one in rules}
+    done = subprocess.run([promtool, "test", "rules", str(cases)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.django_db
@@ -107,12 +148,13 @@ def test_alerts_and_dashboard_use_only_metrics_that_exist() -> None:
     metrics.stage_seconds.labels("test").observe(1)
     metrics.request_seconds.labels("GET", "test").observe(1)
     metrics.responses.labels("200").inc()
-    existing = {name for name, *_ in values()} | {"podium_submissions"}
+    metrics.truth_copies.labels("test").inc()
+    existing = {name for name, *_ in values()}
     rules = yaml.safe_load((WATCHING / "alerts.yaml").read_text())["groups"][0]["rules"]
     panels = json.loads((WATCHING / "dashboard.json").read_text())["panels"]
     queries = [rule["expr"] for rule in rules] + [one["expr"] for panel in panels for one in panel["targets"]]
     used = {name for query in queries for name in re.findall(r"\bpodium_\w+", query)}
-    assert len(used) > 10
+    assert len(used) > 15
     assert used - existing == set()
 
 

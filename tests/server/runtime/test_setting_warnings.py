@@ -57,11 +57,12 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., No
     ("groups", "membership", "available"),
     [
         ({}, "0::/", 16 * GIB),
-        ({"memory.max": str(4 * GIB)}, "0::/", 4 * GIB),  # The container has a memory limit.
-        # The control group has no memory limit, but its parent has a limit.
+        # If the process runs in a container with a memory limit, this limit applies.
+        ({"memory.max": str(4 * GIB)}, "0::/", 4 * GIB),
+        # If a control group has no memory limit, the limit of its parent applies.
         ({"a/b/memory.max": "max", "a/memory.max": str(3 * GIB)}, "0::/a/b", 3 * GIB),
-        # Control groups version 1 (cgroup v1) uses different file names. The next case has a memory limit, and the last
-        # case has none.
+        # The last two cases have the file names of control groups version 1 (cgroup v1): first with a memory limit,
+        # then without.
         ({"memory/a/memory.limit_in_bytes": str(2 * GIB)}, "4:cpu:/x\n5:memory,rdma:/a", 2 * GIB),
         ({"memory/memory.limit_in_bytes": "9223372036854771712"}, "5:memory:/gone", 16 * GIB),
     ],

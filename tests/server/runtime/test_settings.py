@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from server.runtime.environment import env
+
 ROOT = Path(__file__).parents[3]
+SECRETS = ("SECRET_KEY", "SECRET_KEY_FALLBACKS", "AUDIT_KEY", "SIGNING_KEY", "METRICS_TOKEN")
 
 
 def test_every_setting_is_in_the_example() -> None:
@@ -22,9 +25,7 @@ def test_every_setting_is_in_the_example() -> None:
 def test_the_example_can_be_used_with_every_line_uncommented(tmp_path: Path) -> None:
     lines = re.findall(r"^# (\w+)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE)
     # Secret keys are left out, because their example values are only placeholders.
-    shown = {
-        name: value for name, value in lines if name not in ("SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY", "METRICS_TOKEN")
-    }
+    shown = {name: value for name, value in lines if name not in SECRETS}
     environment = {**os.environ, **shown, "PODIUM_HOME": str(tmp_path), "SECURE_HSTS_SECONDS": "0"}
     code = "from server import settings as s; print(s.PODIUM_BIND, s.WORKER_PROCESSES, s.PROXIES)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -37,6 +38,19 @@ def test_one_team_can_never_use_every_process(processes: int, at_once: int, tmp_
     code = "from server import settings as s; print(s.TEAM_EVALUATIONS_AT_ONCE)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.stdout == f"{at_once}\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds", "server"),
+    [("", "10", "-c tcp_keepalives_idle=4"), ("?connect_timeout=3&options=-c%20a%3Db", "3", "-c a=b")],
+)
+def test_postgresql_notices_a_host_that_was_cut_off_unless_its_address_has_other_options(
+    options: str, seconds: str, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", f"postgres://podium@db.example.org/podium{options}")
+    found = env.database("DATABASE_URL", default="")["OPTIONS"]
+    assert (str(found["connect_timeout"]), found["tcp_user_timeout"]) == (seconds, 10_000)
+    assert found["options"].startswith(server)
 
 
 def deployment_check(home: Path, **told: str) -> "subprocess.CompletedProcess[str]":

@@ -29,9 +29,9 @@ RUBBISH = [
     "://",
     "http://[::1",
     "\u0663",  # Python's int() accepts this Arabic-Indic digit three.
-    "\udce9",  # Python decodes a byte that is not valid UTF-8 in this way.
+    "\udce9",  # Python decodes a byte that is not valid UTF-8 to a surrogate such as this one.
 ]
-# Some of the values above are valid for the following settings.
+# Although the values in RUBBISH are invalid for most settings, some of them are valid for the following settings.
 TEXTS = {"EMAIL_HOST_USER", "EMAIL_HOST_PASSWORD"}
 NAMES_OF_HOSTS = {"ALLOWED_HOSTS", "EMAIL_HOST", "PODIUM_BIND"}
 MAY_BE_ZERO = {
@@ -39,6 +39,7 @@ MAY_BE_ZERO = {
     "SECURE_HSTS_SECONDS",
     "SMALL_FILE_MAX_BYTES",
     "SMALL_FILE_CPU_SECONDS",
+    "SCORED_FILE_DAYS",
     "INTERVAL_REPLICATES",
     "EXPLANATION_MAX_BYTES",
     "WORKER_LARGE_FILES_AT_ONCE",
@@ -102,7 +103,7 @@ def accepted(key: str) -> set[str]:
         ({"rubbish", "1e3"} if key in NAMES_OF_HOSTS else set())
         | ({" "} if key == "ALLOWED_HOSTS" else set())
         | ({"0"} if key in MAY_BE_ZERO else set())
-        | ({LONG} if key.endswith(("_KEY", "_TOKEN")) else set())
+        | ({LONG} if key.endswith(("_KEY", "_TOKEN", "_FALLBACKS")) else set())
     )
 
 

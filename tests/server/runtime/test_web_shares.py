@@ -17,7 +17,7 @@ pytestmark = pytest.mark.enable_socket
 
 CONNECTIONS, OF_ONE = 20, 12
 OTHER = "127.0.0.2"
-STEADY_PIECES = 80  # number of 1000-byte chunks that a steady upload sends, 20 per second
+STEADY_PIECES = 80  # Number of chunks of 1000 bytes that a steady upload sends. It sends 20 chunks per second.
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_a_body_that_arrives_steadily_is_not_closed_for_others(
     with connect(port, OTHER) as upload, ThreadPoolExecutor() as pool:
         upload.sendall(request(length=STEADY_PIECES * 1000))
         sent = pool.submit(send_steadily, upload)
-        time.sleep(2.5)  # Meanwhile, the server measures the speed of the upload.
+        time.sleep(2.5)  # Wait until the server has measured the speed of the upload.
         for number in range(2 * CONNECTIONS):
             open_many(1, request(length=60_000), f"127.0.1.{number + 1}")
         sent.result()
@@ -124,7 +124,7 @@ def test_requests_in_progress_are_not_closed_for_others_of_the_same_address(
     port: int, open_many: Callable[..., list[socket.socket]]
 ) -> None:
     clients = open_many(OF_ONE, request(length=5))
-    time.sleep(1)  # The server reads the headers of all requests meanwhile.
+    time.sleep(1)  # Wait until the server has read the headers of all requests.
     assert is_closed(open_many(1, b"")[0], seconds=5)
     for client in clients:
         client.sendall(b"small")
@@ -187,8 +187,8 @@ class TestShares:
         [
             # A connection of the address with the most connections is closed, even in the middle of a request.
             ({"busy": 11, "early": 10}, "busy 0"),
-            ({"steady": 40, "busy": 9}, "busy 0"),  # Connections with steady uploads are closed last.
-            # The busy address has few connections, so a connection of the steady address is closed.
+            ({"steady": 40, "busy": 9}, "busy 0"),  # Slow connections are closed before steady ones.
+            # If no address has many slow connections, an address with many steady connections loses a steady one.
             ({"busy": 8, "steady": 9}, "steady 0"),
             # If no address has many connections and most are steady, the oldest steady one is closed.
             ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),

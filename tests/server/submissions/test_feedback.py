@@ -1,4 +1,4 @@
-"""The settings of a phase determine which splits, decimal digits and per-class results of a score viewers can see."""
+"""Tests that a phase's settings decide which splits, decimal places and per-class results its viewers can see."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

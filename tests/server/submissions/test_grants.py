@@ -124,6 +124,107 @@ def test_nobody_but_owners_and_editors_grants_submissions(phase: Phase, team: Te
     assert refused.value.code == "forbidden"
 
 
+@pytest.fixture
+def given(phase: Phase, team: Team, organizer: User) -> QuotaGrant:
+    """Grant a team three more submissions for today. The team then has four."""
+    return grants.grant(phase=phase, team=team, by=organizer, amount=3, day=today(), reason="r")
+
+
+@pytest.mark.parametrize(("submitted", "taken", "still_left"), [(0, 3, 1), (1, 3, 0), (2, 2, 0), (3, 1, 0)])
+@pytest.mark.usefixtures("inline_queue")
+def test_only_unused_submissions_of_a_grant_are_taken_back(
+    submitted: int, taken: int, still_left: int, phase: Phase, team: Team, organizer: User, given: QuotaGrant
+) -> None:
+    for number in range(submitted):
+        submit(team, phase, number)
+    assert grants.take_back(grant=given, by=organizer, reason="A mistake") == taken
+    state = quota.state(team=team, phase=phase, now=database_now())
+    assert (state.left, state.attempts_left, state.granted) == (still_left, still_left, 3 - taken)
+    entry = Entry.objects.get(action="team.quota_taken_back")
+    expected = {"phase": str(phase), "grant": given.pk, "amount": taken, "left": 3 - taken, "reason": "A mistake"}
+    assert entry.detail == expected
+
+
+@pytest.mark.usefixtures("inline_queue")
+def test_a_grant_that_was_used_or_taken_back_is_not_taken_back(
+    phase: Phase, team: Team, make: Make, organizer: User, given: QuotaGrant
+) -> None:
+    for number in range(4):
+        submit(team, phase, number)
+    with pytest.raises(Refused, match="already used all submissions of this grant") as refused:
+        grants.take_back(grant=given, by=organizer, reason="r")
+    assert refused.value.code == "change_refused"
+    other = make.team(phase.challenge)
+    unused = grants.grant(phase=phase, team=other, by=organizer, amount=1, day=today(), reason="r")
+    grants.take_back(grant=unused, by=organizer, reason="r")
+    with pytest.raises(Refused, match="already been taken back"):
+        grants.take_back(grant=unused, by=organizer, reason="r")
+
+
+@pytest.mark.phase(challenge={"slug": "c"}, slug="main", quota_per_day=5, attempts_per_day=5, quota_total=1)
+@pytest.mark.parametrize("has_day", [True, False])
+@pytest.mark.usefixtures("inline_queue")
+def test_the_total_limit_is_not_lowered_below_what_was_used(
+    has_day: bool, phase: Phase, team: Team, organizer: User
+) -> None:
+    day = today() if has_day else None
+    given = grants.grant(phase=phase, team=team, by=organizer, amount=2, day=day, reason="r")
+    for number in range(2):
+        submit(team, phase, number)
+    assert grants.take_back(grant=given, by=organizer, reason="r") == 1
+    assert quota.state(team=team, phase=phase, now=database_now()).total_left == 0
+
+
+def test_rejected_files_use_attempts_of_a_grant(phase: Phase, team: Team, make: Make, given: QuotaGrant) -> None:
+    for _ in range(3):
+        rejected = make.submission(phase, team)
+        quota.charge(rejected, now=database_now())
+        quota.give_back(rejected, reason="rejected", now=database_now())
+    assert grants.take_back(grant=given, by=None, reason="r") == 1
+
+
+def test_the_team_reads_that_a_grant_was_taken_back_with_the_reason(
+    phase: Phase, team: Team, member: User, given: QuotaGrant, client: Client
+) -> None:
+    deriving.derive()
+    grants.take_back(grant=given, by=None, reason="Granted to the wrong team")
+    deriving.derive()
+    words = Page(client.get("/challenges/c/team")).words
+    assert "3 granted submissions" in words
+    assert "Granted to the wrong team" in words
+    said = "The organizers took back 3 of the submissions"
+    assert Notice.objects.filter(user=member, event__text__startswith=said).count() == 1
+
+
+def test_nobody_but_owners_and_editors_takes_grants_back(given: QuotaGrant, member: User) -> None:
+    with pytest.raises(Refused) as refused:
+        grants.take_back(grant=given, by=member, reason="r")
+    assert refused.value.code == "forbidden"
+
+
+@pytest.mark.parametrize(("reason", "status"), [("Too many", 302), ("", 422)])
+def test_an_organizer_takes_a_grant_back_on_the_page_of_the_team(
+    reason: str, status: int, phase: Phase, team: Team, organizer: User, client: Client, given: QuotaGrant
+) -> None:
+    client.force_login(organizer)
+    form = {"act": "take_back", "take_back-grant": given.pk, "take_back-reason": reason}
+    assert client.post(f"/organize/challenges/c/phases/main/teams/{team.pk}", form).status_code == status
+    assert left(team, phase) == (1 if status == 302 else 4)
+
+
+def test_organizers_grant_and_take_back_with_the_api(phase: Phase, team: Team, organizer: User, api: Api) -> None:
+    path, caller = f"challenges/c/phases/main/teams/{team.pk}/grants", {"user": organizer, "scope": "organize"}
+    answer = api.post(path, {"amount": 2, "day": str(today()), "reason": "r"}, **caller)
+    assert (answer.status_code, left(team, phase)) == (201, 3)
+    address = f"{path}/{answer.json()['id']}/take-back"
+    assert api.post(address, {"reason": ""}, **caller).json()["code"] == "invalid"
+    taken = api.post(address, {"reason": "A mistake"}, **caller).json()
+    assert (taken["amount"], taken["taken_back"], taken["taken_back_reason"]) == (0, 2, "A mistake")
+    assert api.post(address, {"reason": "r"}, **caller).json()["code"] == "change_refused"
+    assert api.get(path, **caller).json()["results"] == [taken]
+    assert api.post(f"{path}/0/take-back", {"reason": "r"}, **caller).status_code == 404
+
+
 def test_an_organizer_grants_submissions_on_the_page_of_the_team(
     phase: Phase, team: Team, organizer: User, client: Client
 ) -> None:

@@ -139,11 +139,11 @@ def test_the_message_of_a_new_job_is_not_resent(make: Make) -> None:
 @pytest.mark.parametrize(
     ("waiting", "resent"),
     [
-        (0, 3),  # If the queue is empty, all messages are sent again.
-        (2, 1),  # One of the three messages is missing, so one is sent for the oldest submission.
-        (3, 0),  # No message is missing, so none is sent again.
+        (0, 3),  # If the queue has lost the messages of all three submissions, all are sent again.
+        (2, 1),  # If one of the three messages is missing, one is sent, for the oldest submission.
+        (3, 0),  # If no message is missing, none is sent again.
         (9, 0),
-        (None, 0),  # Without a broker, a later run of the sweeper sends the messages.
+        (None, 0),  # If there is no broker, a later run of the sweeper sends the messages.
     ],
 )
 def test_the_number_of_resent_messages_is_the_number_of_missing_ones(

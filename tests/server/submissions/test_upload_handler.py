@@ -59,7 +59,9 @@ class Unread:
 Send = Callable[..., int]
 
 
+# A request closes its connection to PostgreSQL before it reads the body. That would end the transaction of a test.
 pytestmark = [
+    pytest.mark.django_db(transaction=True),
     pytest.mark.phase(challenge={"slug": "c"}, slug="main"),
     pytest.mark.usefixtures("team", "inline_queue"),
 ]

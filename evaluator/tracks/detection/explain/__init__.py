@@ -1,1 +1,1 @@
-"""Explains detection scores with tables of errors, slices and an ablation, and with a row for each detection."""
+"""Explains detection scores: errors, results by size and attribute, an ablation, and a row for each detection."""

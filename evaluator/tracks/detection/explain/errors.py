@@ -89,7 +89,7 @@ class Comparison:
         Return the IoU of false positives with ordinary objects, and the IoA of false positives with groups. Both take
         two int64 arrays of indices.
     annotated : int64 array of shape (A,), ascending
-        Indices of the ordinary objects that are rows of the file, not copies for an ancestor.
+        Indices of the ordinary objects that are rows of boxes.csv (or masks.csv) and not copies for an ancestor.
     other : callable
         Returns the IoU of false positives with annotated objects, given by their indices into ``annotated``.
     ties : sequence of arrays of shape (N,)
@@ -225,7 +225,7 @@ def missed_weights(
 
 
 def class_errors(truth: ObjectTruth, matches: Matches, errors: Errors, in_split: NDArray[np.bool_]) -> list[ClassRow]:
-    """Return how often each class was predicted for objects of each other class, most frequent pair first."""
+    """Return how often each class was predicted for objects of every other class, with the most frequent pair first."""
     wrong = (errors.kinds == CLASS) & in_split[matches.detections.images]
     actual = truth.images_and_labels(truth.object_keys)[1][errors.objects[wrong]]
     return confused(counted(actual, matches.detections.labels[wrong]), truth.labels)

@@ -1,4 +1,4 @@
-"""Explains a detection score with tables of errors, slices and an ablation, and with a row for each detection."""
+"""Explains a detection score: errors, results by size and attribute, an ablation, and a row for each detection."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -61,10 +61,11 @@ def explain(
 ) -> Outcome:
     """Score a submission, and return the outcome with tables that explain it and a row for each detection.
 
-    The rows of classes get columns for precision, recall, F1 and support. Further columns count the detections that
-    were ignored, matched a group or were absorbed, the missed objects, and the false positives of each kind (``fp_…``).
-    The tables are ``averages``, ``errors``, ``error_sums``, ``class_errors`` (classes predicted for objects of a
-    different class), ``slices``, and, with the official Open Images rules, ``ablation``.
+    The rows of classes get columns for precision, recall, F1 and support. Further columns count the ignored detections,
+    the detections that matched a group, the other detections in groups (``absorbed``), the missed objects, and the
+    false positives of each kind (``fp_…``). The tables are ``averages``, ``errors``, ``error_sums``, ``class_errors``
+    (classes predicted for objects of a different class), ``slices`` (results by size and by attribute of the objects),
+    and, with the official Open Images rules, ``ablation``.
     """
     known = detections_of(truth, table, parameters)
     counted, matches = matched(truth, known, parameters, progress)
@@ -103,8 +104,9 @@ def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport
 def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
     """Return, for each class, counts of ignored detections, group-of boxes found, absorbed detections and misses.
 
-    Each detection is counted in at most one of these columns. The misses are the positives minus the true positives; a
-    missed group-of box contributes its weight.
+    Each detection is counted in at most one of these columns. An absorbed detection is inside a group-of box, but is
+    not the detection that matches the box. The misses are the positives minus the true positives; a missed group-of
+    box contributes its weight.
     """
     truth, matches, labels = found.truth, found.matches, len(found.truth.labels)
     ignored = np.ones(len(found.known), bool)

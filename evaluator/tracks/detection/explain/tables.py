@@ -43,7 +43,7 @@ def confusion(truth: DetectionTruth, matches: Matches, in_split: NDArray[np.bool
     box_images, box_labels = truth.images_and_labels(truth.object_keys)
     group_images, group_labels = truth.images_and_labels(truth.group_keys)
     is_found = np.zeros(len(box_labels) + 1, bool)
-    # Detections without an object have the index -1, which selects the additional last element.
+    # A detection without an object has the index -1, which selects the extra last element of `is_found`.
     is_found[matches.objects] = True
     missed = ~is_found[:-1]
     images = np.concatenate([matches.detections.images, box_images[missed], group_images])

@@ -50,7 +50,7 @@ class Errors:
     missed: Codes
 
     def curve_errors(self, truth: RelationshipsTruth, matches: PairMatches, split: str) -> CurveErrors:
-        """Return the errors in a split. There is a curve for each relation, and a last one for unknown relations."""
+        """Return the errors in a split, by relation. All unknown relations count as one additional relation."""
         in_split = truth.splits[split]
         chosen = in_split[matches.pairs.images]
         lost = in_split[truth.triplet_images] & (self.missed == MISSED)

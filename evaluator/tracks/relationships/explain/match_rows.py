@@ -28,7 +28,11 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of a table with N rows. ``boxes`` has the shape (N, 8), and ``triplets`` are indices or -1."""
+    """The columns of a table with N rows, one for each pair or each missed triplet.
+
+    ``boxes`` contains the coordinates of both boxes, shape (N, 8). ``triplets`` contains the index of the triplet that
+    a row refers to, or -1 if there is none.
+    """
 
     images: NDArray[np.int64]
     keys: NDArray[np.int64]

@@ -100,7 +100,7 @@ class RelationshipReader:
 
     @property
     def images(self) -> int:
-        """The number of image rows read so far or, with one row per prediction, an upper bound on the images."""
+        """The number of images read so far. With one row per prediction, this number is only an upper bound."""
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])

@@ -15,8 +15,8 @@ from server.accounts.audited_command import AuditedCommand, text_argument
 from server.challenges.models import Phase, Truth
 from server.challenges.services import reason_line
 from server.errors import Refused
-from server.organize.models import Rescoring
-from server.organize.services import change_log, previews, rescoring, truths
+from server.organize.models import REASON_CHARACTERS, SIGNED_CHARACTERS, Rescoring
+from server.organize.services import applying, change_log, previews, rescoring, truths
 from server.submissions.feedback import SPLITS
 
 POLL_SECONDS = 0.5
@@ -77,8 +77,10 @@ class Command(AuditedCommand):
                 self.show(begun)
                 if not preview:
                     self.explain(begun, reason=options["reason"], signed=options["signed"])
-                    agreed = {name: options[name] for name in ("without_unscorable", "without_gate", "reveal")}
-                    rescoring.apply(rescoring=begun, by=None, **agreed)
+                    accepted = {name: options[name] for name in ("without_unscorable", "without_gate")}
+                    # The name of the phase is an argument of this command, so `--reveal` is the confirmation.
+                    confirm = found.slug if options["reveal"] else ""
+                    applying.apply(found=begun, by=None, confirm=confirm, **accepted)
             self.show_active(found)
             if not preview:
                 self.stdout.write("discarded" if options["discard"] else "applied")
@@ -90,14 +92,14 @@ class Command(AuditedCommand):
 
     def explain(self, begun: Rescoring, *, reason: str | None, signed: str | None) -> None:
         if reason or signed:
-            name = reason_line(signed, characters=80) if signed else ""
-            why = reason_line(reason, characters=500) if reason else ""
+            name = reason_line(signed, characters=SIGNED_CHARACTERS, field="signed") if signed else ""
+            why = reason_line(reason, characters=REASON_CHARACTERS) if reason else ""
             change_log.explain(found=begun, by=None, reason=why, signed=name)
 
     def truth_of(self, phase: Phase, named: str, *, reveal: bool) -> Truth:
-        """Return the ground truth with a version number (`1` or `v1`), or add the ground truth at a path.
+        """Return the version of the ground truth with the given number, or add the ground truth at the given path.
 
-        If a path named `v1` exists, `v1` means this path.
+        A number is written as `1` or `v1`. However, if a file or folder named `v1` exists, `v1` is treated as a path.
         """
         if re.fullmatch("[0-9]{1,9}", named) or (re.fullmatch("v[0-9]{1,9}", named) and not Path(named).exists()):
             return rescoring.version_of(phase, int(named.removeprefix("v")))

@@ -11,8 +11,8 @@ from server.organize.services import signing_keys
 
 class Command(AuditedCommand):
     help = (
-        "Print the public key that signs results, and the earlier ones. Exit status: 1 if the last results were signed "
-        "with a key other than the current one, in which case nothing is signed."
+        "Print the public key that verifies signed results, and the earlier ones. Exit status: 1 if the last results "
+        "were signed with a key other than the current one, in which case nothing is signed."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -13,8 +13,9 @@ from tqdm import tqdm
 
 from server.accounts.audited_command import AuditedCommand
 from server.runtime.backup import database, files
-from server.runtime.backup.manifest import KEYS, Manifest, Unusable, checksum, fingerprints
+from server.runtime.backup.manifest import Manifest, Unusable, checksum
 from server.runtime.models import Installation
+from server.runtime.shared_keys import KEYS, fingerprints
 
 INCOMPLETE = 1
 SECRETS = (

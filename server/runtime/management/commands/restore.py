@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 from tqdm import tqdm
 
 from server.accounts.audited_command import path_argument, text_argument
@@ -14,7 +15,7 @@ from server.audit.actors import acting, shell_actor, user_actor
 from server.audit.external_records import own_logs
 from server.audit.verification import Comparison, acknowledge
 from server.challenges.truth_storage import storages
-from server.runtime import joining, schema
+from server.runtime import joining, schema, shared_keys
 from server.runtime.backup import database, files
 from server.runtime.backup import manifest as manifests
 from server.runtime.backup.manifest import Manifest, Unusable
@@ -43,6 +44,8 @@ class Command(BaseCommand):
     def handle(self, *, backup: Path, other_keys: bool, acts_for: str | None, **options: Any) -> None:
         try:
             with lock_home():
+                with joining.explained():
+                    joining.prepare_bucket(is_new=True)
                 manifest = manifests.read(backup)
                 refuse_unusable(manifest, other_keys=other_keys)
                 refuse_damaged(backup, manifest)
@@ -68,6 +71,8 @@ class Command(BaseCommand):
         self.stdout.write(f"Restored: the database of {manifest.made_at}, and {new} files that were missing.")
         schema.migrate(connection)
         mark_storages()
+        # Without --other-keys, the keys are those of the backup.
+        shared_keys.note(shared_keys.KEYS)
 
     def record_missing_entries(self, username: str | None) -> None:
         """Record in the audit log which entries were made after the backup and are now missing.
@@ -86,8 +91,9 @@ class Command(BaseCommand):
 
 def mark_storages() -> None:
     """Write the id of the restored installation into storages that have none, because they are new."""
+    installation = Installation.objects.get()
     for storage in storages().values():
-        joining.check_storage(storage, Installation.objects.get(), is_new=True)
+        joining.check_storage(storage, installation, is_new=True)
 
 
 def refuse_unusable(manifest: Manifest, *, other_keys: bool) -> None:
@@ -95,13 +101,13 @@ def refuse_unusable(manifest: Manifest, *, other_keys: bool) -> None:
     if manifest.vendor != connection.vendor:
         raise Unusable(f"The backup is from {manifest.vendor}, but DATABASE_URL refers to {connection.vendor}.")
     applied = ((app, name) for app, _, name in (one.partition(".") for one in manifest.migrations))
-    if newer := schema.unknown_migrations(applied):
+    if newer := schema.unknown_migrations(applied, MigrationLoader(None)):
         raise Unusable(f"The backup was made by a later version of Podium, which has the migration {newer[-1]}.")
     for name, storage in storages().items():
         if joining.read_id(storage) not in ("", manifest.installation):
             raise Unusable(f"The storage of {name} belongs to another installation. Restore into an empty storage.")
-    own = manifests.fingerprints()
-    differing = [name for name in manifests.KEYS if own[name] != manifest.keys.get(name)]
+    missing = dict.fromkeys(shared_keys.KEYS, "")  # An earlier version may have had fewer keys.
+    differing = shared_keys.differing(missing | manifest.keys)
     if differing and not other_keys:
         places = ", ".join(f"{name.lower()} (or the setting {name})" for name in differing)
         raise Unusable(

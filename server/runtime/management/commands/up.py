@@ -56,6 +56,7 @@ class Command(BaseCommand):
                     self.report(only, "is ready. Press Ctrl-C to stop.")
                 else:
                     self.stdout.write(f"\n  {settings.PODIUM_URL}\n\nPress Ctrl-C to stop.")
+                    self.stdout.flush()  # A pipe is buffered, and the next output may be days away.
                 service.watch()
         except NotStarted as error:
             raise CommandError(str(error), returncode=error.returncode) from error

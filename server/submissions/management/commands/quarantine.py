@@ -1,12 +1,14 @@
 """`manage.py quarantine`: list stored files that no database row refers to, and restore them."""
 
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 
 from server.accounts.audited_command import AuditedCommand
-from server.submissions.services import quarantine
+from server.submissions.services import object_quarantine, quarantine
 from server.submissions.services.quarantine import QuarantinedFile
 
 
@@ -25,7 +27,8 @@ class Command(AuditedCommand):
             )
         if names and options["all"]:
             raise CommandError("Either name the files to restore or use --all.")
-        found = {one.title: one for one in quarantine.quarantined()}
+        files = object_quarantine.quarantined() if settings.OBJECT_STORE else quarantine.quarantined()
+        found = {one.title: one for one in files}
         if restore:
             self.restore([*found] if options["all"] else names, found)
             return
@@ -35,7 +38,7 @@ class Command(AuditedCommand):
             )
         self.stdout.write(f"{len(found)} in quarantine")
 
-    def restore(self, names: list[str], found: dict[str, QuarantinedFile]) -> None:
+    def restore(self, names: list[str], found: Mapping[str, QuarantinedFile]) -> None:
         if missing := [name for name in names if name not in found]:
             raise CommandError(f"{', '.join(missing)} is not in quarantine; nothing was restored.")
         if not names:

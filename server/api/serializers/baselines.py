@@ -1,0 +1,35 @@
+"""API serializers for baselines, the submissions of organizers."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from evaluator.bundle.rules import NAME_CHARACTERS
+from server.api.serializers.inputs import StrictInput, StrictText
+from server.api.serializers.submissions import SubmissionSerializer
+
+
+class BaselineInput(StrictInput):
+    name = StrictText(
+        max_length=NAME_CHARACTERS,
+        help_text="shown on the leaderboards; if there is a baseline with this name, the file is submitted for it",
+    )
+    file = serializers.FileField(
+        max_length=255, help_text="the predictions file, plain or compressed with gzip; it uses no quota"
+    )
+
+
+class BaselineSerializer(serializers.Serializer[Any]):
+    """A baseline of a phase with its latest submission, from which it is serialized.
+
+    The serializer needs the same context as SubmissionSerializer.
+    """
+
+    team_id = serializers.IntegerField()
+    name = serializers.CharField(source="team.name")
+    removed_at = serializers.DateTimeField(
+        source="team.disqualified_at",
+        allow_null=True,
+        help_text="when organizers removed the baseline from the leaderboards; null if it is on them",
+    )
+    submission = SubmissionSerializer(source="*", help_text="the latest submission of the baseline to this phase")

@@ -1,0 +1,72 @@
+"""Turns the maintenance mode on and off, and says what to tell people whose requests are refused."""
+
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Any
+
+from django.db import transaction
+
+from server.accounts.models import User
+from server.audit import services as audit
+from server.clock import database_now, time_text, utc_text
+from server.errors import Refused
+from server.maintenance.models import Maintenance
+
+OVERDUE_RETRY_SECONDS = 60
+SUBJECT = "service"
+
+
+def current() -> Maintenance | None:
+    return Maintenance.objects.first()
+
+
+@transaction.atomic
+def begin(*, minutes: int, reason: str, by: User | None) -> Maintenance:
+    """Turn the maintenance mode on, or change its end and reason if it is on already."""
+    now = database_now()
+    started = current()
+    fields = {"started_at": started.started_at if started else now, "until": now + timedelta(minutes=minutes)}
+    found, _ = Maintenance.objects.update_or_create(pk=Maintenance.ONLY, defaults={**fields, "reason": reason})
+    detail = {"until": time_text(found.until), "reason": reason}
+    audit.record(actor=by, action="maintenance.started", subject=SUBJECT, detail=detail)
+    return found
+
+
+@transaction.atomic
+def end(*, by: User | None) -> bool:
+    """Turn the maintenance mode off. Return False if it was not on."""
+    removed, _ = Maintenance.objects.all().delete()
+    if removed:
+        audit.record(actor=by, action="maintenance.ended", subject=SUBJECT)
+    return bool(removed)
+
+
+def refuse_changes() -> None:
+    """Raise Refused while the maintenance mode is on. The database is asked each time, so the mode acts at once."""
+    found = current()
+    if found is not None:
+        raise refusal(found, database_now())
+
+
+def refusal(found: Maintenance, now: datetime) -> Refused:
+    left = ceil((found.until - now).total_seconds())
+    detail = (
+        f"The service is under maintenance {sentence(found, now)} You can read everything, but change nothing. "
+        "No quota was used. Try again afterwards."
+    )
+    retry = left if left > 0 else OVERDUE_RETRY_SECONDS
+    return Refused("maintenance", detail, until=found.until, retry_after=retry)
+
+
+def sentence(found: Maintenance, now: datetime) -> str:
+    """Return until when the maintenance lasts, and its reason, as the end of a sentence."""
+    reason = f": {found.reason.rstrip('.')}" if found.reason else ""
+    if found.until > now:
+        return f"until about {utc_text(found.until)}{reason}."
+    return f"and takes longer than planned ({utc_text(found.until)}){reason}."
+
+
+def as_dict(found: Maintenance | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {"since": time_text(found.started_at), "until": time_text(found.until), "reason": found.reason}

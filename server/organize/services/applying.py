@@ -1,0 +1,35 @@
+"""Applies rescorings. One that makes private images public must be confirmed by an owner."""
+
+from server.accounts.models import User
+from server.challenges.roles import Right, refuse_without
+from server.organize.models import Rescoring
+from server.organize.services import rescoring
+from server.organize.services.truths import WouldReveal
+
+
+def apply(
+    *,
+    found: Rescoring,
+    by: User | None,
+    confirm: str = "",
+    without_unscorable: bool = False,
+    without_gate: bool = False,
+) -> Rescoring:
+    """Apply a rescoring; see `rescoring.apply`.
+
+    If private images would become public, only an owner may apply it, and `confirm` must be the short name of the
+    phase. Otherwise, this function raises WouldReveal.
+    """
+    accepted = {"without_unscorable": without_unscorable, "without_gate": without_gate}
+    try:
+        return rescoring.apply(rescoring=found, by=by, **accepted)
+    except WouldReveal as refusal:
+        phase = found.phase
+        refuse_without(Right.OWN, by=by, challenge=phase.challenge)
+        if confirm.strip() != phase.slug:
+            detail = (
+                f"{refusal.consequence} Their scores would count in the public scores and on the public leaderboard. "
+                f"To apply the rescoring, type the short name of the phase: {phase.slug}."
+            )
+            raise WouldReveal(refusal.consequence, detail) from refusal
+    return rescoring.apply(rescoring=found, by=by, reveal=True, **accepted)

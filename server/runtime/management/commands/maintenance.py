@@ -1,0 +1,62 @@
+"""`manage.py maintenance`: refuse requests that change something, while everything can still be read."""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from datetime import datetime
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from server.accounts.audited_command import AuditedCommand
+from server.challenges.models import Phase
+from server.clock import database_now
+from server.maintenance import services
+
+ON, OFF = "on", "off"
+MINUTES_MAX = 7 * 24 * 60
+REASON_CHARACTERS = 200
+
+
+def minutes_argument(argument: str) -> int:
+    if not (argument.isascii() and argument.isdigit() and len(argument) < 9 and 1 <= int(argument) <= MINUTES_MAX):
+        raise ArgumentTypeError(f"must be a whole number from 1 to {MINUTES_MAX}")
+    return int(argument)
+
+
+class Command(AuditedCommand):
+    help = (
+        "Turn the maintenance mode on or off, or show it. While it is on, uploads and all other changes are refused "
+        "with 503, the code `maintenance`, and its end. Pages can be read, and submitted files are still scored."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("state", nargs="?", choices=(ON, OFF), help="by default, the state is shown")
+        parser.add_argument("--minutes", type=minutes_argument, help="when it will end; it does not end by itself")
+        parser.add_argument("--reason", help="shown to everybody")
+
+    def handle(self, *, state: str | None, minutes: int | None, reason: str | None, **options: Any) -> None:
+        if state != ON and (minutes or reason):
+            raise CommandError("--minutes and --reason need `maintenance on`.")
+        if state == ON:
+            self.begin(minutes, reason or "")
+        elif state == OFF:
+            self.stdout.write("off" if services.end(by=self.person) else "was off already")
+        else:
+            found = services.current()
+            self.stdout.write(f"on {services.sentence(found, database_now())}" if found else "off")
+
+    def begin(self, minutes: int | None, reason: str) -> None:
+        if minutes is None:
+            raise CommandError("Give the expected duration, for example: --minutes 30")
+        if len(reason) > REASON_CHARACTERS:
+            raise CommandError(f"The reason may have at most {REASON_CHARACTERS} characters.")
+        found = services.begin(minutes=minutes, reason=reason, by=self.person)
+        self.stdout.write(f"on {services.sentence(found, database_now())}")
+        for phase in phases_closing_before(found.until):
+            self.stdout.write(f"{phase} closes before that: give its teams more time when the maintenance is over.")
+
+
+def phases_closing_before(until: datetime) -> list[Phase]:
+    """Return the open phases that close before a time."""
+    now = database_now()
+    phases = Phase.objects.select_related("challenge")
+    return [one for one in phases if one.has_opened(now) and one.closing and now < one.closing <= until]

@@ -1,0 +1,45 @@
+"""`manage.py shared_keys`: compare the secret keys of this host with those of the installation, or accept them."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db import transaction
+
+from server.accounts.audited_command import AuditedCommand
+from server.audit import services as audit
+from server.organize.services import signing_keys
+from server.runtime import shared_keys
+
+
+class Command(AuditedCommand):
+    help = (
+        "Compare SECRET_KEY, AUDIT_KEY and SIGNING_KEY of this host with those of the installation, by fingerprints in "
+        "the database. Exit status: 1 if one differs, in which case no part starts here."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--accept",
+            action="store_true",
+            help="use the keys of this host from now on. With another SECRET_KEY, everybody has to log in again and "
+            "set up two-factor authentication again; with another AUDIT_KEY, earlier entries of the audit log can no "
+            "longer be verified; with another SIGNING_KEY, results are signed with it",
+        )
+
+    def handle(self, *, accept: bool, **options: Any) -> None:
+        names = shared_keys.differing(shared_keys.of_installation())
+        if accept and names:
+            self.accept(names)
+            self.stdout.write(f"accepted: {', '.join(names)}")
+        elif names:
+            raise CommandError(shared_keys.explanation(names))
+        else:
+            self.stdout.write("the keys are those of the installation")
+
+    @transaction.atomic
+    def accept(self, names: list[str]) -> None:
+        shared_keys.note(names)
+        audit.record(actor=self.person, action="shared_keys.accepted", subject=", ".join(names))
+        if "SIGNING_KEY" in names:
+            signing_keys.replace(by=self.person)

@@ -1,0 +1,68 @@
+"""Compares the secret keys of a part with those of the other parts, by fingerprints in the database.
+
+A part with other keys would do damage that nobody notices: its entries in the audit log could not be verified, people
+would be logged out when their next request reaches another host, and results would be signed with an unknown key.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+
+from django.conf import settings
+
+from server.runtime.joining import WrongInstallation
+from server.runtime.models import SharedKey
+
+KEYS = ("SECRET_KEY", "AUDIT_KEY", "SIGNING_KEY")
+
+
+def fingerprint(name: str, key: str) -> str:
+    """Return a shortened hash of a secret key, from which the key cannot be computed."""
+    return hashlib.sha256(f"{name} {key}".encode()).hexdigest()[:16]
+
+
+def fingerprints() -> dict[str, str]:
+    """Return the fingerprint of each secret key of this part, keyed by setting."""
+    return {name: fingerprint(name, getattr(settings, name)) for name in KEYS}
+
+
+def differing(known: Mapping[str, str]) -> list[str]:
+    """Return the names of the keys whose known fingerprints are not those of this part.
+
+    While SECRET_KEY is being changed, the earlier values in SECRET_KEY_FALLBACKS count as well.
+    """
+    usable = {name: {own} for name, own in fingerprints().items()}
+    usable["SECRET_KEY"] |= {fingerprint("SECRET_KEY", key) for key in settings.SECRET_KEY_FALLBACKS}
+    return [name for name in KEYS if name in known and known[name] not in usable[name]]
+
+
+def of_installation() -> dict[str, str]:
+    """Return the fingerprints of the keys with which this installation runs, as far as a part has stored them."""
+    return dict(SharedKey.objects.values_list("name", "fingerprint"))
+
+
+def check(*, first: bool) -> None:
+    """Raise WrongInstallation if a key of this part differs from that of the installation.
+
+    If `first` is true, the fingerprints of keys that are new are stored.
+    """
+    known = of_installation()
+    if names := differing(known):
+        raise WrongInstallation(explanation(names))
+    if first:
+        note(name for name, own in fingerprints().items() if known.get(name) != own)
+
+
+def note(names: Iterable[str]) -> None:
+    """Store the fingerprints of these keys of this part as those of the installation."""
+    own = fingerprints()
+    for name in names:
+        SharedKey.objects.update_or_create(name=name, defaults={"fingerprint": own[name]})
+
+
+def explanation(names: list[str]) -> str:
+    places = " and ".join(f"{name} (or PODIUM_HOME/{name.lower()})" for name in names)
+    return (
+        f"{places}: not the key with which this installation runs. Copy the key from another host or from its backup. "
+        "If it is lost, or was replaced on purpose, stop all parts, set the new key on every host, and run "
+        "`manage.py shared_keys --accept`."
+    )

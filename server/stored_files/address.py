@@ -1,0 +1,54 @@
+"""The address of an S3-compatible object storage, as given by the setting STORAGE_URL."""
+
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+REGION = "us-east-1"  # Most storages other than Amazon's accept this region or ignore it.
+OPTIONS = {"region", "tls", "ca"}
+SWITCH = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStore:
+    """A bucket of an object store, and the key pair with which it is used.
+
+    endpoint : URL of the server
+    ca : file with the certificate authorities that are trusted; empty for the usual ones
+    """
+
+    endpoint: str
+    bucket: str
+    region: str
+    ca: str
+    access_key: str = field(repr=False)
+    secret_key: str = field(repr=False)
+
+    @property
+    def title(self) -> str:
+        """The address without the key pair, for messages and logs."""
+        return f"s3://{self.endpoint.partition('://')[2]}/{self.bucket}"
+
+
+def parsed(url: str) -> ObjectStore:
+    """Return the object storage of a URL `s3://KEY:SECRET@HOST:PORT/BUCKET?region=NAME&tls=false&ca=FILE`.
+
+    Raises ValueError if a part is missing or unknown. The message does not contain the URL.
+    """
+    parts = urlsplit(url)
+    options = dict(parse_qsl(parts.query, strict_parsing=True, keep_blank_values=True)) if parts.query else {}
+    bucket = parts.path.strip("/")
+    needed = (parts.hostname, bucket, parts.username, parts.password)
+    if parts.scheme != "s3" or parts.fragment or not all(needed) or "/" in bucket or not options.keys() <= OPTIONS:
+        raise ValueError("a part of the address is missing or unknown")
+    if options.get("tls", "true") not in SWITCH:
+        raise ValueError("tls is neither true nor false")
+    port = f":{parts.port}" if parts.port else ""
+    host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
+    return ObjectStore(
+        endpoint=f"{'https' if SWITCH[options.get('tls', 'true')] else 'http'}://{host}{port}",
+        bucket=bucket,
+        region=options.get("region", "") or REGION,
+        ca=options.get("ca", ""),
+        access_key=unquote(str(parts.username)),
+        secret_key=unquote(str(parts.password)),
+    )

@@ -1,0 +1,130 @@
+"""Fixtures for tests with an S3-compatible object storage: moto's server, in a process of its own."""
+
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+
+import pytest
+from django.core.files.storage import default_storage
+from pytest_django import Settings
+
+from server.challenges.models import Truth
+from server.challenges.truth_storage import truth_storage
+from server.stored_files.address import ObjectStore, parsed
+from server.stored_files.copies import in_objects
+
+SECONDS = 30.0
+NUMBERS = count(1)
+
+
+@pytest.fixture(scope="session")
+def store_port() -> Iterator[int]:
+    """Start an S3-compatible server on a free port of the loopback interface, and return the port."""
+    with own_store() as port:
+        yield port
+
+
+@contextmanager
+def own_store(address: str = "127.0.0.1") -> Iterator[int]:
+    """Start an S3-compatible server on a free port of the given address, and yield the port. It is empty at first."""
+    with socket.socket() as probe:
+        probe.bind((address, 0))
+        port = int(probe.getsockname()[1])
+    words = [sys.executable, "-m", "moto.server", "-H", address, "-p", str(port)]
+    server = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + SECONDS
+        while not answers(address, port):
+            assert server.poll() is None, "the server ended"
+            assert time.monotonic() < until, "the server does not start"
+            time.sleep(0.1)
+        yield port
+    finally:
+        server.kill()
+        server.wait()
+
+
+def answers(address: str, port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((address, port)) == 0
+
+
+class Line(ThreadingTCPServer):
+    """A connection to the object storage that a test can cut: at once, or in the middle of a response.
+
+    It listens on a port of its own and passes bytes on in both directions.
+    """
+
+    def __init__(self, target: int) -> None:
+        super().__init__(("127.0.0.1", 0), Passing)
+        self.target, self.passed, self.down = target, 0, False
+        self.cut_after: int | None = None  # number of bytes of each connection that are passed to the client
+        self.port = int(self.server_address[1])
+
+
+class Passing(BaseRequestHandler):
+    """Passes the bytes of one connection on, until one side ends it or the test cuts it."""
+
+    server: Line
+
+    def handle(self) -> None:
+        if self.server.down:
+            return
+        with socket.create_connection(("127.0.0.1", self.server.target)) as store:
+            received = 0
+            while not self.server.down:
+                ready, _, _ = select.select([self.request, store], [], [], 0.05)
+                for source in ready:
+                    if not (chunk := source.recv(4096)):
+                        return
+                    if source is store:
+                        received += len(chunk)
+                        self.server.passed += len(chunk)
+                        if received > (self.server.cut_after or received):
+                            return
+                    (self.request if source is store else store).sendall(chunk)
+
+
+@pytest.fixture
+def line(store_port: int) -> Iterator[Line]:
+    """Return a connection to the object storage that the test can cut."""
+    with Line(store_port) as line:
+        thread = threading.Thread(target=line.serve_forever, args=(0.05,))
+        thread.start()
+        yield line
+        line.down = True
+        line.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def store(
+    line: Line, own_folders: None, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ObjectStore]:
+    """Configure a new, empty bucket of the object storage as the storage for all files."""
+    settings.PODIUM_HOME = tmp_path / "home"
+    address = f"s3://key:secret@127.0.0.1:{line.port}/bucket-{line.port}-{next(NUMBERS)}?tls=false"
+    found = configured(address, settings, monkeypatch)
+    storage = in_objects(default_storage)
+    storage.create_bucket()
+    yield found
+    storage.client.close()
+
+
+def configured(address: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> ObjectStore:
+    """Use the object storage at an address for all files, as the setting STORAGE_URL does."""
+    settings.OBJECT_STORE = parsed(address)
+    objects = {"BACKEND": "server.stored_files.objects.ObjectStorage", "OPTIONS": {"folder": "uploads"}}
+    settings.STORAGES = {**settings.STORAGES, "default": objects}
+    truths = truth_storage()
+    for field in ("prepared", "source"):
+        monkeypatch.setattr(Truth._meta.get_field(field), "storage", truths)
+    return settings.OBJECT_STORE

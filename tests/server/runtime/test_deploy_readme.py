@@ -1,0 +1,82 @@
+"""Every command, option, target, file and setting that the operators' manual names exists."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+from django.core.management import get_commands, load_command_class
+
+from tests.server.runtime.test_deployment import WRITTEN_BY_COMPOSE, known_settings
+
+ROOT = Path(__file__).parents[3]
+MANUAL = (ROOT / "deploy" / "README.md").read_text()
+BLOCKS = re.findall(r"^```\n(.*?)^```$", MANUAL, re.MULTILINE | re.DOTALL)
+MANAGED = re.compile(r"(?:manage\.py|podium-manage)\s+([a-z_]+)([^`|\n]*)")
+
+
+def managed() -> list[tuple[str, list[str]]]:
+    """Return each command of manage.py in the manual, with its options."""
+    joined = MANUAL.replace("\\\n", " ")
+    found = [(name, re.findall(r"(?<!\S)--[a-z-]+", rest)) for name, rest in MANAGED.findall(joined)]
+    assert len(found) > 30
+    return found
+
+
+@pytest.mark.parametrize(("name", "options"), sorted({(name, tuple(options)) for name, options in managed()}))
+def test_a_command_of_manage_py_exists_with_its_options(name: str, options: tuple[str, ...]) -> None:
+    app = get_commands()[name]
+    parser = load_command_class(app, name).create_parser("manage.py", name)
+    known = {option for action in parser._actions for option in action.option_strings}
+    assert set(options) <= known
+
+
+def test_targets_of_make_exist() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"^make (?:-C \S+ )?([a-z]+)", "\n".join(BLOCKS), re.MULTILINE))
+    named |= set(re.findall(r"`make ([a-z]+)", MANUAL))
+    assert named
+    assert named <= targets
+
+
+def test_files_of_the_repository_exist() -> None:
+    named = set(re.findall(r"/srv/podium(?:-\d)?/((?:deploy|server)/[^\s;]+[a-z])", MANUAL))
+    named |= {f"deploy/{path}" for path in re.findall(r"`((?:prometheus|systemd)/[^`\s]+)`", MANUAL)}
+    named |= set(re.findall(r"deploy/compose\.yaml", MANUAL))
+    assert len(named) > 4
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+def test_settings_exist() -> None:
+    named = set(re.findall(r"`([A-Z][A-Z_]*_[A-Z_]+)(?:=[^`]*)?`", MANUAL))
+    assert len(named) > 20
+    assert named - known_settings() - WRITTEN_BY_COMPOSE == set()
+
+
+def test_the_settings_file_of_the_first_deploy_has_only_settings() -> None:
+    block = next(one for one in BLOCKS if "> /etc/podium.env" in one)
+    written = set(re.findall(r"^\s+echo ([A-Z_]+)=", block, re.MULTILINE))
+    written |= set(re.findall(r"for name in ([A-Z_ ]+);", block)[0].split())
+    assert {"DATABASE_URL", "REDIS_URL", "PODIUM_HOME", "SECRET_KEY"} <= written
+    assert written - known_settings() == set()
+
+
+def test_services_of_compose_exist() -> None:
+    services = set(yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())["services"])
+    with_value = {"-v", "--entrypoint", "-c", "-f", "--env-file"}
+    named = set()
+    for line in MANUAL.replace("\\\n", " ").splitlines():
+        if line.startswith("docker compose") and re.search(r" (exec|run) ", line):
+            words = shlex.split(line)
+            rest = words[next(place for place, word in enumerate(words) if word in ("exec", "run")) + 1 :]
+            while rest[0].startswith("-"):
+                rest = rest[2 if rest[0] in with_value else 1 :]
+            named.add(rest[0])
+    assert named
+    assert named <= services
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=[one.splitlines()[0][:40] for one in BLOCKS])
+def test_a_block_of_commands_can_be_parsed_by_a_shell(block: str) -> None:
+    shlex.split(block.replace("#", "\\#"))

@@ -1,0 +1,75 @@
+"""A part whose secret keys differ from those of the installation does not start, and `doctor` reports it."""
+
+import pytest
+from django.core.management import CommandError, call_command
+from pytest_django import Settings
+
+from server.audit.models import Entry
+from server.organize.services import signing_keys
+from server.runtime import doctor, shared_keys
+from server.runtime.joining import WRONG_CONFIGURATION, WrongInstallation
+from server.runtime.models import SharedKey
+
+pytestmark = pytest.mark.django_db
+
+OTHER = "another key, with more than 32 characters"
+
+
+def test_the_first_web_part_stores_fingerprints_and_no_keys(settings: Settings) -> None:
+    shared_keys.check(first=False)
+    assert not SharedKey.objects.exists()
+    shared_keys.check(first=True)
+    stored = dict(SharedKey.objects.values_list("name", "fingerprint"))
+    assert stored == shared_keys.fingerprints()
+    assert not {settings.SECRET_KEY, settings.AUDIT_KEY, settings.SIGNING_KEY} & set(stored.values())
+    shared_keys.check(first=True)
+
+
+@pytest.mark.parametrize("name", shared_keys.KEYS)
+@pytest.mark.parametrize("first", [True, False])
+def test_another_key_is_refused_by_name_and_without_its_value(name: str, first: bool, settings: Settings) -> None:
+    shared_keys.check(first=True)
+    setattr(settings, name, OTHER)
+    with pytest.raises(WrongInstallation) as refused:
+        shared_keys.check(first=first)
+    assert refused.value.returncode == WRONG_CONFIGURATION
+    assert name in str(refused.value)
+    assert "shared_keys --accept" in str(refused.value)
+    assert OTHER not in str(refused.value)
+    assert doctor.check_keys().level == doctor.ERROR
+
+
+def test_a_key_of_an_earlier_version_is_stored_when_a_web_part_starts() -> None:
+    shared_keys.check(first=True)
+    SharedKey.objects.filter(name="AUDIT_KEY").delete()
+    assert doctor.check_keys().level == doctor.OK
+    shared_keys.check(first=True)
+    assert SharedKey.objects.count() == len(shared_keys.KEYS)
+
+
+def test_an_earlier_secret_key_is_known_while_it_is_being_changed(settings: Settings) -> None:
+    shared_keys.check(first=True)
+    earlier, settings.SECRET_KEY = settings.SECRET_KEY, OTHER
+    settings.SECRET_KEY_FALLBACKS = [earlier]
+    shared_keys.check(first=False)
+    shared_keys.check(first=True)
+    settings.SECRET_KEY_FALLBACKS = []
+    shared_keys.check(first=False)
+    settings.SECRET_KEY = earlier
+    with pytest.raises(WrongInstallation, match="SECRET_KEY"):
+        shared_keys.check(first=False)
+
+
+def test_replaced_keys_can_be_accepted_by_a_command(settings: Settings) -> None:
+    shared_keys.check(first=True)
+    signing_keys.trusted_key()
+    call_command("shared_keys")
+    settings.AUDIT_KEY = settings.SIGNING_KEY = OTHER
+    with pytest.raises(CommandError, match="AUDIT_KEY"):
+        call_command("shared_keys")
+    call_command("shared_keys", accept=True)
+    shared_keys.check(first=False)
+    assert not signing_keys.is_replaced()
+    assert Entry.objects.get(action="shared_keys.accepted").subject == "AUDIT_KEY, SIGNING_KEY"
+    call_command("shared_keys", accept=True)
+    assert Entry.objects.filter(action="shared_keys.accepted").count() == 1

@@ -1,0 +1,55 @@
+"""A worker lists itself among those that take no jobs exactly as long as it cannot read the stored files."""
+
+import pytest
+
+from server.runtime import health
+from worker import liveness
+
+
+class FakeRedis:
+    """A fake Redis with hashes, and a clock that stands still."""
+
+    def __init__(self) -> None:
+        self.hashes: dict[str, dict[str, float]] = {}
+
+    def __enter__(self) -> "FakeRedis":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def time(self) -> tuple[int, int]:
+        return 1_000_000, 0
+
+    def hset(self, key: str, name: str, value: float) -> None:
+        self.hashes.setdefault(key, {})[name] = value
+
+    def hdel(self, key: str, *names: str) -> None:
+        for name in names:
+            self.hashes.get(key, {}).pop(name, None)
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> FakeRedis:
+    found = FakeRedis()
+    monkeypatch.setattr(health, "redis", lambda: found)
+    return found
+
+
+def test_a_worker_without_storage_is_listed_until_it_can_read_the_files_again(
+    client: FakeRedis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = []
+    for stopped in (0, 1, 1, 0):
+        monkeypatch.setattr(liveness, "STOPPED", [stopped])
+        liveness.renew("celery@a")
+        listed.append("celery@a" in client.hashes.get(health.STOPPED_KEY, {}))
+    assert listed == [False, True, True, False]
+    assert set(client.hashes[health.WORKERS_KEY]) == {"celery@a"}
+
+
+def test_a_worker_that_ends_is_no_longer_listed(client: FakeRedis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(liveness, "STOPPED", [1])
+    liveness.renew("celery@a")
+    liveness.forget("celery@a")
+    assert client.hashes == {health.WORKERS_KEY: {}, health.STOPPED_KEY: {}}
