@@ -42,9 +42,13 @@ UPLOAD_ROUTES = frozenset(
 )
 API = "/api/v1/"
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
-# Requests that are answered during maintenance although they are not reads: people can log in and out.
+# Routes whose requests are not refused during maintenance: people can log in and out, and the routes that monitor the
+# service need no database.
 DURING_MAINTENANCE = frozenset(
-    {"account_login", "account_logout", "account_reauthenticate", "mfa_authenticate", "mfa_reauthenticate"}
+    {
+        *("account_login", "account_logout", "account_reauthenticate", "mfa_authenticate", "mfa_reauthenticate"),
+        *("livez", "healthz", "readyz", "metrics", "status", "status_json"),
+    }
 )
 
 
