@@ -92,15 +92,22 @@ class ReportOptions:
     curves : bool
         Whether to include precision/recall curves.
     explanation : bool
-        Whether to include tables of errors and the outcome of each prediction. This requires the reference
-        implementation.
+        Whether to include tables of errors and other tables that explain the score.
+    matches : bool
+        Whether to include the outcome of each prediction. The tables of an explanation are included too.
     bootstrap : Bootstrap or None
         If given, 95% confidence intervals are computed from bootstrap replicates with these options.
     """
 
     curves: bool = False
     explanation: bool = False
+    matches: bool = False
     bootstrap: Bootstrap | None = None
+
+    @property
+    def explains(self) -> bool:
+        """Whether the report contains any part of an explanation."""
+        return self.explanation or self.matches
 
     @property
     def needs_images(self) -> bool:

@@ -79,13 +79,13 @@ def score(request: ScoringRequest) -> Report:
         notices=findings.notices,
         reference=reference,
         curves=_curves(outcome) if request.report.curves else {},
-        matches=outcome.matches or MatchTable(),
+        matches=(request.report.matches and outcome.matches) or MatchTable(),
         truth_notices=findings.truth_notices,
     )
 
 
 def _require_available(track: Track, report: ReportOptions) -> None:
-    if report.explanation and not track.modules.explanation:
+    if report.explains and not track.modules.explanation:
         raise InvalidParameters(f"{track.name}: this track does not support explanations")
     if report.bootstrap and not track.intervals:
         raise InvalidParameters(f"{track.name}: this track does not support confidence intervals; remove the bootstrap")
@@ -121,7 +121,7 @@ def _evaluated(
         return fast, None
     submission = _read(scorer, request.submission, truth, parameters, request.resources, findings)
     _reject(findings, request)
-    evaluate = explainer_of(scorer.track).explain if request.report.explanation else scorer.evaluate
+    evaluate = explainer_of(scorer.track).explain if request.report.explains else scorer.evaluate
     return evaluate(truth, submission, parameters, request.resources.progress), fast
 
 
@@ -139,8 +139,6 @@ def score_by_fast_path(
     """Score a submission with the track's compiled kernels. Return the scores, or the reason for not using them."""
     if not track.modules.fast_path:
         return ReferenceNeeded.NO_FAST_PATH
-    if request.report.explanation:
-        return ReferenceNeeded.EXPLANATION
     fast = fast_path_for(track, request.submission, request.resources.progress)
     return fast.score(truth, request, parameters, findings) if fast else ReferenceNeeded.SMALL_FILE
 

@@ -79,7 +79,8 @@ def run(arguments: Namespace) -> int:
         check_reference_lines(arguments.track, parameters(arguments))
     options = ReportOptions(
         curves=arguments.curves is not None,
-        explanation=arguments.explain or arguments.matches is not None,
+        explanation=arguments.explain,
+        matches=arguments.matches is not None,
         bootstrap=Bootstrap(arguments.bootstrap, arguments.seed or 0) if arguments.bootstrap else None,
     )
     with progress() as tell:

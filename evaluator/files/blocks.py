@@ -54,6 +54,7 @@ class Blocks:
         self.file.seek(0)
         self.inflated = _Inflated(chunks(path, limits, Findings(), self._note)) if zipped else None
         self.rest = b""
+        self.taken = 0
         self.closed = False
 
     def __enter__(self) -> "Blocks":
@@ -65,7 +66,7 @@ class Blocks:
         self.close()
 
     def close(self) -> None:
-        """Close the file. Afterwards, :meth:`take` returns 0."""
+        """Close the file. Afterwards, :meth:`take` returns None."""
         with self.lock:
             self.closed = True
             self.file.close()
@@ -89,34 +90,39 @@ class Blocks:
         except UnicodeDecodeError:
             raise Declined(ReferenceNeeded.UNDECODABLE_HEADER) from None
 
-    def take(self, buffer: bytearray) -> int:
-        """Fill ``buffer`` with the next lines, and return the offset of their end, or 0 at the end of the file.
+    def take(self, buffer: bytearray) -> tuple[int, int] | None:
+        """Fill ``buffer`` with the next lines. Return their position among the blocks of the file, and their length.
 
-        The last line always ends with a line feed. If a line is longer than the buffer, the buffer grows. Blank lines
-        at the end of the file are omitted.
+        The first block has the position 1. The result is None at the end of the file. The last line always ends with a
+        line feed. If a line is longer than the buffer, the buffer grows. Blank lines at the end of the file are
+        omitted.
         """
         with self.lock:
-            if self.closed:
-                return 0
-            size = len(self.rest)
-            _reserve(buffer, size + CHUNK_BYTES)
-            buffer[:size] = self.rest
-            while True:
-                with memoryview(buffer) as view:
-                    count = self._read(view[size : size + CHUNK_BYTES])
-                if count == 0:
-                    self.rest = b""
-                    return _end_of_last_line(buffer, size)
-                if buffer.find(b"\n", 0, size + count) > self.limits.line_bytes:
-                    raise Declined(ReferenceNeeded.LONG_LINE)
-                size += count
-                end = _end_of_lines(buffer, size)
-                if end:
-                    self.rest = bytes(memoryview(buffer)[end:size])
-                    return end
-                if size > self.limits.line_bytes:
-                    raise Declined(ReferenceNeeded.LONG_LINE)
-                _reserve(buffer, 2 * size + CHUNK_BYTES)
+            stop = 0 if self.closed else self._fill(buffer)
+            self.taken += 1
+            return (self.taken, stop) if stop else None
+
+    def _fill(self, buffer: bytearray) -> int:
+        """Fill ``buffer`` with the next lines, and return the offset of their end, or 0 at the end of the file."""
+        size = len(self.rest)
+        _reserve(buffer, size + CHUNK_BYTES)
+        buffer[:size] = self.rest
+        while True:
+            with memoryview(buffer) as view:
+                count = self._read(view[size : size + CHUNK_BYTES])
+            if count == 0:
+                self.rest = b""
+                return _end_of_last_line(buffer, size)
+            if buffer.find(b"\n", 0, size + count) > self.limits.line_bytes:
+                raise Declined(ReferenceNeeded.LONG_LINE)
+            size += count
+            end = _end_of_lines(buffer, size)
+            if end:
+                self.rest = bytes(memoryview(buffer)[end:size])
+                return end
+            if size > self.limits.line_bytes:
+                raise Declined(ReferenceNeeded.LONG_LINE)
+            _reserve(buffer, 2 * size + CHUNK_BYTES)
 
     def _read(self, view: memoryview) -> int:
         if self.inflated is None:

@@ -43,9 +43,10 @@ def simplified(curve: Curve, max_points: int = MAX_POINTS, *, interpolated: bool
         kept = np.flatnonzero(np.diff(curve.recalls, prepend=0.0) > 0)
     if len(kept) > max_points:
         recalls = curve.recalls[kept]
-        kept = kept[np.unique(np.searchsorted(recalls, np.linspace(recalls[0], recalls[-1], max_points)))]
-    kept = np.union1d(kept, [0, len(curve.recalls) - 1])
-    return Curve(curve.confidences[kept], curve.recalls[kept], curve.precisions[kept])
+        kept = kept[np.searchsorted(recalls, np.linspace(recalls[0], recalls[-1], max_points))]
+    is_kept = np.zeros(len(curve.recalls), bool)
+    is_kept[kept] = is_kept[[0, -1]] = True
+    return Curve(curve.confidences[is_kept], curve.recalls[is_kept], curve.precisions[is_kept])
 
 
 def precisions_at(recalls: NDArray[np.float64], curve: Curve, *, interpolated: bool = True) -> NDArray[np.float64]:

@@ -143,9 +143,9 @@ class CurveErrors:
     missed_weights: Numbers
     positives: Numbers
 
-    def false_positives(self, kind: int) -> int:
-        """Return the number of false positives whose error is of the given kind, such as a duplicate."""
-        return int(np.count_nonzero(self.kinds == kind))
+    def false_positives(self, kind: int) -> Codes:
+        """Return the number of false positives of each curve whose error is of the given kind, shape (C,)."""
+        return np.bincount(self.curves[self.kinds == kind], minlength=len(self.positives))
 
     def misses(self, kind: int) -> float:
         """Return the sum of the weights of the objects that were missed because of errors of the given kind."""

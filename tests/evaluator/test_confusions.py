@@ -24,7 +24,7 @@ def explained(track: str, folder: Path, submission: str, **files: str) -> Report
         (truth / name.replace("_dot_", ".")).write_text(text)
     (folder / "submission.csv").write_text(submission)
     return score(
-        ScoringRequest(track, truth, folder / "submission.csv", report=ReportOptions(explanation=True))
+        ScoringRequest(track, truth, folder / "submission.csv", report=ReportOptions(matches=True))
     ).for_organizer()
 
 

@@ -47,7 +47,7 @@ def explained(track: str, seed: int, folder: Path, parameters: dict[str, Any]) -
     except InvalidSubmission:
         return None
     return plain, score(
-        ScoringRequest(track, *files, parameters=parameters, report=ReportOptions(curves=True, explanation=True))
+        ScoringRequest(track, *files, parameters=parameters, report=ReportOptions(curves=True, matches=True))
     )
 
 
@@ -154,7 +154,7 @@ def test_the_ablation_without_hierarchy_is_the_score_without_expansion(
     files = drawn(DETECTION, seed, tmp_path)
     parameters = {"group_of_weight": weight}
     try:
-        report = score(ScoringRequest(DETECTION, *files, parameters=parameters, report=ReportOptions(explanation=True)))
+        report = score(ScoringRequest(DETECTION, *files, parameters=parameters, report=ReportOptions(matches=True)))
     except InvalidSubmission:
         return
     without = score(ScoringRequest(DETECTION, *files, parameters={**parameters, "expand_hierarchy": False}))

@@ -38,7 +38,7 @@ def written(
 
 
 def explained(files: tuple[Path, Path], **parameters: Any) -> Report:
-    return score(ScoringRequest(TRACK, *files, parameters=parameters, report=ReportOptions(explanation=True)))
+    return score(ScoringRequest(TRACK, *files, parameters=parameters, report=ReportOptions(matches=True)))
 
 
 def table(report: Report, name: str, key: str) -> dict[Any, dict[str, Any]]:
@@ -295,4 +295,4 @@ def test_a_report_without_explanation_has_no_tables(tmp_path: Path) -> None:
 def test_a_track_without_explanations_refuses_them(tmp_path: Path) -> None:
     truth, submission = ablation_files(tmp_path)
     with pytest.raises(InvalidParameters, match="does not support explanations"):
-        score(ScoringRequest("flickr30k-retrieval", truth, submission, report=ReportOptions(explanation=True)))
+        score(ScoringRequest("flickr30k-retrieval", truth, submission, report=ReportOptions(matches=True)))

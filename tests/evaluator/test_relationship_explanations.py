@@ -67,7 +67,7 @@ def report(tmp_path: Path) -> Report:
     (truth / "relationships.csv").write_text("\n".join([f"{HEADER},{BOXES}", *TRIPLETS]) + "\n")
     (truth / "image_labels.csv").write_text("\n".join(["ImageID,LabelName,Confidence", *LABELS]) + "\n")
     submission.write_text("\n".join([f"{HEADER},Score,{BOXES}", *PREDICTIONS]) + "\n")
-    return score(ScoringRequest("openimages-relationships", truth, submission, report=ReportOptions(explanation=True)))
+    return score(ScoringRequest("openimages-relationships", truth, submission, report=ReportOptions(matches=True)))
 
 
 def test_every_match_has_the_line_of_its_triplet(report: Report) -> None:

@@ -34,7 +34,7 @@ def explained(tmp_path: Path, objects: Any, found: Found, *, hierarchy: str = ""
     folder = truth(tmp_path, objects, image_labels=LABELS)
     if hierarchy:
         (folder / "hierarchy.json").write_text(hierarchy)
-    return score(ScoringRequest(TRACK, folder, path, parameters=parameters, report=ReportOptions(explanation=True)))
+    return score(ScoringRequest(TRACK, folder, path, parameters=parameters, report=ReportOptions(matches=True)))
 
 
 def wrong(report: Report) -> list[str]:
@@ -77,7 +77,7 @@ def test_every_error_has_one_kind_and_the_explanation_does_not_change_the_score(
     synthesize(TRACK, out, images=25, seed=3, qualities=(0.6,))
     file = min((out / "submissions").iterdir(), key=lambda path: len(path.name))
     plain = score(ScoringRequest(TRACK, out / "truth", file, parameters=parameters))
-    options = ReportOptions(explanation=True)
+    options = ReportOptions(matches=True)
     report = score(ScoringRequest(TRACK, out / "truth", file, parameters=parameters, report=options))
     rows = list(report.matches.rows())
     for name, split in report.splits.items():

@@ -144,7 +144,7 @@ def guarded_blocks() -> Iterator[None]:
     """
 
     def over(read: Callable[..., None]) -> Callable[..., None]:
-        return lambda self, data, stop: read(self, guarded(data[: stop + BEYOND_BYTES]), stop)
+        return lambda self, data, stop, position: read(self, guarded(data[: stop + BEYOND_BYTES]), stop, position)
 
     with (
         patch.object(DetectionReader, "read", over(DetectionReader.read)),

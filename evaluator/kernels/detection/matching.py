@@ -7,7 +7,7 @@ import numpy as np
 from numba import types
 
 from evaluator.kernels import CROWD
-from evaluator.kernels.detection.state import COLLECTED, MAX_PER_IMAGE_AND_CLASS, STATE, TRUTH
+from evaluator.kernels.detection.state import ALL_OF_IMAGE, COLLECTED, MAX_PER_IMAGE_AND_CLASS, STATE, TRUTH
 from evaluator.kernels.jit import inlined, kernel, subroutine
 from evaluator.kernels.overlap import best_box, best_group, precedes
 from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE_CONFIDENCE, PRIVATE, UNCLAIMED, count_unusual
@@ -106,7 +106,7 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
 
 @subroutine
 def collect(state, image, label, confidence, coordinates):
-    """Store a prediction of an overfull image until the limit on predictions is applied; see :mod:`.overfull`."""
+    """Store a prediction that is matched later: of an overfull image (:mod:`.overfull`), or to be explained."""
     at = state.counts[COLLECTED]
     state.collected_images[at], state.collected_labels[at] = image, label
     state.collected[at, 0] = confidence
@@ -116,7 +116,7 @@ def collect(state, image, label, confidence, coordinates):
 
 @inlined
 def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
-    """Match one prediction in an image of the ground truth, or store it if the image is overfull (:mod:`.overfull`).
+    """Match one prediction in an image of the ground truth, or store it if the state says so for this image.
 
     ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the label is not in the ground
     truth. If an image turns out to be overfull while the file is read, its remaining predictions are only counted, and
@@ -130,9 +130,12 @@ def add_prediction(truth, state, offsets, threshold, image, label, position, con
         return NEGATIVE_CONFIDENCE
     number = state.image_predictions[image] + 1
     state.image_predictions[image] = number
-    if count_unusual(state.counts, confidence, coordinates, threshold):
+    has_area = count_unusual(state.counts, confidence, coordinates, threshold)
+    if state.collects[image] == ALL_OF_IMAGE:
+        collect(state, image, label, confidence, coordinates)
+    elif has_area:
         confidence += 0.0  # Adding zero turns a confidence of -0.0 into 0.0.
-        if state.overfull[image]:
+        if state.collects[image]:
             collect(state, image, label, confidence, coordinates)
         elif number > MAX_PER_IMAGE_AND_CLASS:
             return DONE

@@ -13,6 +13,8 @@ MAX_PER_IMAGE_AND_CLASS = 10_000
 # Index of the number of collected predictions in the array ``counts``. Lower indices are in evaluator.kernels.reading.
 COLLECTED = 10
 COUNTS = 11
+# Elements of ``DetectionState.collects``.
+NONE_OF_IMAGE, WITH_AREA, ALL_OF_IMAGE = range(3)
 
 
 class KernelTruth(NamedTuple):
@@ -82,9 +84,10 @@ class DetectionState(NamedTuple):
         1 if the submission has a row for the image.
     image_predictions : int32 array of shape (images,)
         Number of predictions read so far for each image.
-    overfull : bool array of shape (images,), read-only
-        Images with more predictions than are scored per class; see :mod:`evaluator.kernels.detection.overfull`. Their
-        predictions are stored but not matched.
+    collects : uint8 array of shape (images,), read-only
+        Which predictions of each image are stored instead of being matched: NONE_OF_IMAGE; WITH_AREA, in images with
+        more predictions than are scored per class (see :mod:`evaluator.kernels.detection.overfull`), without boxes that
+        have no area; ALL_OF_IMAGE, if they are to be explained.
     unknown_image_hashes : uint64 array
         Hashes of image ids that are not in the ground truth; their number is ``counts[UNKNOWN_IMAGE_HASHES]``.
     class_positions : int32 array of shape (labels,)
@@ -100,14 +103,14 @@ class DetectionState(NamedTuple):
         image, plus 1 for a false positive. Entries that are not scored have the class
         :func:`evaluator.kernels.detection.matching.unscored_class`.
     collected_images, collected_labels, collected : int32, int32, float64 arrays of shapes (room,), (room,), (room, 5)
-        The predictions in overfull images, except boxes without area; their number is ``counts[COLLECTED]``. The
-        columns of ``collected`` are confidence, XMin, XMax, YMin, YMax.
+        The predictions that are stored; their number is ``counts[COLLECTED]``. The columns of ``collected`` are
+        confidence, XMin, XMax, YMin, YMax.
     """
 
     counts: NDArray[np.int64]
     named: NDArray[np.uint8]
     image_predictions: NDArray[np.int32]
-    overfull: NDArray[np.bool_]
+    collects: NDArray[np.uint8]
     unknown_image_hashes: NDArray[np.uint64]
     class_positions: NDArray[np.int32]
     best_candidates: NDArray[np.float64]
@@ -125,7 +128,7 @@ STATE = types.NamedTuple(
         types.int64[::1],
         types.uint8[::1],
         types.int32[::1],
-        read_only(types.boolean),
+        read_only(types.uint8),
         types.uint64[::1],
         types.int32[::1],
         types.float64[:, ::1],

@@ -21,7 +21,7 @@ from evaluator.request import Progress
 from evaluator.texts import counted
 from evaluator.tracks.checking import checked, distinct_keys, usage_of
 from evaluator.tracks.interface import Engine, Outcome, Scorer, TruthCompiler
-from evaluator.tracks.shared.curve_rows import curve_row
+from evaluator.tracks.shared.curves.rows import curve_row
 from evaluator.tracks.shared.label_truth import VerifiedTruth
 from evaluator.tracks.shared.labels import Labelling
 from evaluator.tracks.shared.parameters import TrackParameters

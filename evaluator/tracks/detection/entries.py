@@ -13,7 +13,7 @@ from evaluator.metrics.resampling import HIT, MISS, PARTIAL_HIT, CurveSteps, Ima
 from evaluator.report import CurveRow, SplitReport
 from evaluator.tracks.detection.summary import EntryCounts, split_report, weighted
 from evaluator.tracks.interface import Engine, Outcome
-from evaluator.tracks.shared.curve_rows import curve_row
+from evaluator.tracks.shared.curves.rows import curve_row
 from evaluator.tracks.shared.label_truth import ObjectTruth
 
 

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from evaluator.metrics.matching import precedence_order
 from evaluator.tracks.detection.candidates import Detections, are_verified
-from evaluator.tracks.detection.explain.tables import confusion, with_rates
+from evaluator.tracks.detection.explain.figures import with_rates
+from evaluator.tracks.detection.explain.tables import confusion, predicted
 from evaluator.tracks.detection.matches import Matches, highest_confidences
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Splits
@@ -75,7 +76,10 @@ def _ranges(keys: NDArray[np.int64], object_keys: NDArray[np.int64]) -> NDArray[
 def completed(truth: DetectionTruth, matches: Matches, splits: Splits, parameters: DetectionParameters) -> Splits:
     """Return the reports with the tables that FiftyOne prints, and a confusion matrix if ``classwise`` is false."""
     weight = parameters.group_of_weight
-    reports = {name: with_rates(truth, matches, report, truth.splits[name], weight) for name, report in splits.items()}
+    reports = {
+        name: with_rates(truth, report, predicted(truth, matches, truth.splits[name], weight))
+        for name, report in splits.items()
+    }
     if parameters.classwise:
         return reports
     return {

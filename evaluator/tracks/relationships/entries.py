@@ -15,7 +15,7 @@ from evaluator.report import CurveRow, SplitReport
 from evaluator.tracks.interface import Engine, Outcome
 from evaluator.tracks.relationships.summary import KINDS, WeightedSplit, split_report
 from evaluator.tracks.relationships.truth import RelationshipsTruth, Weights
-from evaluator.tracks.shared.curve_rows import curve_row
+from evaluator.tracks.shared.curves.rows import curve_row
 
 Integers = NDArray[np.integer[Any]]
 SplitAreas = tuple[Sequence[Areas], Sequence[Areas]]

@@ -23,7 +23,8 @@ from evaluator.tracks.detection.explain.errors import (
     false_positives,
     missed_weights,
 )
-from evaluator.tracks.detection.explain.tables import with_rates
+from evaluator.tracks.detection.explain.figures import with_rates
+from evaluator.tracks.detection.explain.tables import predicted
 from evaluator.tracks.detection.matches import Matches
 from evaluator.tracks.detection.summary import weighted
 from evaluator.tracks.interface import Outcome
@@ -104,8 +105,8 @@ def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport
     truth, matches, errors, weight = found.truth, found.matches, found.errors, found.group_weight
     in_split, positives = truth.splits[split], weighted(*truth.counts(split), weight)
     curve_errors = errors.curve_errors(truth, matches, in_split, positives, weight)
-    report = with_rates(truth, matches, report, in_split, weight)
-    missed = {"missed": missed_weights(truth, errors, in_split, weight)}
+    report = with_rates(truth, report, predicted(truth, matches, in_split, weight))
+    missed = {"missed": missed_weights(truth, errors.object_kinds, errors.group_kinds, in_split, weight)}
     tables = {
         **report.tables,
         "errors": by_kind(curve_errors, DETECTION_KINDS, "mAP"),

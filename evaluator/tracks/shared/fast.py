@@ -85,8 +85,10 @@ class Reader(Protocol):
     def images(self) -> int:
         """The number of images read so far. With one row per prediction, this number is only an upper bound."""
 
-    def read(self, data: Bytes, stop: int) -> None:
+    def read(self, data: Bytes, stop: int, position: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.
+
+        ``position`` is the position of the block of lines in the file.
 
         Raises
         ------
@@ -205,8 +207,9 @@ def _drain(
     """Read blocks with a reader until the file ends. After an exception, close the file, which stops all readers."""
     buffer = bytearray()
     try:
-        while stop := blocks.take(buffer):
-            reader.read(np.frombuffer(buffer, np.uint8), stop)
+        while block := blocks.take(buffer):
+            position, stop = block
+            reader.read(np.frombuffer(buffer, np.uint8), stop, position)
             if sum(each.predictions for each in all_readers) > limits.boxes:
                 raise Declined(ReferenceNeeded.TOO_MANY_PREDICTIONS)
             if sum(each.images for each in all_readers) > limits.images:

@@ -2,14 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.metrics.errors import CurveErrors
 from evaluator.metrics.rates import Counts, averages, rates
 from evaluator.report import ClassRow, SplitReport, finite
+
+
+class ErrorFigures(Protocol):
+    """The numbers in the tables of errors of a split; see :class:`evaluator.metrics.errors.CurveErrors`."""
+
+    def false_positives(self, kind: int) -> NDArray[np.int64]:
+        """Return the number of false positives of each class whose error is of the given kind, shape (classes,)."""
+
+    def misses(self, kind: int) -> float:
+        """Return the sum of the weights of the objects that were missed because of errors of the given kind."""
+
+    def gain_without(self, kind: int) -> float:
+        """Return how much the mean average precision would rise if all errors of the given kind were fixed."""
+
+    def gain_without_false_positives(self) -> float:
+        """Return how much the mean average precision would rise if there were no false positives."""
+
+    def gain_without_misses(self) -> float:
+        """Return how much the mean average precision would rise if no object were missed."""
 
 
 def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Counts) -> SplitReport:
@@ -39,7 +57,7 @@ def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Co
     return replace(report, classes=classes, tables={**report.tables, "averages": table})
 
 
-def by_kind(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[ClassRow]:
+def by_kind(errors: ErrorFigures, kinds: Sequence[str], metric: str) -> list[ClassRow]:
     """Return a row for each kind of error: its false positives, its misses, and the gain if it were fixed.
 
     The gain is the increase in ``metric``. Over all kinds, the false positives add up to those in the score, and the
@@ -48,7 +66,7 @@ def by_kind(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[Clas
     return [
         {
             "kind": kind,
-            "false_positives": errors.false_positives(code),
+            "false_positives": int(errors.false_positives(code).sum()),
             "misses": as_count(errors.misses(code)),
             f"delta_{metric}": finite(errors.gain_without(code)),
         }
@@ -56,13 +74,13 @@ def by_kind(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[Clas
     ]
 
 
-def error_sums(errors: CurveErrors, kinds: Sequence[str], metric: str) -> list[ClassRow]:
+def error_sums(errors: ErrorFigures, kinds: Sequence[str], metric: str) -> list[ClassRow]:
     """Return two rows: the gain in ``metric`` without any false positives, and the gain without any misses."""
     codes = range(len(kinds))
     return [
         {
             "kind": "all_false_positives",
-            "false_positives": sum(map(errors.false_positives, codes)),
+            "false_positives": sum(int(errors.false_positives(code).sum()) for code in codes),
             "misses": 0,
             f"delta_{metric}": finite(errors.gain_without_false_positives()),
         },
@@ -84,14 +102,9 @@ def as_count(count: float) -> float | int:
     return int(count) if count == int(count) else count
 
 
-def by_class(errors: CurveErrors, kinds: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+def by_class(errors: ErrorFigures, kinds: Sequence[str]) -> dict[str, NDArray[np.int64]]:
     """Return, for each kind of error, a column with the number of false positives in each class, shape (classes,)."""
-    count = len(errors.positives)
-    return {
-        f"fp_{kind}": np.bincount(errors.curves[errors.kinds == code], minlength=count)
-        for code, kind in enumerate(kinds)
-        if kind != "missed"
-    }
+    return {f"fp_{kind}": errors.false_positives(code) for code, kind in enumerate(kinds) if kind != "missed"}
 
 
 def with_columns(

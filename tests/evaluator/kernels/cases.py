@@ -212,7 +212,7 @@ def reference_implementation() -> Iterator[None]:
 
 
 def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer]:
-    """Score a file and return the name of the implementation used and the report.
+    """Score a file and return the name of the implementation used and the report, with its curves.
 
     If the file is rejected, return "rejected" and the defects.
     """
@@ -220,7 +220,7 @@ def answer(track: str, truth: Path, submission: Path, **options: Any) -> tuple[s
         report = score(ScoringRequest(track, truth, submission, **options))
     except InvalidSubmission as error:
         return "rejected", error.findings.as_dict()
-    return report.way, report.for_organizer().as_dict()
+    return report.way, {**report.for_organizer().as_dict(), "curves": report.curves}
 
 
 def both(track: str, truth: Path, submission: Path, **options: Any) -> tuple[str, Answer, Answer]:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.catalog import TRACKS
-from evaluator.request import Resources
+from evaluator.request import ReportOptions, Resources
 from tests.evaluator.kernels import cases
 
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
@@ -28,6 +28,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     ],
     "openimages-relationships": [{}, {"iou_threshold": 0.3}, {"weights": (0.2, 0.3, 0.5)}],
 }
+EXPLAINED = ReportOptions(explanation=True, curves=True)
 DRAWN_FILES = 60
 EXAMPLES = settings(
     max_examples=300,
@@ -58,6 +59,19 @@ def test_both_implementations_give_equal_results_for_undamaged_files(
     parameters = PARAMETERS[track][chosen % len(PARAMETERS[track])]
     resources = Resources(threads=threads)
     _, fast, reference = cases.both(track, truth, submission, parameters=parameters, resources=resources)
+    assert fast == reference
+
+
+@every_track
+@EXAMPLES
+@given(seed=st.integers(0, 2**48), chosen=st.integers(0, 2**16), threads=st.sampled_from([1, 2]))
+def test_both_implementations_give_equal_explanations(
+    track: str, seed: int, chosen: int, threads: int, tmp_path: Path
+) -> None:
+    _, truth, submission = draw(track, seed, tmp_path)
+    parameters = PARAMETERS[track][chosen % len(PARAMETERS[track])]
+    options = {"parameters": parameters, "resources": Resources(threads=threads), "report": EXPLAINED}
+    _, fast, reference = cases.both(track, truth, submission, **options)
     assert fast == reference
 
 
@@ -139,10 +153,16 @@ def many_pairs(chance: random.Random) -> Large:
 
 @pytest.mark.parametrize("shape", ["kaggle", "long"])
 @pytest.mark.parametrize(
-    ("track", "made"), [("openimages-detection", many_boxes), ("openimages-relationships", many_pairs)]
+    ("track", "made", "report"),
+    [
+        ("openimages-detection", many_boxes, ReportOptions()),
+        ("openimages-detection", many_boxes, EXPLAINED),
+        ("openimages-relationships", many_pairs, ReportOptions()),
+    ],
+    ids=["detection", "explained detection", "relationships"],
 )
 def test_any_number_of_threads_gives_the_same_report(
-    track: str, made: Callable[[random.Random], Large], shape: str, tmp_path: Path
+    track: str, made: Callable[[random.Random], Large], report: ReportOptions, shape: str, tmp_path: Path
 ) -> None:
     """The file has many blocks. In the long layout, the rows of each image are in many different blocks."""
     large = made(chance := random.Random(5))
@@ -152,7 +172,8 @@ def test_any_number_of_threads_gives_the_same_report(
         (folder / name).write_text(text)
     submission.write_text(large.content(shape, chance))
     assert submission.stat().st_size > 3 << 19
-    way, fast, reference = cases.both(track, folder, submission, resources=Resources(threads=1))
+    way, fast, reference = cases.both(track, folder, submission, report=report)
     assert (way, fast) == ("fast path", reference)
     for threads in (2, 3, 7):
-        assert cases.answer(track, folder, submission, resources=Resources(threads=threads)) == ("fast path", fast)
+        answer = cases.answer(track, folder, submission, report=report, resources=Resources(threads=threads))
+        assert answer == ("fast path", fast)

@@ -23,7 +23,7 @@ from evaluator.metrics.resampling import HIT, MISS, CurveSteps
 from evaluator.report import ReferenceNeeded
 from evaluator.request import Bootstrap, ReportOptions, Resources, ScoringRequest
 from evaluator.tracks.relationships.explain import errors
-from evaluator.tracks.shared import buckets
+from evaluator.tracks.shared.curves import buckets
 from tests.evaluator.kernels import cases, private_facts
 
 # The ground truth has verified labels for dogs in all images of OTHERS, but not in the image of NO_DOG.

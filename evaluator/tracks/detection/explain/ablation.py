@@ -68,12 +68,15 @@ def _by_weight(truth: DetectionTruth, matches: Matches, split: str, *, hierarchy
             variant = MeanAveragePrecision.of(
                 weighted(*truth.counts(split), weight), entries[chosen].average_precisions
             )
-            rows.append(
-                {
-                    "non_exhaustive_labels": verified_only,
-                    "hierarchy": hierarchy,
-                    "group_of_weight": weight,
-                    "mAP": finite(float(variant.metrics()["mAP"])),
-                }
-            )
+            rows.append(ablation_row(variant, verified_only=verified_only, hierarchy=hierarchy, weight=weight))
     return rows
+
+
+def ablation_row(variant: MeanAveragePrecision, *, verified_only: bool, hierarchy: bool, weight: int) -> ClassRow:
+    """Return the row of the ablation for one combination of rules."""
+    return {
+        "non_exhaustive_labels": verified_only,
+        "hierarchy": hierarchy,
+        "group_of_weight": weight,
+        "mAP": finite(float(variant.metrics()["mAP"])),
+    }

@@ -59,19 +59,18 @@ class Errors:
         entries = matches[matches.scored].entries(truth, group_weight)
         chosen = in_split[entries.images]
         of_groups = np.full(len(entries.images) - np.count_nonzero(matches.scored), NO_ERROR)
-        images, labels = truth.images_and_labels(np.concatenate([truth.object_keys, truth.group_keys]))
-        kinds = np.concatenate([self.object_kinds, self.group_kinds])
-        weights = np.repeat([1.0, group_weight], [len(self.object_kinds), len(self.group_kinds)])
-        lost = in_split[images] & ((kinds == MISSED) | (kinds == GROUP_OF))
+        missed_curves, missed_kinds, missed_weights = lost_objects(
+            truth, self.object_kinds, self.group_kinds, in_split, group_weight
+        )
         return CurveErrors(
             curves=entries.classes[chosen],
             confidences=entries.confidences[chosen],
             weights=entries.weights[chosen],
             kinds=np.concatenate([self.kinds[matches.scored], of_groups])[chosen],
             fixed_curves=np.concatenate([self.fixed_classes[matches.scored], of_groups])[chosen],
-            missed_curves=labels[lost],
-            missed_kinds=kinds[lost],
-            missed_weights=weights[lost],
+            missed_curves=missed_curves,
+            missed_kinds=missed_kinds,
+            missed_weights=missed_weights,
             positives=positives,
         )
 
@@ -211,14 +210,37 @@ def _classes_and_ancestors(truth: ObjectTruth) -> Codes:
     return np.unique(np.concatenate([itself, descendants * labels + truth.ancestors]))
 
 
+def lost_objects(
+    truth: ObjectTruth,
+    object_kinds: NDArray[np.integer[Any]],
+    group_kinds: NDArray[np.integer[Any]],
+    in_split: NDArray[np.bool_],
+    group_weight: float,
+) -> tuple[Codes, Codes, Overlaps]:
+    """Return the label, the kind of error and the weight of each object of a split that no detection would hit.
+
+    That is, even if the errors of all detections were fixed. ``object_kinds`` and ``group_kinds`` are those of
+    :class:`Errors`.
+    """
+    images, labels = truth.images_and_labels(np.concatenate([truth.object_keys, truth.group_keys]))
+    kinds = np.concatenate([object_kinds, group_kinds])
+    weights = np.repeat([1.0, group_weight], [len(object_kinds), len(group_kinds)])
+    lost = in_split[images] & ((kinds == MISSED) | (kinds == GROUP_OF))
+    return labels[lost], kinds[lost].astype(np.int64), weights[lost]
+
+
 def missed_weights(
-    truth: ObjectTruth, errors: Errors, in_split: NDArray[np.bool_], group_weight: float
-) -> NDArray[np.float64]:
+    truth: ObjectTruth,
+    object_kinds: NDArray[np.integer[Any]],
+    group_kinds: NDArray[np.integer[Any]],
+    in_split: NDArray[np.bool_],
+    group_weight: float,
+) -> Overlaps:
     """Return the number of missed objects in each class, for one split, shape (classes,).
 
-    Each group contributes its weight.
+    Each group contributes its weight. ``object_kinds`` and ``group_kinds`` are those of :class:`Errors`.
     """
-    missed = [truth.object_keys[errors.object_kinds != NO_ERROR], truth.group_keys[errors.group_kinds != NO_ERROR]]
+    missed = [truth.object_keys[object_kinds != NO_ERROR], truth.group_keys[group_kinds != NO_ERROR]]
     images, classes = truth.images_and_labels(np.concatenate(missed))
     weights = np.repeat([1.0, group_weight], list(map(len, missed)))
     return np.bincount(classes, weights * in_split[images], len(truth.labels)).astype(np.float64)

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.files.submission import SubmissionTable
-from evaluator.metrics.errors import DETECTION_KINDS
-from evaluator.report import MatchTable, SplitReport
+from evaluator.report import ClassRow, MatchTable
 from evaluator.request import Progress
 from evaluator.tracks.detection.candidates import Detections, are_valid
 from evaluator.tracks.detection.explain.ablation import ablation
@@ -21,15 +20,15 @@ from evaluator.tracks.detection.explain.errors import (
     false_positives,
     missed_weights,
 )
+from evaluator.tracks.detection.explain.figures import Figures
 from evaluator.tracks.detection.explain.match_rows import COLUMNS, match_rows
-from evaluator.tracks.detection.explain.slices import slices
-from evaluator.tracks.detection.explain.tables import with_rates
+from evaluator.tracks.detection.explain.slices import size_rows, slices
+from evaluator.tracks.detection.explain.tables import predicted
 from evaluator.tracks.detection.matches import Matches
 from evaluator.tracks.detection.scorer import detections_of, matched, outcome_of
 from evaluator.tracks.detection.summary import weighted
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Outcome
-from evaluator.tracks.shared.report_tables import by_class, by_kind, error_sums, with_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,38 +76,33 @@ def explain(
     options = {"threshold": parameters.iou_threshold, "group_weight": parameters.group_of_weight}
     errors = errors_of(counted, matches, compared, **options)
     found = Explained(counted, known, matches, errors, parameters.group_of_weight)
-    splits = {name: _explained(found, report, name) for name, report in outcome.splits.items()}
-    for name, rows in by_split.items():
-        splits[name] = replace(splits[name], tables={**splits[name].tables, "ablation": rows})
+    splits = {
+        name: _figures(found, name, by_split.get(name)).explained(counted, report)
+        for name, report in outcome.splits.items()
+    }
     rows_of_matches = partial(match_rows, counted, known, matches, errors)
     return replace(outcome, splits=splits, matches=MatchTable(COLUMNS, rows_of_matches))
 
 
-def _explained(found: Explained, report: SplitReport, split: str) -> SplitReport:
-    """Return the score report for a split, with the tables and columns of its explanation added."""
-    truth, matches, errors = found.truth, found.matches, found.errors
-    in_split, positives = truth.splits[split], weighted(*truth.counts(split), found.group_weight)
-    curve_errors = errors.curve_errors(truth, matches, in_split, positives, found.group_weight)
-    report = with_rates(truth, matches, report, in_split, found.group_weight)
-    columns = {**_by_outcome(found, in_split), **by_class(curve_errors, DETECTION_KINDS)}
+def _figures(found: Explained, split: str, ablation_rows: list[ClassRow] | None) -> Figures:
+    """Return the numbers that explain the score on a split."""
+    truth, matches, errors, weight = found.truth, found.matches, found.errors, found.group_weight
+    in_split, positives = truth.splits[split], weighted(*truth.counts(split), weight)
     tables = {
-        **report.tables,
-        "errors": by_kind(curve_errors, DETECTION_KINDS, "mAP"),
-        "error_sums": error_sums(curve_errors, DETECTION_KINDS, "mAP"),
         "class_errors": class_errors(truth, matches, errors, in_split),
-        "slices": slices(truth, matches, errors, in_split),
+        "slices": slices(truth, errors.object_kinds, in_split, size_rows(truth, matches, errors, in_split)),
     }
-    return replace(report, classes=with_columns(report.classes, truth.labels, columns), tables=tables)
+    return Figures(
+        errors=errors.curve_errors(truth, matches, in_split, positives, weight),
+        predicted=predicted(truth, matches, in_split, weight),
+        by_outcome=_by_outcome(found, in_split),
+        tables=tables if ablation_rows is None else {**tables, "ablation": ablation_rows},
+    )
 
 
 def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """Return, for each class, counts of ignored detections, group-of boxes found, absorbed detections and misses.
-
-    Each detection is counted in at most one of these columns. An absorbed detection is inside a group-of box, but is
-    not the detection that matches the box. The misses are the positives minus the true positives; a missed group-of
-    box contributes its weight.
-    """
-    truth, matches, labels = found.truth, found.matches, len(found.truth.labels)
+    """Return the columns of :attr:`Figures.by_outcome`."""
+    truth, matches, errors, labels = found.truth, found.matches, found.errors, len(found.truth.labels)
     ignored = np.ones(len(found.known), bool)
     ignored[matches.detections.indices] = False
     ignored &= in_split[found.known.images]
@@ -121,5 +115,5 @@ def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDAr
         "ignored": np.bincount(found.known.labels[ignored], minlength=labels),
         "group_found": count(finds_group),
         "absorbed": count(matches.absorbed & ~finds_group),
-        "missed": missed_weights(truth, found.errors, in_split, found.group_weight),
+        "missed": missed_weights(truth, errors.object_kinds, errors.group_kinds, in_split, found.group_weight),
     }

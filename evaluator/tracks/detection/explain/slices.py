@@ -1,13 +1,14 @@
 """Computes recall and mAP for subsets of the objects, by size and by attribute."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.metrics.average_precision import average_precisions, mean_defined
 from evaluator.metrics.boxes import areas
-from evaluator.metrics.errors import CLASS, LOCALIZATION, MISSED
+from evaluator.metrics.errors import CLASS, LOCALIZATION, MISSED, NO_ERROR
 from evaluator.report import ClassRow, finite
 from evaluator.tracks.detection.explain.errors import Errors
 from evaluator.tracks.detection.matches import Matches
@@ -31,47 +32,73 @@ def sizes(boxes: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.digitize(areas(boxes), BOUNDS)
 
 
-def slices(truth: DetectionTruth, matches: Matches, errors: Errors, in_split: Mask) -> list[ClassRow]:
+def slices(
+    truth: DetectionTruth,
+    object_kinds: NDArray[np.integer[Any]],
+    in_split: Mask,
+    by_size: Sequence[ClassRow],
+) -> list[ClassRow]:
     """Return a row for each size and attribute: how many ordinary objects the split has, and how many were matched.
 
     A false positive has a size but no attributes. Therefore, the mAP of a size includes the false positives of that
     size, as in COCO, and the slices by attribute have no mAP. Group-of boxes are not in any slice.
+
+    Parameters
+    ----------
+    truth : DetectionTruth
+    object_kinds : int array of shape (B,)
+        As in :class:`~evaluator.tracks.detection.explain.errors.Errors`.
+    in_split : bool array of shape (images,)
+    by_size : sequence of rows
+        ``false_positives`` and ``mAP`` of each size.
     """
-    is_inside = in_split[truth.images_and_labels(truth.object_keys)[0]]
-    object_sizes, detection_sizes = sizes(truth.boxes), sizes(matches.detections.boxes)
-    rows = []
-    for code, size in enumerate(SIZES):
-        false = (errors.kinds >= 0) & (detection_sizes == code) & in_split[matches.detections.images]
-        chosen = is_inside & (object_sizes == code)
-        more: ClassRow = {"false_positives": int(false.sum()), "mAP": _mean_ap(truth, matches, chosen, false)}
-        rows.append(_row("size", size, chosen, errors) | more)
+    inside = np.flatnonzero(in_split[truth.images_and_labels(truth.object_keys)[0]])
+    kinds = object_kinds[inside]
+    numbers = _counts(sizes(truth.boxes[inside]), kinds, len(SIZES))
+    rows = [_row("size", size, *counts) | more for size, counts, more in zip(SIZES, numbers, by_size, strict=True)]
     undefined: ClassRow = {"false_positives": None, "mAP": None}
-    for name, answer, has_it in _attributes(truth):
-        rows.append(_row(name, answer, is_inside & has_it, errors) | undefined)
+    for column, name in enumerate(truth.attribute_names):
+        values = truth.attributes[truth.object_rows[inside], column]
+        answers = np.select([values == code for code in ANSWERS], range(len(ANSWERS)), len(ANSWERS))
+        by_answer = zip(ANSWERS.values(), _counts(answers, kinds, len(ANSWERS)), strict=True)
+        rows.extend(_row(name, answer, *counts) | undefined for answer, counts in by_answer)
     return rows
 
 
-def _attributes(truth: DetectionTruth) -> Iterator[tuple[str, str, Mask]]:
-    """Yield each attribute name with each possible value, and a mask of the ordinary objects that have this value."""
-    values = truth.attributes[truth.object_rows]
-    for column, name in enumerate(truth.attribute_names):
-        for code, answer in ANSWERS.items():
-            yield name, answer, values[:, column] == code
+def size_rows(truth: DetectionTruth, matches: Matches, errors: Errors, in_split: Mask) -> list[ClassRow]:
+    """Return the number of false positives of each size, and the mAP of the objects of this size."""
+    is_inside = in_split[truth.images_and_labels(truth.object_keys)[0]]
+    object_sizes, detection_sizes = sizes(truth.boxes), sizes(matches.detections.boxes)
+    rows: list[ClassRow] = []
+    for code in range(len(SIZES)):
+        false = (errors.kinds >= 0) & (detection_sizes == code) & in_split[matches.detections.images]
+        chosen = is_inside & (object_sizes == code)
+        rows.append({"false_positives": int(false.sum()), "mAP": _mean_ap(truth, matches, chosen, false)})
+    return rows
 
 
-def _row(name: str, value: str, chosen: Mask, errors: Errors) -> ClassRow:
-    """Return a table row with the number of selected ordinary objects, and how many of them were found or missed."""
-    kinds = errors.object_kinds[chosen]
-    found = int(np.count_nonzero(kinds < 0))
+def _counts(
+    values: NDArray[np.integer[Any]], kinds: NDArray[np.integer[Any]], count: int
+) -> list[tuple[int, int, int, int]]:
+    """Return, for each of ``count`` values, how many objects have it: matched, and missed for each of three reasons."""
+    columns = np.full(MISSED + 2, -1)
+    columns[[NO_ERROR + 1, CLASS + 1, LOCALIZATION + 1, MISSED + 1]] = range(4)
+    cells = np.bincount(values.astype(np.int64) * 4 + columns[kinds.astype(np.int64) + 1], minlength=4 * (count + 1))
+    return [(row[0], row[1], row[2], row[3]) for row in cells.reshape(-1, 4)[:count].tolist()]
+
+
+def _row(name: str, value: str, found: int, wrong_class: int, badly_located: int, missed: int) -> ClassRow:
+    """Return a table row with the number of ordinary objects in a slice, and how many were found or missed."""
+    truths = found + wrong_class + badly_located + missed
     return {
         "slice": name,
         "value": value,
-        "truths": len(kinds),
+        "truths": truths,
         "found": found,
-        "recall": found / len(kinds) if len(kinds) else None,
-        "missed_class": int(np.count_nonzero(kinds == CLASS)),
-        "missed_localization": int(np.count_nonzero(kinds == LOCALIZATION)),
-        "missed": int(np.count_nonzero(kinds == MISSED)),
+        "recall": found / truths if truths else None,
+        "missed_class": wrong_class,
+        "missed_localization": badly_located,
+        "missed": missed,
     }
 
 

@@ -1,28 +1,17 @@
-"""Computes the tables of a report: precision, recall and F1 for each class, and the confusion matrix."""
+"""Counts the predictions of each class, and the pairs of actual and predicted classes."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.report import ClassRow, SplitReport
+from evaluator.report import ClassRow
 from evaluator.tracks.detection.matches import Matches
 from evaluator.tracks.detection.truth import DetectionTruth
-from evaluator.tracks.shared import report_tables
 from evaluator.tracks.shared.label_truth import ObjectTruth
 
 NONE = -1
 
 
-def with_rates(
-    truth: ObjectTruth, matches: Matches, report: SplitReport, in_split: NDArray[np.bool_], group_weight: float
-) -> SplitReport:
-    """Return the report of a split with precision, recall and F1 for each class, and with their averages."""
-    codes = [truth.label_codes[str(row["label"])] for row in report.classes]
-    true, support = (np.array([row[name] for row in report.classes], float) for name in ("true_positives", "truths"))
-    predicted = _predicted(truth, matches, in_split, group_weight)
-    return report_tables.with_rates(report, true, predicted[codes], support)
-
-
-def _predicted(
+def predicted(
     truth: ObjectTruth, matches: Matches, in_split: NDArray[np.bool_], group_weight: float
 ) -> NDArray[np.float64]:
     """Return the number of scored detections in each class, plus the group-of weight for each matched group."""

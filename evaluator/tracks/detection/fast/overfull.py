@@ -46,7 +46,13 @@ def joined(parts: Sequence[Collected]) -> Collected:
 
 
 def capped(truth: KernelTruth, found: Collected) -> Collected:
-    """Return the most confident predictions for each image and label, ordered by image.
+    """Return the most confident predictions for each image and label, ordered by image."""
+    kept = within_cap(truth, found)
+    return found.only(kept[np.argsort(found.images[kept], kind="stable")])
+
+
+def within_cap(truth: KernelTruth, found: Collected) -> NDArray[np.int64]:
+    """Return the indices of the most confident predictions for each image and label, in ascending order.
 
     All labels that are not in the ground truth are treated as one label.
     """
@@ -58,5 +64,4 @@ def capped(truth: KernelTruth, found: Collected) -> Collected:
         overlaps_of(truth, *chosen, overlaps)
         return overlaps, list(chosen.predictions[:, 1:].T)
 
-    kept = most_confident(MAX_PER_IMAGE_AND_CLASS, keys, found.predictions[:, 0], tie_breaks)
-    return found.only(kept[np.argsort(found.images[kept], kind="stable")])
+    return most_confident(MAX_PER_IMAGE_AND_CLASS, keys, found.predictions[:, 0], tie_breaks)

@@ -1,4 +1,4 @@
-"""Reads a detection submission in one thread. A reader calls kernels and allocates their memory."""
+"""Reads a detection submission in one thread. Readers call kernels and allocate their memory."""
 
 from collections.abc import Sequence
 
@@ -22,10 +22,11 @@ from evaluator.kernels.reading import (
     UNKNOWN_IMAGES,
 )
 from evaluator.kernels.text.csv_blocks import Batch
-from evaluator.kernels.text.lookup import TextIndex, index_of
+from evaluator.report import ReferenceNeeded
 from evaluator.tracks.detection.fast.overfull import capped, collected, joined
-from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
-from evaluator.tracks.shared.buckets import Segments
+from evaluator.tracks.detection.fast.truth import most_objects
+from evaluator.tracks.detection.truth import DetectionParameters
+from evaluator.tracks.shared.curves.buckets import Segments
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
 ENTRIES_PER_SEGMENT = 1 << 20
@@ -33,76 +34,21 @@ BYTES_PER_DETECTION = 12  # The shortest detection in either layout is "a 0 0 0 
 BYTES_PER_LINE = 3  # The shortest possible line of a submission is "a,\n".
 
 
-def kernel_truth(truth: DetectionTruth) -> KernelTruth:
-    """Return the arrays of a ground truth in the form that the kernels expect."""
-    closed = np.array([truth.images_listed, truth.labels_listed])
-    closed.flags.writeable = False
-    return KernelTruth(
-        images=TextIndex(*truth.image_index),
-        labels=TextIndex(*truth.label_index),
-        closed=closed,
-        listed=truth.public_labels[0],
-        usage=truth.usage,
-        verified_from=truth.verified_from,
-        verified=truth.verified_labels,
-        boxes_from=truth.boxes_from,
-        groups_from=truth.groups_from,
-        boxes=truth.boxes,
-        groups=truth.group_boxes,
-    )
-
-
-def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
-    """Return the public parts of a ground truth in the form that the kernels expect.
-
-    Boxes and verified classes are not public.
-    """
-    count, listed = truth.public_labels
-    closed = np.array([truth.images_listed, truth.labels_listed])
-    images = len(truth.images)
-    arrays = {
-        "closed": closed,
-        "usage": np.zeros(images, np.int8),
-        "verified_from": np.zeros(images + 1, np.int32),
-        "verified": np.empty(0, np.int32),
-        "boxes_from": np.zeros(1, np.int32),
-        "groups_from": np.zeros(1, np.int32),
-        "boxes": np.empty((0, 4)),
-        "groups": np.empty((0, 4)),
-    }
-    for array in arrays.values():
-        array.flags.writeable = False
-    labels = list(truth.labels)[:count] if listed else []
-    return KernelTruth(
-        images=index_of(truth.images),
-        labels=index_of(labels, as_unknown=not truth.labels_listed),
-        listed=len(labels),
-        **arrays,
-    )
-
-
-class DetectionReader:
-    """A reader of detection submissions for one thread, with the state of its kernels and all curve entries.
+class BlockReader:
+    """A reader of blocks of a detection submission for one thread, with the state of its kernels.
 
     Parameters
     ----------
     truth : KernelTruth
     header : FileHeader
     parameters : DetectionParameters
-    keeps_images : bool
-        Whether to keep the image of each entry, for curves and replicates.
-    overfull : bool array of shape (images,)
-        Images with more predictions than are scored per class. Their predictions are stored and matched later. All
-        elements are false when a file is read for the first time.
+    collects : uint8 array of shape (images,)
+        Which predictions of each image are stored and matched later; see
+        :class:`~evaluator.kernels.detection.state.DetectionState`.
     """
 
     def __init__(
-        self,
-        truth: KernelTruth,
-        header: FileHeader,
-        parameters: DetectionParameters,
-        keeps_images: bool,
-        overfull: NDArray[np.bool_],
+        self, truth: KernelTruth, header: FileHeader, parameters: DetectionParameters, collects: NDArray[np.uint8]
     ) -> None:
         self.truth = truth
         self.header = header
@@ -111,27 +57,22 @@ class DetectionReader:
         self.cell_of_kind = np.array(header.positions, np.int64)
         self.kind_of_cell = np.argsort(self.cell_of_kind).astype(np.int64)
         self.batch = Batch.empty(texts=2, numbers=5)
-        self.keeps_images = keeps_images
-        self.overfull = overfull
-        self.filled: Segments = []
-        self.filled_images: list[NDArray[np.int32]] = []
         self.unknown_image_hashes: list[NDArray[np.uint64]] = []
-        self.state = self._new_state()
+        self.state = self._new_state(collects)
 
-    def _new_state(self) -> DetectionState:
+    def _new_state(self, collects: NDArray[np.uint8]) -> DetectionState:
         """Return an empty state with room for one image (Kaggle layout) or all images (long layout)."""
         truth = self.truth
         boxes, groups = len(truth.boxes), len(truth.groups)
         if self.header.kaggle:
-            starts = truth.boxes_from[truth.verified_from], truth.groups_from[truth.verified_from]
-            boxes, groups = (int(np.diff(part).max(initial=0)) for part in starts)
+            boxes, groups = most_objects(truth)
         best_candidates = np.empty((boxes, 6))
         best_candidates[:, 0] = UNCLAIMED
         return DetectionState(
             counts=np.zeros(kernels.COUNTS, np.int64),
             named=np.zeros(len(truth.usage), np.uint8),
             image_predictions=np.zeros(len(truth.usage), np.int32),
-            overfull=self.overfull,
+            collects=collects,
             unknown_image_hashes=np.empty(0, np.uint64),
             class_positions=np.full(len(truth.labels.starts) - 1, -1, np.int32),
             best_candidates=best_candidates,
@@ -156,19 +97,17 @@ class DetectionReader:
             return int(self.state.counts[IMAGES])
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
 
-    def read(self, data: Bytes, stop: int) -> None:
-        """Read the lines before the offset ``stop``, and match their predictions.
+    def read_block(self, data: Bytes, stop: int) -> None:
+        """Read the lines before the offset ``stop`` with a kernel. The state must have room for their predictions.
 
         Raises
         ------
         Declined
             If the reference implementation must read the file.
         """
-        detections = stop // BYTES_PER_DETECTION + 1
-        found_groups = min(detections, len(self.truth.groups)) if self.header.kaggle else 0
-        self._make_room(detections + found_groups, lines=stop // BYTES_PER_LINE + 1)
-        if self.overfull.any():
-            self._collect_into(detections)
+        lines = stop // BYTES_PER_LINE + 1
+        if self.header.kaggle and lines > len(self.state.unknown_image_hashes):
+            self.state = self.state._replace(unknown_image_hashes=np.empty(lines, np.uint64))
         state = self.state
         if self.header.kaggle:
             status = read_strings(data, 0, stop, self.truth, state, self.threshold, self.groups_count)
@@ -183,8 +122,51 @@ class DetectionReader:
             self.unknown_image_hashes.append(found.copy())
             state.counts[UNKNOWN_IMAGE_HASHES] = 0
 
-    def _make_room(self, entries: int, *, lines: int = 0) -> None:
-        """Ensure that there is room for ``entries`` more entries and for ``lines`` hashes of image ids."""
+
+class DetectionReader(BlockReader):
+    """A reader of detection submissions for one thread that matches predictions and keeps all curve entries.
+
+    Parameters
+    ----------
+    truth, header, parameters, collects
+        As for :class:`BlockReader`. When a file is read for the first time, nothing is collected.
+    keeps_images : bool
+        Whether to keep the image of each entry, for curves and replicates.
+    """
+
+    def __init__(
+        self,
+        truth: KernelTruth,
+        header: FileHeader,
+        parameters: DetectionParameters,
+        collects: NDArray[np.uint8],
+        *,
+        keeps_images: bool,
+    ) -> None:
+        super().__init__(truth, header, parameters, collects)
+        self.keeps_images = keeps_images
+        self.filled: Segments = []
+        self.filled_images: list[NDArray[np.int32]] = []
+
+    def read(self, data: Bytes, stop: int, position: int) -> None:
+        """Read the lines before the offset ``stop``, and match their predictions.
+
+        The order of the blocks (``position``) does not matter.
+
+        Raises
+        ------
+        Declined
+            If the reference implementation must read the file.
+        """
+        detections = stop // BYTES_PER_DETECTION + 1
+        found_groups = min(detections, len(self.truth.groups)) if self.header.kaggle else 0
+        self._make_room(detections + found_groups)
+        if self.state.collects.any():
+            self._collect_into(detections)
+        self.read_block(data, stop)
+
+    def _make_room(self, entries: int) -> None:
+        """Ensure that there is room for ``entries`` more entries."""
         used = int(self.state.counts[ENTRIES])
         if used + entries > len(self.state.codes):
             self.filled, self.filled_images = self.entries(), self.entry_images()
@@ -195,8 +177,6 @@ class DetectionReader:
                 entry_images=np.empty(size if self.keeps_images else 0, np.int32),
             )
             self.state.counts[ENTRIES] = 0
-        if self.header.kaggle and lines > len(self.state.unknown_image_hashes):
-            self.state = self.state._replace(unknown_image_hashes=np.empty(lines, np.uint64))
 
     def merge(self, other: "DetectionReader") -> None:
         """Merge the state of another thread into this reader's state.
@@ -240,3 +220,9 @@ class DetectionReader:
     def entry_images(self) -> list[NDArray[np.int32]]:
         """Return the images of all curve entries, one array per memory segment; empty arrays if images are not kept."""
         return [*self.filled_images, self.state.entry_images[: self.state.counts[ENTRIES]]]
+
+
+def refuse_missing_images(readers: Sequence[BlockReader], parameters: DetectionParameters) -> None:
+    """Raise Declined if all images are required and the submission has no row for one of them."""
+    if parameters.require_all_images and not np.any([reader.state.named for reader in readers], axis=0).all():
+        raise Declined(ReferenceNeeded.MISSING_IMAGES)

@@ -8,18 +8,20 @@ from numpy.typing import NDArray
 
 from evaluator.catalog import DETECTION
 from evaluator.files.blocks import Declined
-from evaluator.kernels.detection.state import MAX_PER_IMAGE_AND_CLASS, KernelTruth
+from evaluator.kernels.detection.state import MAX_PER_IMAGE_AND_CLASS, NONE_OF_IMAGE, WITH_AREA, KernelTruth
 from evaluator.metrics.bootstrap import Numbers
 from evaluator.metrics.resampling import crowded_images
 from evaluator.problems import Findings
 from evaluator.report import ReferenceNeeded, SplitReport
 from evaluator.request import Resources, ScoringRequest
 from evaluator.tracks.detection.entries import Entries, ScoredDetections
-from evaluator.tracks.detection.fast.reader import DetectionReader, kernel_truth, public_kernel_truth
+from evaluator.tracks.detection.fast.explanation import explained
+from evaluator.tracks.detection.fast.reader import DetectionReader, refuse_missing_images
+from evaluator.tracks.detection.fast.truth import kernel_truth, public_kernel_truth
 from evaluator.tracks.detection.summary import EntryCounts, split_report
 from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
 from evaluator.tracks.interface import Outcome
-from evaluator.tracks.shared.buckets import HALVES, EntryBuckets
+from evaluator.tracks.shared.curves.buckets import HALVES, EntryBuckets
 from evaluator.tracks.shared.fast import (
     FileHeader,
     add_notices,
@@ -37,8 +39,11 @@ def score(
         return ReferenceNeeded.OTHER_PARAMETERS
     if parameters.protocol != "tfod":
         return ReferenceNeeded.OTHER_PROTOCOL
+    if request.report.matches or (request.report.explains and request.report.bootstrap):
+        return ReferenceNeeded.EXPLANATION
+    evaluate = explained if request.report.explains else outcome_of
     try:
-        return outcome_of(truth, request, parameters, findings)
+        return evaluate(truth, request, parameters, findings)
     except Declined as declined:
         return declined.reason
 
@@ -95,12 +100,6 @@ def outcome_of(
     return Outcome(splits, scored.statistics, scored.curves)
 
 
-def refuse_missing_images(readers: Sequence[DetectionReader], parameters: DetectionParameters) -> None:
-    """Raise Declined if all images are required and the submission has no row for one of them."""
-    if parameters.require_all_images and not np.any([reader.state.named for reader in readers], axis=0).all():
-        raise Declined(ReferenceNeeded.MISSING_IMAGES)
-
-
 def read_file(
     truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters
 ) -> Sequence[DetectionReader]:
@@ -139,11 +138,14 @@ def read_once(
     Declined
         If the reference implementation must read the file.
     """
-    marked = np.zeros(len(truth.usage), bool) if overfull is None else overfull
-    marked.flags.writeable = False
+    collects = np.full(len(truth.usage), NONE_OF_IMAGE, np.uint8)
+    if overfull is not None:
+        collects[overfull] = WITH_AREA
+    collects.flags.writeable = False
 
     def readers(header: FileHeader) -> Sequence[DetectionReader]:
-        return [DetectionReader(truth, header, parameters, keeps_images, marked) for _ in range(resources.threads)]
+        threads = range(resources.threads)
+        return [DetectionReader(truth, header, parameters, collects, keeps_images=keeps_images) for _ in threads]
 
     return read_all(submission, resources, DETECTION, readers)
 

@@ -110,8 +110,10 @@ class RelationshipReader:
         """The number of entries of precision/recall curves that the kernels have stored."""
         return int(self.state.counts[ENTRIES])
 
-    def read(self, data: Bytes, stop: int) -> None:
+    def read(self, data: Bytes, stop: int, position: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.
+
+        The order of the blocks (``position``) does not matter.
 
         Raises
         ------

@@ -23,7 +23,7 @@ from evaluator.tracks.relationships.entries import Integers, PairEntries, Scored
 from evaluator.tracks.relationships.fast.reader import RelationshipReader, kernel_truth, public_kernel_truth
 from evaluator.tracks.relationships.summary import RECALL_AT
 from evaluator.tracks.relationships.truth import RelationshipsParameters, RelationshipsTruth
-from evaluator.tracks.shared.buckets import HALVES, EntryBuckets
+from evaluator.tracks.shared.curves.buckets import HALVES, EntryBuckets
 from evaluator.tracks.shared.fast import (
     FileHeader,
     add_notices,
@@ -38,6 +38,8 @@ def score(
     truth: RelationshipsTruth, request: ScoringRequest, parameters: RelationshipsParameters, findings: Findings
 ) -> Outcome | ReferenceNeeded:
     """Score a submission on every split, or return the reason why the reference implementation is needed."""
+    if request.report.explains:
+        return ReferenceNeeded.EXPLANATION
     try:
         return scored_pairs(truth, request, parameters, findings).outcome()
     except Declined as declined:

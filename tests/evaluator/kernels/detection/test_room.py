@@ -44,12 +44,12 @@ def test_absorbed_detections_and_their_groups_fit_into_the_arrays(
     rooms: list[tuple[int, int]] = []
     make_room, read = DetectionReader._make_room, DetectionReader.read
 
-    def asked(reader: DetectionReader, entries: int, *, lines: int = 0) -> None:
-        make_room(reader, entries, lines=lines)
+    def asked(reader: DetectionReader, entries: int) -> None:
+        make_room(reader, entries)
         rooms.append((entries, int(reader.state.counts[ENTRIES])))
 
-    def checked(reader: DetectionReader, data: Bytes, stop: int) -> None:
-        read(reader, data, stop)
+    def checked(reader: DetectionReader, data: Bytes, stop: int, position: int) -> None:
+        read(reader, data, stop, position)
         room, before = rooms[-1]
         assert reader.state.counts[ENTRIES] - before <= room
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.kernels.average_precision import average_precisions, scatter
+from evaluator.kernels.curves.average_precision import average_precisions, scatter
 
 Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
 """Confidences and codes of curve entries, in several pairs of arrays.
@@ -27,7 +27,7 @@ class EntryBuckets:
     Attributes
     ----------
     keys : uint64 array of shape (N,)
-        Sort keys, as :func:`evaluator.kernels.average_precision.scatter` writes them.
+        Sort keys, as :func:`evaluator.kernels.curves.average_precision.scatter` writes them.
     ends : int64 array of shape (buckets + 1,)
         Position in ``keys`` of the first key of each bucket; the last element is N.
     false : int64 array of shape (buckets,)

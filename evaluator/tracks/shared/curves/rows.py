@@ -30,12 +30,18 @@ def curve_row(
         Whether the area is computed from the interpolated curve.
     """
     area = average_precision if interpolated else stepwise_average_precision
-    curve = NO_POINTS
-    if positives > 0 and len(confidences):
-        curve = simplified(precision_recall(confidences, weights, positives), interpolated=interpolated)
+    has_points = positives > 0 and len(confidences)
+    curve = precision_recall(confidences, weights, positives) if has_points else NO_POINTS
+    return row_of(named, area(confidences, weights, positives), positives, curve, interpolated=interpolated)
+
+
+def row_of(named: CurveRow, area: float, positives: float, curve: Curve, *, interpolated: bool = True) -> CurveRow:
+    """Return the report row of a curve whose area and points are known. Parameters are as for :func:`curve_row`."""
+    if len(curve.recalls):
+        curve = simplified(curve, interpolated=interpolated)
     return {
         **named,
-        "area": finite(area(confidences, weights, positives)),
+        "area": finite(area),
         "truths": positives,
         "confidence": curve.confidences.tolist(),
         "recall": curve.recalls.tolist(),

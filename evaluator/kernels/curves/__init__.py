@@ -1,0 +1,1 @@
+"""Kernels that compute average precisions from the entries of precision/recall curves."""

@@ -1,0 +1,243 @@
+"""Sorts curve entries that carry a code, and computes average precisions under several rules for reading the codes.
+
+A *variant* is such a rule: it maps each code to a role, for example to a false positive. An explanation compares many
+variants of the same curves, so that the entries are sorted only once. The reference implementation is
+``evaluator.metrics.average_precision``.
+"""
+
+import numpy as np
+from numba import types
+
+from evaluator.kernels.jit import inlined, kernel, read_only, subroutine
+from evaluator.kernels.text.bits import as_bits
+
+CODE_BITS = 9
+CODES = 1 << CODE_BITS
+# Roles of an entry in a variant: it is left out, it is a true positive, it is a false positive, or it is a true
+# positive that counts only as much as the group-of weight.
+LEFT_OUT, TRUE, FALSE, PARTIAL = range(4)
+
+FEW = 48  # Fewer entries than this are sorted by insertion, which is faster for them.
+DIGITS, DIGIT_VALUES = 8, 256  # A sort key has eight digits of eight bits.
+_8, _255 = np.uint64(8), np.uint64(255)
+
+
+@kernel(types.uint32[::1], types.int64, types.int64[:, ::1], types.int64[::1])
+def count_codes(entries, reported, by_curve, by_code):
+    """Count the entries of each curve and each code.
+
+    Parameters
+    ----------
+    entries : uint32 array of shape (N,)
+        Curve × :data:`CODES`, plus the code.
+    reported : int64
+        Number of curves that are reported; these are the first.
+    by_curve : int64 array of shape (curves, low)
+        The number of entries of each curve and each value of (code modulo ``low``); updated in place. ``low`` is a
+        power of two.
+    by_code : int64 array of shape (CODES,)
+        The number of entries of each code in the reported curves; updated in place.
+    """
+    low = np.uint32(by_curve.shape[1] - 1)
+    for entry in entries:
+        curve = np.int64(entry >> np.uint32(CODE_BITS))
+        by_curve[curve, entry & low] += 1
+        by_code[entry & np.uint32(CODES - 1)] += curve < reported
+
+
+@kernel(types.float64[::1], types.uint32[::1], types.int64[::1], types.uint64[::1], types.uint16[::1])
+def scatter_codes(confidences, entries, next_free, keys, codes):
+    """Write the sort key and the code of each entry to the bucket of its curve.
+
+    Parameters
+    ----------
+    confidences : float64 array of shape (N,), not negative, no negative zero
+    entries : uint32 array of shape (N,)
+        As for :func:`count_codes`.
+    next_free : int64 array of shape (curves,)
+        Next free position of each bucket; updated in place.
+    keys : uint64 array
+        Receives the bits of the confidences, which have the same order as the confidences.
+    codes : uint16 array
+    """
+    for entry in range(len(entries)):
+        curve = entries[entry] >> np.uint32(CODE_BITS)
+        at = next_free[curve]
+        keys[at], codes[at] = as_bits(confidences[entry]), entries[entry] & np.uint32(CODES - 1)
+        next_free[curve] = at + 1
+
+
+@subroutine
+def _insertion_sort(keys, codes):
+    for entry in range(1, len(keys)):
+        key, code, at = keys[entry], codes[entry], entry
+        while at > 0 and keys[at - 1] > key:
+            keys[at], codes[at] = keys[at - 1], codes[at - 1]
+            at -= 1
+        keys[at], codes[at] = key, code
+
+
+@inlined
+def _digit(key, number):
+    return (key >> (_8 * np.uint64(number))) & _255
+
+
+@subroutine
+def _count_digits(keys, tally):
+    tally[:, :] = 0
+    for key in keys:
+        for digit in range(DIGITS):
+            tally[digit, _digit(key, digit)] += 1
+
+
+@subroutine
+def _move(source, source_codes, target, target_codes, digit, tally):
+    """Write the entries to ``target``, ordered by one digit. Entries with the same digit keep their order."""
+    position = 0
+    for value in range(DIGIT_VALUES):
+        count = tally[value]
+        tally[value] = position
+        position += count
+    for entry in range(len(source)):
+        value = _digit(source[entry], digit)
+        at = tally[value]
+        target[at], target_codes[at] = source[entry], source_codes[entry]
+        tally[value] = at + 1
+
+
+@subroutine
+def _sort(keys, codes, other_keys, other_codes, tally):
+    """Sort keys in ascending order, and their codes with them. The last three arguments are scratch memory.
+
+    A radix sort from the lowest to the highest digit takes less time than comparing keys, because the codes have to be
+    moved with the keys. Digits that are equal in all keys are skipped.
+    """
+    if len(keys) < FEW:
+        _insertion_sort(keys, codes)
+        return
+    _count_digits(keys, tally)
+    is_moved = False
+    for digit in range(DIGITS):
+        if tally[digit, _digit(keys[0], digit)] == len(keys):
+            continue
+        if is_moved:
+            _move(other_keys[: len(keys)], other_codes, keys, codes, digit, tally[digit])
+        else:
+            _move(keys, codes, other_keys, other_codes, digit, tally[digit])
+        is_moved = not is_moved
+    if is_moved:
+        for entry in range(len(keys)):
+            keys[entry], codes[entry] = other_keys[entry], other_codes[entry]
+
+
+@kernel(
+    *(types.uint64[::1], types.uint16[::1], types.int64[::1], types.int64, types.int64),
+    *(types.uint64[::1], types.uint16[::1], types.int64[:, ::1]),
+)
+def sort_curves(keys, codes, ends, first, stop, other_keys, other_codes, tally):
+    """Sort the entries of the curves from ``first`` to ``stop`` by ascending confidence.
+
+    Parameters
+    ----------
+    keys, codes : uint64 and uint16 arrays
+        The entries, curve by curve, as :func:`scatter_codes` writes them; sorted in place.
+    ends : int64 array of shape (curves + 1,)
+        Start of each curve in ``keys``, and the end of the last one.
+    first, stop : int64
+    other_keys, other_codes : uint64 and uint16 arrays, as long as the longest curve
+        Scratch memory.
+    tally : int64 array of shape (DIGITS, DIGIT_VALUES)
+        Scratch memory.
+    """
+    for curve in range(first, stop):
+        part = slice(ends[curve], ends[curve + 1])
+        _sort(keys[part], codes[part], other_keys, other_codes, tally)
+
+
+@subroutine
+def _area(keys, codes, roles, positives, partial_weight, true, precisions):
+    """Return the area under an interpolated precision/recall curve.
+
+    As in :mod:`evaluator.kernels.curves.average_precision`, all keys with the same confidence form one point, and
+    points without a new true positive are skipped.
+    """
+    hits, partial_hits, false, points, seen = 0, 0, 0, 0, 0
+    for entry in range(len(keys) - 1, -1, -1):
+        role = roles[codes[entry]]
+        hits += role == TRUE
+        partial_hits += role == PARTIAL
+        false += role == FALSE
+        if hits + partial_hits > seen and (entry == 0 or keys[entry - 1] != keys[entry]):
+            seen = hits + partial_hits
+            true[points] = partial_weight * partial_hits + np.float64(hits)
+            precisions[points] = true[points] / (true[points] + np.float64(false))
+            points += 1
+    for point in range(points - 2, -1, -1):
+        precisions[point] = max(precisions[point], precisions[point + 1])
+    area, previous_recall = 0.0, 0.0
+    for point in range(points):
+        recall = true[point] / positives
+        area += (recall - previous_recall) * precisions[point]
+        previous_recall = recall
+    return area
+
+
+@kernel(
+    *(read_only(types.uint64), read_only(types.uint16), types.int64[::1], types.int64, types.int64),
+    *(types.uint8[:, ::1], types.float64[:, ::1], types.float64),
+    *(types.float64[::1], types.float64[::1], types.float64[:, ::1]),
+)
+def areas_of_variants(keys, codes, ends, first, stop, roles, positives, partial_weight, true, precisions, areas):
+    """Compute the average precision of each curve from ``first`` to ``stop`` in each variant.
+
+    Parameters
+    ----------
+    keys, codes, ends, first, stop
+        As for :func:`sort_curves`, sorted.
+    roles : uint8 array of shape (variants, CODES)
+        Role of each code in each variant.
+    positives : float64 array of shape (variants, curves), above 0
+    partial_weight : float64
+        The amount that an entry with the role PARTIAL adds to the true positives.
+    true, precisions : float64 arrays, as long as the longest curve
+        Scratch memory.
+    areas : float64 array of shape (variants, curves)
+        Receives the average precisions.
+    """
+    for curve in range(first, stop):
+        part = slice(ends[curve], ends[curve + 1])
+        for variant in range(len(roles)):
+            areas[variant, curve] = _area(
+                keys[part], codes[part], roles[variant], positives[variant, curve], partial_weight, true, precisions
+            )
+
+
+@kernel(
+    *(read_only(types.uint64), read_only(types.uint16), read_only(types.uint8)),
+    *(types.uint64[::1], types.int64[:, ::1]),
+)
+def points_of_curve(keys, codes, roles, thresholds, counts):
+    """Write one point for each distinct confidence of a curve, in descending order, and return their number.
+
+    Parameters
+    ----------
+    keys, codes : uint64 and uint16 arrays of shape (N,)
+        The entries of the curve, sorted as by :func:`sort_curves`.
+    roles : uint8 array of shape (CODES,)
+    thresholds : uint64 array of shape (N,)
+        Receives the key of each point.
+    counts : int64 array of shape (3, N)
+        Receives the numbers of hits, of partial hits and of false positives at each point or before it.
+    """
+    hits, partial_hits, false, points, seen = 0, 0, 0, 0, 0
+    for entry in range(len(keys) - 1, -1, -1):
+        role = roles[codes[entry]]
+        hits += role == TRUE
+        partial_hits += role == PARTIAL
+        false += role == FALSE
+        if hits + partial_hits + false > seen and (entry == 0 or keys[entry - 1] != keys[entry]):
+            seen = hits + partial_hits + false
+            thresholds[points] = keys[entry]
+            counts[0, points], counts[1, points], counts[2, points] = hits, partial_hits, false
+            points += 1
+    return points

@@ -1,0 +1,171 @@
+"""Compares a prediction with the objects of its image: the overlaps from which its outcome is determined.
+
+The reference implementations are ``evaluator.metrics.boxes`` and ``evaluator.metrics.matching``.
+"""
+
+import numpy as np
+
+from evaluator.kernels.detection.explained import (
+    FALSE,
+    IGNORED,
+    PLAIN_FALSE,
+    PLAIN_LEFT_OUT,
+    PLAIN_UNVERIFIED,
+    PLAIN_WITHIN_CAP,
+    UNVERIFIED,
+    WITHIN_CAP,
+)
+from evaluator.kernels.jit import inlined
+
+ALL_RULES, PLAIN, FIXED = range(3)  # With the hierarchy, without it, and with it if errors were fixed.
+
+
+@inlined
+def coordinates_of(found, row):
+    """Return XMin, XMax, YMin and YMax of a prediction."""
+    numbers = found.numbers
+    return numbers[row, 1], numbers[row, 2], numbers[row, 3], numbers[row, 4]
+
+
+@inlined
+def _intersection(boxes, box, coordinates):
+    """Return the area that a prediction and a box have in common; 0 if they do not overlap."""
+    x_min, x_max, y_min, y_max = coordinates
+    width = min(x_max, boxes[box, 1]) - max(x_min, boxes[box, 0])
+    height = min(y_max, boxes[box, 3]) - max(y_min, boxes[box, 2])
+    return height * width if width > 0.0 and height > 0.0 else 0.0
+
+
+@inlined
+def area_of(coordinates):
+    """Return the area of a box."""
+    x_min, x_max, y_min, y_max = coordinates
+    return (y_max - y_min) * (x_max - x_min)
+
+
+@inlined
+def _iou(boxes, box, coordinates):
+    common = _intersection(boxes, box, coordinates)
+    box_area = area_of((boxes[box, 0], boxes[box, 1], boxes[box, 2], boxes[box, 3]))
+    overlap = common / (area_of(coordinates) + box_area - common)
+    return overlap if overlap < np.inf else 0.0
+
+
+@inlined
+def _share(groups, group, coordinates):
+    share = _intersection(groups, group, coordinates) / area_of(coordinates)
+    return share if share < np.inf else 0.0
+
+
+@inlined
+def _is_own(hierarchy, label, predicted):
+    """Return whether a label is the predicted label or a descendant of it."""
+    if label == predicted:
+        return True
+    for at in range(hierarchy.ancestors_from[label], hierarchy.ancestors_from[label + 1]):
+        if hierarchy.ancestors[at] == predicted:
+            return True
+    return False
+
+
+@inlined
+def _compare_with_own_boxes(truth, hierarchy, overlaps, row, position, coordinates):
+    """Find the ordinary boxes of its class that a prediction overlaps most, with and without the hierarchy."""
+    best, plain = np.int64(-1), np.int64(-1)
+    iou, plain_iou = 0.0, 0.0
+    for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
+        found = _iou(truth.boxes, box, coordinates)
+        if found > iou:
+            best, iou = np.int64(box), found
+        if found > plain_iou and hierarchy.box_is_annotated[box]:
+            plain, plain_iou = np.int64(box), found
+    overlaps.boxes[ALL_RULES, row], overlaps.ious[ALL_RULES, row] = best, iou
+    overlaps.boxes[PLAIN, row], overlaps.ious[PLAIN, row] = plain, plain_iou
+
+
+@inlined
+def _compare_with_own_groups(truth, hierarchy, overlaps, row, position, coordinates):
+    """Find the group-of boxes of its class that contain most of a prediction, with and without the hierarchy."""
+    best, plain = np.int64(-1), np.int64(-1)
+    share, plain_share = 0.0, 0.0
+    for group in range(truth.groups_from[position], truth.groups_from[position + 1]):
+        found = _share(truth.groups, group, coordinates)
+        if found > share:
+            best, share = np.int64(group), found
+        if found > plain_share and hierarchy.group_is_annotated[group]:
+            plain, plain_share = np.int64(group), found
+    overlaps.groups[ALL_RULES, row], overlaps.shares[ALL_RULES, row] = best, share
+    overlaps.groups[PLAIN, row], overlaps.shares[PLAIN, row] = plain, plain_share
+
+
+@inlined
+def _compare_with_others(truth, hierarchy, overlaps, row, image, label, coordinates):
+    """Find the annotated box of another class that a prediction overlaps most."""
+    best, iou = np.int64(-1), 0.0
+    for at in range(hierarchy.annotated_from[image], hierarchy.annotated_from[image + 1]):
+        box = np.int64(hierarchy.annotated[at])
+        found = _iou(truth.boxes, box, coordinates)
+        if found > iou and not _is_own(hierarchy, hierarchy.label_of_box[box], label):
+            best, iou = box, found
+    overlaps.others[row], overlaps.other_ious[row] = best, iou
+
+
+@inlined
+def precedes(found, values, row, other):
+    """Return whether a prediction precedes another one that competes for the same object, as in ``winning_claims``."""
+    numbers = found.numbers
+    if numbers[row, 0] != numbers[other, 0]:
+        return numbers[row, 0] > numbers[other, 0]
+    if values[row] != values[other]:
+        return values[row] > values[other]
+    for column in range(1, 5):
+        if numbers[row, column] != numbers[other, column]:
+            return numbers[row, column] < numbers[other, column]
+    return row < other
+
+
+@inlined
+def compete(found, values, winners, at, row):
+    """Make a prediction the winner of an object if it precedes the winner so far."""
+    if winners[at] < 0 or precedes(found, values, row, winners[at]):
+        winners[at] = row
+
+
+@inlined
+def _cap_of(found, row):
+    """Return the bits of ``Predictions.caps``; 0 for a box without area."""
+    x_min, x_max, y_min, y_max = coordinates_of(found, row)
+    if not (x_min < x_max and y_min < y_max):
+        return 0
+    return np.int64(found.caps[row]) if len(found.caps) else WITHIN_CAP | PLAIN_WITHIN_CAP
+
+
+@inlined
+def compare(truth, hierarchy, found, overlaps, offsets, threshold, image, row):
+    """Compare a prediction with the objects of its image, and let it compete for the box that it overlaps enough.
+
+    Predictions of classes that are not verified are compared too. Otherwise, the CPU time would reveal how many there
+    are.
+    """
+    label = found.labels[row]
+    cap, position = _cap_of(found, row), np.int64(overlaps.class_positions[label]) if label >= 0 else np.int64(-1)
+    for rules in range(2):
+        overlaps.ious[rules, row], overlaps.boxes[rules, row] = 0.0, -1
+        overlaps.shares[rules, row], overlaps.groups[rules, row] = 0.0, -1
+        overlaps.outcomes[rules, row] = UNVERIFIED if rules == ALL_RULES else PLAIN_UNVERIFIED
+    overlaps.other_ious[row], overlaps.others[row] = 0.0, -1
+    coordinates = coordinates_of(found, row)
+    if cap and label >= 0:
+        _compare_with_others(truth, hierarchy, overlaps, row, image, label, coordinates)
+    if cap and position >= 0:
+        _compare_with_own_boxes(truth, hierarchy, overlaps, row, position, coordinates)
+        _compare_with_own_groups(truth, hierarchy, overlaps, row, position, coordinates)
+        overlaps.outcomes[ALL_RULES, row] = FALSE
+        overlaps.outcomes[PLAIN, row] = PLAIN_FALSE if hierarchy.verified_plain[position] else PLAIN_UNVERIFIED
+    for rules in range(2):
+        box = overlaps.boxes[rules, row]
+        within = cap & (WITHIN_CAP if rules == ALL_RULES else PLAIN_WITHIN_CAP)
+        if not within:
+            overlaps.outcomes[rules, row] = IGNORED if rules == ALL_RULES else PLAIN_LEFT_OUT
+        elif box >= 0 and overlaps.ious[rules, row] >= threshold:
+            compete(found, overlaps.ious[rules], overlaps.box_winners[rules], box - offsets[0], row)

@@ -1,0 +1,236 @@
+"""Determines what became of each prediction, and of each object, with and without the class hierarchy.
+
+The reference implementations are ``evaluator.tracks.detection.explain`` and ``evaluator.metrics.errors``.
+"""
+
+import numpy as np
+from numba import types
+
+from evaluator.kernels.curves.variants import CODES
+from evaluator.kernels.detection.comparing import (
+    ALL_RULES,
+    FIXED,
+    PLAIN,
+    area_of,
+    compare,
+    compete,
+    coordinates_of,
+)
+from evaluator.kernels.detection.explained import (
+    ABSORBED,
+    ARRIVAL,
+    CONFUSIONS,
+    FALSE,
+    FIXABLE,
+    GROUP,
+    HIERARCHY,
+    HIT,
+    OUTCOMES_TYPE,
+    OVERLAPS,
+    PLAIN_CODE,
+    PLAIN_FALSE,
+    PLAIN_GROUP,
+    PLAIN_HIT,
+    PLAIN_LEFT_OUT,
+    PREDICTIONS,
+    PRIVATE_CODE,
+    SIZE_CODE,
+    WRITTEN,
+)
+from evaluator.kernels.detection.matching import clear_class_positions, offsets_of, set_class_positions, unscored_class
+from evaluator.kernels.detection.state import TRUTH
+from evaluator.kernels.jit import inlined, kernel, read_only
+from evaluator.kernels.reading import IGNORED as IGNORED_IMAGE
+from evaluator.kernels.reading import PRIVATE
+
+# Kinds of errors and the overlap that separates them; see ``evaluator.metrics.errors``.
+CLASS, LOCALIZATION, BOTH, DUPLICATE, BACKGROUND, GROUP_OF, MISSED = range(7)
+NO_ERROR = -1
+BACKGROUND_OVERLAP = 0.1
+
+
+@inlined
+def _is_absorbed(found, overlaps, offsets, threshold, rules, row):
+    """Return whether a group-of box absorbs a prediction that hits no box. The prediction competes for the group."""
+    group = overlaps.groups[rules, row]
+    if group < 0 or not overlaps.shares[rules, row] >= threshold:
+        return False
+    compete(found, overlaps.shares[rules], overlaps.group_winners[rules], group - offsets[1], row)
+    return True
+
+
+@inlined
+def _is_hit(overlaps, offsets, threshold, rules, row):
+    box = overlaps.boxes[rules, row]
+    if box < 0 or not overlaps.ious[rules, row] >= threshold:
+        return False
+    return overlaps.box_winners[rules, box - offsets[0]] == row
+
+
+@inlined
+def _kind_of(overlaps, threshold, row):
+    """Return the kind of error of a false positive."""
+    own, other = overlaps.ious[ALL_RULES, row], overlaps.other_ious[row]
+    if own >= BACKGROUND_OVERLAP and own < threshold:
+        return LOCALIZATION
+    if other >= threshold:
+        return CLASS
+    if own >= threshold:
+        return DUPLICATE
+    if overlaps.shares[ALL_RULES, row] >= BACKGROUND_OVERLAP:
+        return GROUP_OF
+    return BACKGROUND if max(own, other) <= BACKGROUND_OVERLAP else BOTH
+
+
+@inlined
+def _judge(found, overlaps, offsets, threshold, row):
+    """Determine the outcome of a prediction whose rivals are known, with and without the hierarchy."""
+    if overlaps.outcomes[ALL_RULES, row] == FALSE:
+        if _is_hit(overlaps, offsets, threshold, ALL_RULES, row):
+            overlaps.outcomes[ALL_RULES, row] = HIT
+        elif _is_absorbed(found, overlaps, offsets, threshold, ALL_RULES, row):
+            overlaps.outcomes[ALL_RULES, row] = ABSORBED
+        else:
+            kind = _kind_of(overlaps, threshold, row)
+            overlaps.outcomes[ALL_RULES, row] = FALSE + kind
+            _compete_if_fixable(found, overlaps, offsets, kind, row)
+    if overlaps.outcomes[PLAIN, row] == PLAIN_FALSE:
+        if _is_hit(overlaps, offsets, threshold, PLAIN, row):
+            overlaps.outcomes[PLAIN, row] = PLAIN_HIT
+        elif _is_absorbed(found, overlaps, offsets, threshold, PLAIN, row):
+            overlaps.outcomes[PLAIN, row] = PLAIN_LEFT_OUT
+
+
+@inlined
+def _compete_if_fixable(found, overlaps, offsets, kind, row):
+    """Let a false positive compete for the box that it would hit if its error were fixed, unless the box is hit."""
+    box = np.int64(-1)
+    if kind == CLASS:
+        box, overlaps.fixed_ious[row] = overlaps.others[row], overlaps.other_ious[row]
+    elif kind == LOCALIZATION:
+        box, overlaps.fixed_ious[row] = overlaps.boxes[ALL_RULES, row], overlaps.ious[ALL_RULES, row]
+    if box >= 0 and overlaps.box_winners[ALL_RULES, box - offsets[0]] < 0:
+        compete(found, overlaps.fixed_ious, overlaps.box_winners[FIXED], box - offsets[0], row)
+
+
+@inlined
+def _size(coordinates, bounds):
+    """Return the index of the size class of a box: the number of bounds that its area reaches."""
+    area = area_of(coordinates)
+    return np.int64(area >= bounds[0]) + np.int64(area >= bounds[1])
+
+
+@inlined
+def _add_entry(truth, outcomes, image, label, confidence, code):
+    """Append a curve entry. For an image that is not scored, the entry gets an unscored class."""
+    if truth.usage[image] == IGNORED_IMAGE or label < 0:
+        label = unscored_class(truth, label)
+    if truth.usage[image] == PRIVATE:
+        code += PRIVATE_CODE
+    at = outcomes.counts[WRITTEN]
+    outcomes.confidences[at] = confidence + 0.0  # Adding zero turns a confidence of -0.0 into 0.0.
+    outcomes.entries[at] = np.uint32(label * CODES + code)
+    outcomes.counts[WRITTEN] = at + 1
+
+
+@inlined
+def _add_confusion(truth, outcomes, image, label, box_label):
+    usage, at = truth.usage[image], outcomes.counts[CONFUSIONS]
+    code = (np.int64(box_label) * (len(truth.labels.starts) - 1) + label) * 2 + np.int64(usage == PRIVATE)
+    outcomes.confusions[at] = code if usage != IGNORED_IMAGE else -1
+    outcomes.counts[CONFUSIONS] = at + 1
+
+
+@inlined
+def _add_prediction(truth, hierarchy, found, overlaps, outcomes, offsets, bounds, image, row):
+    """Append the entry of a prediction and, if it has the class of another box, the pair of classes."""
+    label, coordinates = np.int64(found.labels[row]), coordinates_of(found, row)
+    outcome, plain, size = np.int64(overlaps.outcomes[ALL_RULES, row]), np.int64(overlaps.outcomes[PLAIN, row]), 0
+    if outcome == HIT:
+        boxes, box = truth.boxes, overlaps.boxes[ALL_RULES, row]
+        size = _size((boxes[box, 0], boxes[box, 1], boxes[box, 2], boxes[box, 3]), bounds)
+    elif outcome >= FALSE:
+        size = _size(coordinates, bounds)
+        if outcome == FALSE + CLASS:
+            _add_confusion(truth, outcomes, image, label, hierarchy.label_of_box[overlaps.others[row]])
+        elif outcome == FALSE + LOCALIZATION:
+            box = overlaps.boxes[ALL_RULES, row]
+            if overlaps.box_winners[FIXED, box - offsets[0]] == row:
+                outcome = FIXABLE
+    code = outcome + plain * PLAIN_CODE + size * SIZE_CODE
+    _add_entry(truth, outcomes, image, label, found.numbers[row, 0], code)
+
+
+@inlined
+def _finish_boxes(truth, found, overlaps, outcomes, offsets, image, position):
+    """Write the outcome of each ordinary box of a class, and append the entries that only exist if errors are fixed."""
+    for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
+        fixing = overlaps.box_winners[FIXED, box - offsets[0]]
+        if overlaps.box_winners[ALL_RULES, box - offsets[0]] >= 0:
+            outcomes.box_kinds[box] = NO_ERROR
+        elif fixing < 0:
+            outcomes.box_kinds[box] = MISSED
+        elif overlaps.outcomes[ALL_RULES, fixing] == FALSE + CLASS:
+            outcomes.box_kinds[box] = CLASS
+            code = ARRIVAL + PLAIN_LEFT_OUT * PLAIN_CODE
+            _add_entry(truth, outcomes, image, np.int64(truth.verified[position]), found.numbers[fixing, 0], code)
+        else:
+            outcomes.box_kinds[box] = LOCALIZATION
+        for winners in range(3):
+            overlaps.box_winners[winners, box - offsets[0]] = -1
+
+
+@inlined
+def _finish_groups(truth, found, overlaps, outcomes, offsets, image, position):
+    """Append an entry for each group-of box in which a prediction lies, with and without the hierarchy."""
+    for group in range(truth.groups_from[position], truth.groups_from[position + 1]):
+        for rules in range(2):
+            winner = overlaps.group_winners[rules, group - offsets[1]]
+            overlaps.group_winners[rules, group - offsets[1]] = -1
+            if winner < 0 or not found.numbers[winner, 0] > 0:
+                continue
+            if rules == ALL_RULES:
+                outcomes.group_is_found[group] = True
+            code = (GROUP if rules == ALL_RULES else PLAIN_GROUP) + PLAIN_LEFT_OUT * PLAIN_CODE
+            _add_entry(truth, outcomes, image, np.int64(truth.verified[position]), found.numbers[winner, 0], code)
+
+
+@kernel(
+    *(TRUTH, HIERARCHY, PREDICTIONS, OVERLAPS, OUTCOMES_TYPE),
+    *(types.float64, read_only(types.float64)),
+)
+def explain(truth, hierarchy, found, overlaps, outcomes, threshold, bounds):
+    """Determine what became of the predictions of whole images, and of the objects of these images.
+
+    Parameters
+    ----------
+    truth : KernelTruth
+    hierarchy : Hierarchy
+    found : Predictions
+    overlaps : Overlaps
+        Scratch memory for as many predictions. The winners and the class positions must be -1, and are -1 afterwards.
+    outcomes : Outcomes
+        Must have room for four more entries for each prediction, and for one more confusion.
+    threshold : float64
+        Smallest IoU of a match.
+    bounds : float64 array of shape (2,)
+        Areas that separate small, medium and large boxes.
+    """
+    start = 0
+    while start < len(found.images):
+        image, stop = np.int64(found.images[start]), start
+        while stop < len(found.images) and found.images[stop] == image:
+            stop += 1
+        offsets = offsets_of(truth, image)
+        set_class_positions(truth, overlaps, image)
+        for row in range(start, stop):
+            compare(truth, hierarchy, found, overlaps, offsets, threshold, image, row)
+        for row in range(start, stop):
+            _judge(found, overlaps, offsets, threshold, row)
+        for row in range(start, stop):
+            _add_prediction(truth, hierarchy, found, overlaps, outcomes, offsets, bounds, image, row)
+        for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
+            _finish_boxes(truth, found, overlaps, outcomes, offsets, image, position)
+            _finish_groups(truth, found, overlaps, outcomes, offsets, image, position)
+        clear_class_positions(truth, overlaps, image)
+        start = stop

@@ -1,0 +1,268 @@
+"""Computes the numbers that explain a detection score on one split, from the sorted outcomes of all predictions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.kernels.detection.explained import (
+    ABSORBED,
+    ARRIVAL,
+    FALSE,
+    FIXABLE,
+    GROUP,
+    HIT,
+    IGNORED,
+    OUTCOMES,
+    UNVERIFIED,
+)
+from evaluator.metrics.average_precision import mean_defined
+from evaluator.metrics.bootstrap import MeanAveragePrecision, Numbers
+from evaluator.metrics.errors import CLASS, DETECTION_KINDS, GROUP_OF, LOCALIZATION, NO_ERROR
+from evaluator.report import ClassRow, CurveRow, SplitReport, finite
+from evaluator.tracks.detection.explain.ablation import ablation_row
+from evaluator.tracks.detection.explain.errors import lost_objects, missed_weights
+from evaluator.tracks.detection.explain.figures import Figures
+from evaluator.tracks.detection.explain.slices import SIZES, sizes, slices
+from evaluator.tracks.detection.fast import variants
+from evaluator.tracks.detection.fast.explaining_reader import ObjectOutcomes
+from evaluator.tracks.detection.summary import EntryCounts, split_report, weighted
+from evaluator.tracks.detection.truth import DetectionTruth
+from evaluator.tracks.shared.confusions import confused, counted
+from evaluator.tracks.shared.curves.buckets import HALVES
+from evaluator.tracks.shared.curves.rows import row_of
+from evaluator.tracks.shared.curves.variants import CodedCurves, Roles
+
+KINDS = range(len(DETECTION_KINDS))
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorNumbers:
+    """The numbers in the tables of errors of a split; see :class:`~evaluator.tracks.shared.report_tables.ErrorFigures`.
+
+    Attributes
+    ----------
+    false : int64 array of shape (kinds, classes)
+    missed : sequence of float
+        Weight of the objects that were missed because of errors of each kind.
+    now : float64 array of shape (classes,)
+        The average precisions of the score.
+    fixed : float64 array of shape (kinds + 2, classes)
+        The average precisions if the errors of each kind were fixed, without false positives, and without misses.
+    """
+
+    false: Codes
+    missed: Sequence[float]
+    now: Numbers
+    fixed: Numbers
+
+    def false_positives(self, kind: int) -> Codes:
+        """Return the number of false positives of each class whose error is of the given kind, shape (classes,)."""
+        return np.asarray(self.false[kind])
+
+    def misses(self, kind: int) -> float:
+        """Return the sum of the weights of the objects that were missed because of errors of the given kind."""
+        return self.missed[kind]
+
+    def gain_without(self, kind: int) -> float:
+        """Return how much the mean average precision would rise if all errors of the given kind were fixed."""
+        fixed = np.where(np.isnan(self.fixed[kind]), self.now, self.fixed[kind])
+        return mean_defined(fixed) - mean_defined(self.now)
+
+    def gain_without_false_positives(self) -> float:
+        """Return how much the mean average precision would rise if there were no false positives."""
+        return self.gain_without(len(KINDS))
+
+    def gain_without_misses(self) -> float:
+        """Return how much the mean average precision would rise if no object were missed."""
+        return self.gain_without(len(KINDS) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedFile:
+    """What became of all predictions of a submission, and of all objects.
+
+    Attributes
+    ----------
+    truth : DetectionTruth
+    plain_counts : int64 array of shape (3, 2, labels)
+        As ``ObjectTruth.object_counts``, without the copies that the hierarchy adds.
+    curves : CodedCurves
+    objects : ObjectOutcomes
+    confusions : int64 array
+        As in :class:`evaluator.kernels.detection.explained.Outcomes`.
+    group_weight : float
+    """
+
+    truth: DetectionTruth
+    plain_counts: Codes
+    curves: CodedCurves
+    objects: ObjectOutcomes
+    confusions: Codes
+    group_weight: float
+
+
+class ExplainedSplit:
+    """The numbers that explain a score on one split."""
+
+    def __init__(self, found: ExplainedFile, split: str) -> None:
+        self.found = found
+        self.truth = found.truth
+        self.weight = found.group_weight
+        self.split = split
+        self.halves = HALVES[split]
+        self.codes = np.isin(variants.HALF, self.halves)
+        self.positives = weighted(*self.truth.counts(split), self.weight)
+
+    @cached_property
+    def report(self) -> SplitReport:
+        """The score report for the split, with the tables and columns of its explanation."""
+        hits, groups, false = self._count(HIT), self._found_groups, self._false.sum(axis=0)
+        counts = EntryCounts(hits + groups + false, hits + self.weight * groups, false)
+        report = split_report(self.truth, self.split, self.weight, lambda _: self._areas[0], counts)
+        return self._figures().explained(self.truth, report)
+
+    @cached_property
+    def curves(self) -> list[CurveRow]:
+        """The precision/recall curves of the classes that are listed in the report."""
+        truth, roles, rows = self.truth, self._scored, []
+        for label in truth.shown_labels(self.split):
+            named: CurveRow = {"label": truth.labels[label], "name": truth.names[label], "curve": "ap"}
+            positives = float(self.positives[label])
+            curve = self.found.curves.curve(label, roles, positives, self.weight)
+            rows.append(row_of(named, float(self._areas[0, label]), positives, curve))
+        return rows
+
+    def _count(self, outcome: int) -> Codes:
+        """Return the number of entries with an outcome in each class, shape (classes,)."""
+        by_outcome = self.found.curves.by_curve[: len(self.truth.labels)].reshape(-1, 2, OUTCOMES)
+        return np.asarray(by_outcome[:, list(self.halves), outcome].sum(axis=1))
+
+    @cached_property
+    def _scored(self) -> Roles:
+        return variants.as_scored(self.codes, self.weight)
+
+    @cached_property
+    def _found_groups(self) -> Codes:
+        return self._count(GROUP) * (self.weight > 0)
+
+    @cached_property
+    def _false(self) -> Codes:
+        """The number of false positives of each kind and class, shape (kinds, classes)."""
+        found = np.array([self._count(FALSE + kind) for kind in KINDS])
+        found[LOCALIZATION] += self._count(FIXABLE)
+        return found
+
+    @cached_property
+    def _group_kinds(self) -> Codes:
+        return np.where(self.found.objects.group_is_found | (self.weight == 0), NO_ERROR, GROUP_OF)
+
+    @cached_property
+    def _lost(self) -> tuple[Codes, Codes, Numbers]:
+        kinds, in_split = self.found.objects.box_kinds, self.truth.splits[self.split]
+        return lost_objects(self.truth, kinds, self._group_kinds, in_split, self.weight)
+
+    @cached_property
+    def _areas(self) -> Numbers:
+        """The average precisions of all variants, in the order of :meth:`_variants`, shape (variants, classes)."""
+        roles, positives = zip(*self._variants(), strict=True)
+        return self.found.curves.areas(np.array(roles), np.array(positives, np.float64), self.weight)
+
+    def _variants(self) -> Iterator[tuple[Roles, Numbers]]:
+        """Yield the roles and positives of the score, of each row of errors, of each size, and of the ablation."""
+        yield self._scored, self.positives
+        labels, kinds, weights = self._lost
+        for kind in KINDS:
+            mine = kinds == kind
+            removed = np.bincount(labels[mine], weights[mine], minlength=len(self.positives))
+            yield variants.without_errors(self.codes, self.weight, kind), self.positives - removed
+        yield variants.without_false_positives(self.codes, self.weight), self.positives
+        yield self._scored, self._true
+        for size, positives in enumerate(self._positives_of_sizes()):
+            yield variants.of_size(self.codes, size), positives
+        for hierarchy, verified_only, weight in self._rules():
+            plain = hierarchy != self.truth.has_copies
+            counts = self._plain_counts() if plain else self.truth.counts(self.split)
+            roles = variants.ablated(self.codes, plain=plain, verified_only=verified_only, group_weight=weight)
+            yield roles, weighted(*counts, weight)
+
+    @property
+    def _true(self) -> Numbers:
+        """The weights of the true positives of each class, added one by one as in the reference implementation."""
+        classes = np.arange(len(self.positives))
+        groups = np.repeat(classes, self._found_groups)
+        weights = np.concatenate([self._count(HIT), np.full(len(groups), self.weight)])
+        return np.bincount(np.concatenate([classes, groups]), weights, len(classes)).astype(np.float64)
+
+    def _positives_of_sizes(self) -> NDArray[np.float64]:
+        images, labels = self.truth.images_and_labels(self.truth.object_keys)
+        inside = self.truth.splits[self.split][images]
+        count = len(self.truth.labels)
+        cells = np.bincount((sizes(self.truth.boxes) * count + labels)[inside], minlength=len(SIZES) * count)
+        return cells.reshape(len(SIZES), count).astype(np.float64)
+
+    def _plain_counts(self) -> tuple[Codes, Codes]:
+        usages = [1 + half for half in self.halves]
+        ordinary, groups = self.found.plain_counts[usages].sum(axis=0)
+        return ordinary, groups
+
+    def _rules(self) -> Iterator[tuple[bool, bool, int]]:
+        """Yield the combinations of rules of the ablation: hierarchy, only verified classes, and group-of weight."""
+        return product((True, False) if self.truth.has_copies else (False,), (True, False), (1, 0))
+
+    def _figures(self) -> Figures:
+        of_sizes = 3 + len(KINDS)
+        of_rules = of_sizes + len(SIZES)
+        errors = ErrorNumbers(self._false, self._missed(), self._areas[0], self._areas[1:of_sizes])
+        by_size: list[ClassRow] = [
+            {"false_positives": int(false), "mAP": finite(mean_defined(areas))}
+            for false, areas in zip(self._false_of_sizes(), self._areas[of_sizes:of_rules], strict=True)
+        ]
+        in_split, kinds = self.truth.splits[self.split], self.found.objects.box_kinds
+        scored = self._count(HIT) + self._false.sum(axis=0)
+        return Figures(
+            errors=errors,
+            predicted=scored + self.weight * self._found_groups,
+            by_outcome={
+                "ignored": self._count(UNVERIFIED) + self._count(IGNORED),
+                "group_found": self._found_groups,
+                "absorbed": self._count(ABSORBED) - self._found_groups,
+                "missed": missed_weights(self.truth, kinds, self._group_kinds, in_split, self.weight),
+            },
+            tables={
+                "class_errors": confused(counted(*self._confusions()), self.truth.labels),
+                "slices": slices(self.truth, kinds, in_split, by_size),
+                "ablation": [
+                    ablation_row(
+                        MeanAveragePrecision(self.positives, areas),
+                        verified_only=verified_only,
+                        hierarchy=hierarchy,
+                        weight=weight,
+                    )
+                    for (hierarchy, verified_only, weight), areas in zip(
+                        self._rules(), self._areas[of_rules:], strict=True
+                    )
+                ],
+            },
+        )
+
+    def _missed(self) -> list[float]:
+        _, kinds, weights = self._lost
+        fixed = {CLASS: self._count(ARRIVAL).sum(), LOCALIZATION: self._count(FIXABLE).sum()}
+        return [float(fixed.get(kind, 0) + weights[kinds == kind].sum()) for kind in KINDS]
+
+    def _false_of_sizes(self) -> list[int]:
+        false = np.where(variants.IS_FALSE & self.codes, self.found.curves.by_code, 0)
+        return [int(false[size == variants.SIZE].sum()) for size in range(len(SIZES))]
+
+    def _confusions(self) -> tuple[Codes, Codes]:
+        """Return the label of the object and the predicted label of each false positive of kind CLASS in the split."""
+        found = self.found.confusions
+        pairs, half = found >> 1, found & 1
+        pairs = pairs[(found >= 0) & np.isin(half, self.halves)]
+        actual, predicted = np.divmod(pairs, len(self.truth.labels) or 1)
+        return actual, predicted

@@ -1,0 +1,83 @@
+"""Explains a detection score with kernels. The report is identical to that of the reference implementation."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.catalog import DETECTION
+from evaluator.kernels.detection.explained import OUTCOMES, Hierarchy
+from evaluator.problems import Findings
+from evaluator.request import ScoringRequest
+from evaluator.tracks.detection.fast.explained_split import ExplainedFile, ExplainedSplit
+from evaluator.tracks.detection.fast.explaining_reader import ExplainingReader, ObjectOutcomes, explain_kept
+from evaluator.tracks.detection.fast.reader import refuse_missing_images
+from evaluator.tracks.detection.fast.truth import hierarchy_of, kernel_truth
+from evaluator.tracks.detection.truth import DetectionParameters, DetectionTruth
+from evaluator.tracks.interface import Outcome
+from evaluator.tracks.shared.curves.variants import CodedCurves, Segments
+from evaluator.tracks.shared.fast import (
+    FileHeader,
+    add_notices,
+    predictions_of_images,
+    read_all,
+    require_one_row_per_image,
+)
+from evaluator.tracks.shared.label_truth import count_objects
+
+
+def explained(
+    truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters, findings: Findings
+) -> Outcome:
+    """Return the outcome of a submission, with the tables that explain it. The file is read once.
+
+    Raises
+    ------
+    Declined
+        If the reference implementation must read the file.
+    """
+    arrays, hierarchy, resources = kernel_truth(truth), hierarchy_of(truth), request.resources
+    objects = ObjectOutcomes.of(arrays)
+
+    def readers_for(header: FileHeader) -> Sequence[ExplainingReader]:
+        threads = range(resources.threads)
+        return [ExplainingReader(arrays, hierarchy, header, parameters, objects) for _ in threads]
+
+    readers = read_all(request.submission, resources, DETECTION, readers_for)
+    resources.progress("matching", 0.0)
+    refuse_missing_images(readers, parameters)
+    if readers[0].header.kaggle:
+        require_one_row_per_image(readers)
+    else:
+        explain_kept(readers, predictions_of_images(readers))
+    add_notices(truth, readers, findings)
+    resources.progress("scoring", 0.0)
+    confusions = np.concatenate([np.empty(0, np.int64), *(part for reader in readers for part in reader.confusions)])
+    found = ExplainedFile(
+        truth=truth,
+        plain_counts=_plain_counts(truth, hierarchy),
+        curves=_curves(readers, len(truth.labels), resources.threads),
+        objects=objects,
+        confusions=confusions,
+        group_weight=parameters.group_of_weight,
+    )
+    splits = {name: ExplainedSplit(found, name) for name in truth.splits}
+    if "private" not in splits:  # Every scored image is public, so both splits are equal.
+        splits["public"] = splits["all"]
+    return Outcome({name: split.report for name, split in splits.items()}, curves=lambda name: splits[name].curves)
+
+
+def _curves(readers: Sequence[ExplainingReader], labels: int, threads: int) -> CodedCurves:
+    """Return the curve entries of all readers, and remove them from the readers."""
+    segments: Segments = []
+    for reader in readers:
+        segments.extend(reader.segments)
+        reader.segments.clear()
+    # Each label has one curve for scored entries and one for unscored entries. All unknown labels count as one label.
+    return CodedCurves.of(segments, 2 * labels + 2, reported=labels, low=2 * OUTCOMES, threads=threads)
+
+
+def _plain_counts(truth: DetectionTruth, hierarchy: Hierarchy) -> NDArray[np.int64]:
+    """Return the numbers of objects as in ``ObjectTruth.object_counts``, without copies for ancestors."""
+    boxes, groups = truth.object_keys[hierarchy.box_is_annotated], truth.group_keys[hierarchy.group_is_annotated]
+    return count_objects(boxes, groups, truth.usage, len(truth.labels))

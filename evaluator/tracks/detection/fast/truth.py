@@ -1,0 +1,113 @@
+"""Converts the ground truth of detection to the arrays that the kernels expect."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.kernels.detection.explained import Hierarchy
+from evaluator.kernels.detection.state import KernelTruth
+from evaluator.kernels.text.lookup import TextIndex, index_of
+from evaluator.metrics.matching import contains
+from evaluator.tracks.detection.truth import DetectionTruth
+
+
+def kernel_truth(truth: DetectionTruth) -> KernelTruth:
+    """Return the arrays of a ground truth in the form that the kernels expect."""
+    closed = np.array([truth.images_listed, truth.labels_listed])
+    closed.flags.writeable = False
+    return KernelTruth(
+        images=TextIndex(*truth.image_index),
+        labels=TextIndex(*truth.label_index),
+        closed=closed,
+        listed=truth.public_labels[0],
+        usage=truth.usage,
+        verified_from=truth.verified_from,
+        verified=truth.verified_labels,
+        boxes_from=truth.boxes_from,
+        groups_from=truth.groups_from,
+        boxes=truth.boxes,
+        groups=truth.group_boxes,
+    )
+
+
+def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
+    """Return the public parts of a ground truth in the form that the kernels expect.
+
+    Boxes and verified classes are not public.
+    """
+    count, listed = truth.public_labels
+    closed = np.array([truth.images_listed, truth.labels_listed])
+    arrays = {"closed": closed, "usage": np.zeros(len(truth.images), np.int8), **_no_annotations(len(truth.images))}
+    labels = list(truth.labels)[:count] if listed else []
+    return KernelTruth(
+        images=index_of(truth.images),
+        labels=index_of(labels, as_unknown=not truth.labels_listed),
+        listed=len(labels),
+        **_read_only(arrays),
+    )
+
+
+def without_annotations(truth: KernelTruth) -> KernelTruth:
+    """Return a ground truth for kernels that only read: its images and labels are kept, and nothing is verified."""
+    return truth._replace(**_read_only(_no_annotations(len(truth.usage))))
+
+
+def _no_annotations(images: int) -> dict[str, NDArray[Any]]:
+    return {
+        "verified_from": np.zeros(images + 1, np.int32),
+        "verified": np.empty(0, np.int32),
+        "boxes_from": np.zeros(1, np.int32),
+        "groups_from": np.zeros(1, np.int32),
+        "boxes": np.empty((0, 4)),
+        "groups": np.empty((0, 4)),
+    }
+
+
+def without_copies(truth: KernelTruth, hierarchy: Hierarchy) -> KernelTruth:
+    """Return a ground truth without the copies of boxes that the hierarchy adds. Verified classes are kept."""
+    boxes, groups = hierarchy.box_is_annotated, hierarchy.group_is_annotated
+    arrays = {
+        "boxes_from": np.append(0, np.cumsum(boxes)).astype(np.int32)[truth.boxes_from],
+        "groups_from": np.append(0, np.cumsum(groups)).astype(np.int32)[truth.groups_from],
+        "boxes": truth.boxes[boxes],
+        "groups": truth.groups[groups],
+    }
+    return truth._replace(**_read_only(arrays))
+
+
+def hierarchy_of(truth: DetectionTruth) -> Hierarchy:
+    """Return the parts of a ground truth that are needed to explain a score, in the form that the kernels expect."""
+    images, labels = truth.images_and_labels(truth.object_keys)
+    is_annotated, groups = truth.object_is_annotated, truth.group_is_annotated
+    annotated = np.flatnonzero(is_annotated)
+    verified_plain = contains(truth.labelled_unexpanded, truth.verified)
+    for starts, chosen in ((truth.boxes_from, is_annotated), (truth.groups_from, groups)):
+        verified_plain[np.repeat(np.arange(len(verified_plain)), np.diff(starts))[chosen]] = True
+    ancestors_from = np.zeros(len(truth.labels) + 1, np.int64)
+    if truth.has_copies:
+        ancestors_from[1:] = truth.ancestor_ends
+    arrays = {
+        "box_is_annotated": is_annotated,
+        "group_is_annotated": groups,
+        "verified_plain": verified_plain,
+        "annotated_from": np.searchsorted(images[annotated], np.arange(len(truth.images) + 1)).astype(np.int32),
+        "annotated": annotated.astype(np.int32),
+        "label_of_box": labels.astype(np.int32),
+        "ancestors_from": ancestors_from,
+        "ancestors": np.array(truth.ancestors),
+    }
+    return Hierarchy(**_read_only(arrays))
+
+
+def most_objects(truth: KernelTruth) -> tuple[int, int]:
+    """Return the largest number of ordinary boxes, and of group-of boxes, in any image."""
+    starts = truth.boxes_from[truth.verified_from], truth.groups_from[truth.verified_from]
+    boxes, groups = (int(np.diff(part).max(initial=0)) for part in starts)
+    return boxes, groups
+
+
+def _read_only(arrays: dict[str, Any]) -> dict[str, Any]:
+    for array in arrays.values():
+        array.flags.writeable = False
+    return arrays

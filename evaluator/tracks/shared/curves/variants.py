@@ -1,0 +1,122 @@
+"""Sorts coded curve entries, and computes the areas of many variants of their curves.
+
+:mod:`evaluator.kernels.curves.variants` defines codes and variants.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.kernels.curves import variants as kernels
+from evaluator.metrics.average_precision import Curve
+
+Segments = list[tuple[NDArray[np.float64], NDArray[np.uint32]]]
+"""Confidences and entries (curve × CODES, plus code), in several pairs of arrays."""
+Roles = NDArray[np.uint8]
+Numbers = NDArray[np.float64]
+WORTH_THREADS = 100_000  # For fewer entries than this, starting threads takes longer than the work itself.
+
+
+@dataclass(frozen=True, slots=True)
+class CodedCurves:
+    """The entries of all curves, curve by curve, in ascending order of confidence.
+
+    Attributes
+    ----------
+    keys, codes : uint64 and uint16 arrays of shape (N,)
+        Bits of the confidence, and code of each entry.
+    ends : int64 array of shape (curves + 1,)
+        Start of each curve in ``keys``, and the end of the last one.
+    by_curve : int64 array of shape (curves, low)
+        Number of entries of each curve and each value of (code modulo ``low``).
+    by_code : int64 array of shape (CODES,)
+        Number of entries of each code in the curves that are reported.
+    threads : int
+    """
+
+    keys: NDArray[np.uint64]
+    codes: NDArray[np.uint16]
+    ends: NDArray[np.int64]
+    by_curve: NDArray[np.int64]
+    by_code: NDArray[np.int64]
+    threads: int = field(default=1)
+
+    @classmethod
+    def of(cls, segments: Segments, curves: int, *, reported: int, low: int, threads: int) -> "CodedCurves":
+        """Sort the entries in ``segments``. To free memory, each segment is removed from the list after it was copied.
+
+        The first ``reported`` of the ``curves`` are reported. ``low`` must be a power of two.
+        """
+        by_curve, by_code = np.zeros((curves, low), np.int64), np.zeros(kernels.CODES, np.int64)
+        for _, entries in segments:
+            kernels.count_codes(entries, reported, by_curve, by_code)
+        ends = np.append(0, np.cumsum(by_curve.sum(axis=1)))
+        keys, codes, next_free = np.empty(ends[-1], np.uint64), np.empty(ends[-1], np.uint16), ends[:-1].copy()
+        while segments:
+            kernels.scatter_codes(*segments.pop(), next_free, keys, codes)
+        found = cls(keys, codes, ends, by_curve, by_code, threads)
+        found._in_threads(found._sort)
+        for array in (keys, codes):
+            array.flags.writeable = False
+        return found
+
+    @property
+    def _longest(self) -> int:
+        return int(np.diff(self.ends).max(initial=0))
+
+    def _in_threads(self, work: Callable[[int, int], None]) -> None:
+        """Call ``work`` with ranges of curves that have about the same number of entries."""
+        threads = self.threads if len(self.keys) >= WORTH_THREADS else 1
+        bounds = np.searchsorted(self.ends, np.linspace(0, len(self.keys), threads + 1)[1:-1]).tolist()
+        bounds = [0, *bounds, len(self.ends) - 1]
+        with ThreadPoolExecutor(threads) as pool:
+            for done in [pool.submit(work, *part) for part in pairwise(bounds)]:
+                done.result()
+
+    def _sort(self, first: int, stop: int) -> None:
+        longest, tally = self._longest, np.empty((kernels.DIGITS, kernels.DIGIT_VALUES), np.int64)
+        scratch = np.empty(longest, np.uint64), np.empty(longest, np.uint16)
+        kernels.sort_curves(self.keys, self.codes, self.ends, first, stop, *scratch, tally)
+
+    def areas(self, roles: Roles, positives: Numbers, partial_weight: float) -> Numbers:
+        """Return the average precision of the first C curves in each variant, NaN without positives.
+
+        All curves are computed, even those without positives and those after the first C. Otherwise, the time would
+        reveal which classes have positives, and which entries are not scored.
+
+        Parameters
+        ----------
+        roles : uint8 array of shape (variants, CODES)
+        positives : float64 array of shape (variants, C)
+        partial_weight : float
+            Weight of the true positives with the role PARTIAL.
+
+        Returns
+        -------
+        float64 array of shape (variants, C)
+        """
+        curves, count = len(self.ends) - 1, positives.shape[1]
+        defined, found = np.ones((len(roles), curves)), np.empty((len(roles), curves))
+        defined[:, :count] = np.where(positives > 0, positives, 1.0)
+
+        def work(first: int, stop: int) -> None:
+            scratch = np.empty(self._longest), np.empty(self._longest)
+            part = self.keys, self.codes, self.ends, first, stop
+            kernels.areas_of_variants(*part, roles, defined, partial_weight, *scratch, found)
+
+        self._in_threads(work)
+        return np.where(positives > 0, found[:, :count], np.nan)
+
+    def curve(self, number: int, roles: Roles, positives: float, partial_weight: float) -> Curve:
+        """Return the precision/recall curve with a number, without points if it has no entries or no positives."""
+        part = slice(self.ends[number], self.ends[number + 1])
+        keys = self.keys[part]
+        thresholds, counts = np.empty(len(keys), np.uint64), np.empty((3, len(keys)), np.int64)
+        points = kernels.points_of_curve(keys, self.codes[part], roles, thresholds, counts) if positives > 0 else 0
+        hits, partial, false = counts[:, :points]
+        true = partial_weight * partial + hits
+        return Curve(thresholds[:points].view(np.float64), true / positives, true / (true + false))
