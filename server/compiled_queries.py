@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import wraps
 from json import dumps
-from operator import add
+from operator import add, itemgetter
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 from uuid import UUID
 
@@ -192,8 +192,9 @@ def model_maker(info: dict[str, Any], compiler: Any) -> Callable[[Sequence[Any]]
     takes as long as a small query. Therefore the signals `pre_init` and `post_init` are not sent.
     """
     model = info["model"]
-    fields = [(compiler.select[index][0].target.attname, index) for index in info["select_fields"]]
-    key = dict(fields)[model._meta.pk.attname]
+    names = [compiler.select[index][0].target.attname for index in info["select_fields"]]
+    key = info["select_fields"][names.index(model._meta.pk.attname)]
+    pick = picker(info["select_fields"])
     related = [
         (model_maker(one, compiler), one["local_setter"], one["remote_setter"])
         for one in info.get("related_klass_infos", ())
@@ -205,7 +206,7 @@ def model_maker(info: dict[str, Any], compiler: Any) -> Callable[[Sequence[Any]]
         one = model.__new__(model)
         one._state = ModelState()
         one._state.adding, one._state.db = False, "default"
-        vars(one).update((name, values[index]) for name, index in fields)
+        vars(one).update(zip(names, pick(values), strict=True))
         for make, set_local, set_remote in related:
             other = make(values)
             set_local(one, other)
@@ -218,15 +219,27 @@ def model_maker(info: dict[str, Any], compiler: Any) -> Callable[[Sequence[Any]]
 
 def annotated_model_maker(compiler: Any) -> Callable[[Sequence[Any]], Any]:
     """Return a function that builds a model instance from a row, with its related instances and annotations."""
-    annotations = compiler.annotation_col_map.items()
+    annotations = list(compiler.annotation_col_map)
+    pick = picker(list(compiler.annotation_col_map.values()))
     make = model_maker(compiler.klass_info, compiler)
 
     def made(values: Sequence[Any]) -> Any:
         one = make(values)
-        vars(one).update((name, values[index]) for name, index in annotations)
+        vars(one).update(zip(annotations, pick(values), strict=True))
         return one
 
     return made
+
+
+def picker(indexes: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """Return a function that returns the values of a row at the given indexes, several times faster than a loop.
+
+    >>> picker([2, 0])("abc")
+    ('c', 'a')
+    """
+    if len(indexes) < 2:  # For a single index, `itemgetter` returns the value instead of a tuple.
+        return lambda values: [values[index] for index in indexes]
+    return itemgetter(*indexes)
 
 
 def set_related(ones: Iterable[models.Model], relation: str, rows: Sequence[models.Model], by: str) -> None:

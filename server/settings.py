@@ -91,7 +91,7 @@ MIDDLEWARE = [
     "server.middleware.BodySizeMiddleware",
     "server.middleware.MaintenanceMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "server.accounts.sessions.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -1,10 +1,17 @@
-"""A session and its user are loaded with compiled queries, which reject the same sessions as Django's own queries."""
+"""A session and its user are loaded with compiled queries, which reject the same sessions as Django's own queries.
+
+Each test runs with and without django-allauth's record of the login. With it, one query loads both.
+"""
 
 from datetime import timedelta
 
 import pytest
+from allauth.usersessions.models import UserSession
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.models import Session
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from server.accounts.models import User
@@ -12,10 +19,13 @@ from server.accounts.models import User
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def person(client: Client) -> User:
+@pytest.fixture(params=[True, False], ids=["recorded login", "no recorded login"])
+def person(client: Client, request: pytest.FixtureRequest) -> User:
     user = User.objects.create_user("ada", "ada@example.org")
     client.force_login(user)
+    if request.param:
+        key = client.session.session_key
+        UserSession.objects.create(user=user, session_key=key, ip="127.0.0.1", user_agent="Firefox")
     return user
 
 
@@ -58,3 +68,37 @@ def test_a_changed_account_is_read_again(client: Client, person: User) -> None:
     client.get("/")
     User.objects.update(is_staff=True)
     assert client.get("/").wsgi_request.user.is_staff
+
+
+def test_a_session_that_belongs_to_another_account_than_its_record_is_read_by_django(
+    client: Client, person: User
+) -> None:
+    other = User.objects.create_user("bob", "bob@example.org")
+    UserSession.objects.update(user=other)
+    assert client.get("/").wsgi_request.user == person
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (SESSION_KEY, "0"),
+        (BACKEND_SESSION_KEY, ""),
+        (BACKEND_SESSION_KEY, "django.contrib.auth.backends.ModelBackend"),  # a backend that the settings do not name
+        (HASH_SESSION_KEY, ""),
+        (HASH_SESSION_KEY, "unknown"),
+    ],
+)
+def test_a_changed_value_of_a_session_is_not_accepted(client: Client, person: User, name: str, value: str) -> None:
+    session = client.session
+    session[name] = value
+    session.save()
+    assert not is_logged_in(client)
+
+
+def test_the_session_and_the_user_of_a_recorded_login_are_loaded_with_one_query(client: Client) -> None:
+    user = User.objects.create_user("ada", "ada@example.org", "a long password")
+    client.post("/accounts/login", {"login": "ada", "password": "a long password"})
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get("/").wsgi_request.user == user
+    read = [query["sql"] for query in queries if "session_data" in query["sql"] or '"password"' in query["sql"]]
+    assert read == [queries[0]["sql"]]
