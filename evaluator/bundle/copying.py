@@ -39,8 +39,8 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLi
     links are never followed, even if a file is replaced by a link during the copy: every file is opened relative to the
     descriptor of its parent folder.
     """
-    # If the target folder is inside the source folder, it must not be copied. Both paths are resolved, so that the
-    # target folder is recognized by its path.
+    # The target folder may be inside the source folder, and must then not be copied into itself. Both paths are
+    # resolved, so that the target folder is recognized by its path.
     source, target = source.resolve(), target.resolve()
     unreadable: list[OSError] = []
     too_large = _is_too_large(source, target, unreadable, most=limits.decompressed_bytes)
@@ -124,7 +124,7 @@ def _kind(name: str, folder: int) -> int:
 
 
 def _copy_file(name: str, folder: int, inside: Path, target: Path, *, most: int, mistakes: Mistakes) -> int:
-    """Copy one file and return its size in bytes. Stop reading once the size exceeds `most` bytes."""
+    """Copy one file and return its size in bytes. Reading stops once the size exceeds `most` bytes."""
     path, size = (inside / name).as_posix(), 0
     try:  # Without O_NONBLOCK, opening a named pipe would wait until another process opens it for writing.
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)

@@ -18,8 +18,8 @@ from evaluator.problems import Problem
 # ignored.
 USAGES = ("usage.csv", "usage.csv.gz")
 
-# The type of a function that runs `podium WORDS… --json` and returns the JSON output. The output contains `errors` if
-# the ground truth or submission is invalid.
+# The type of a function that runs a `podium` command with `--json` and returns the JSON output. The output contains
+# `errors` if the ground truth or submission is invalid.
 Podium = Callable[..., dict[str, Any]]
 
 

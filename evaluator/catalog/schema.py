@@ -196,7 +196,7 @@ class Track:
     interpolated : bool
         Whether the curves are interpolated before their areas are computed.
     empty : str
-        Result of a file without predictions: ``zero``, ``rejected``, or ``base rate``, the score of a random guess.
+        Result for a file without predictions: ``zero``, ``rejected``, or ``base rate``, the score of a random guess.
     modules : Modules
     intervals : bool
         Whether the scores have confidence intervals.

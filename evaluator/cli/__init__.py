@@ -162,7 +162,8 @@ def _command_parser() -> Parser:
         help="the command to run; see `podium COMMAND --help`",
     )
     rest = parser.add_argument("rest", nargs=REMAINDER, metavar="…", help="arguments of the command")
-    # Arguments of the command are optional. Otherwise, argparse would report them as missing if no command is given.
+    # If no command is given, only the command should be reported as missing. By default, argparse would also report the
+    # arguments of the command, so they are declared as optional.
     rest.required = False
     return parser
 

@@ -79,7 +79,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _scored(arguments: Namespace, submission: Path, draws: Path) -> Report:
-    arguments.submission = submission  # Error messages show ``arguments.submission`` as the name of a rejected file.
+    arguments.submission = submission  # If a file is rejected, the error message names ``arguments.submission``.
     options = ReportOptions(bootstrap=Bootstrap(arguments.bootstrap, arguments.seed or 0, draws))
     with progress() as tell:
         return score(scoring_request(arguments, submission, options, tell))

@@ -151,7 +151,7 @@ def _stop(findings: Findings, code: str, message: str, line: int | None = None) 
 
 
 def batches(path: Path, limits: Limits, findings: Findings, progress: ReadProgress) -> Iterator[tuple[int, Lines]]:
-    r"""Yield the lines of a file in batches. Each batch is a pair: the number of its first line, and its lines.
+    r"""Yield the lines of a file in batches. Each batch is a pair: the line number of its first line, and its lines.
 
     The line endings ``\n``, ``\r\n`` and ``\r`` and a UTF-8 byte order mark are removed. A line that cannot be decoded
     is replaced by its defect (``encoding`` or ``bad_byte``). The lines and their defects do not depend on the batch
