@@ -26,7 +26,7 @@ def compile_once(progress: Callable[[str, float], None]) -> None:
     progress : callable
         Called with the stage COMPILING and the completed fraction. Not called if there is nothing to compile.
     """
-    # This module is imported inside the function because it loads numba, which is slow.
+    # `evaluator.kernels.jit` is imported only when needed, because it loads numba, which is slow.
     jit = import_module("evaluator.kernels.jit")
     if (jit.CACHE_FOLDER / jit.FILLED).exists():
         return

@@ -1,4 +1,4 @@
-"""The data of the detection kernels: the ground truth, which they only read, and the state, which they change."""
+"""Defines the ground truth that the detection kernels read, and the state that they change."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ MAX_PER_IMAGE_AND_CLASS = 10_000
 # Index of the number of collected predictions in the array ``counts``. Lower indices are in evaluator.kernels.reading.
 COLLECTED = 10
 COUNTS = 11
-# Elements of ``DetectionState.collects``.
+# Values of the elements of ``DetectionState.collects``.
 NONE_OF_IMAGE, WITH_AREA, ALL_OF_IMAGE = range(3)
 
 

@@ -120,7 +120,8 @@ def find_cell_ends(data, at, stop, ends):
         first, count = count, count + np.int64(bits_set_in(found))
         while found:
             # Cell ends are always written eight at a time, because the CPU predicts a loop of fixed length well. Few
-            # blocks of 64 bytes have more than eight cell ends. If there are fewer, the rest is overwritten later.
+            # blocks of 64 bytes have more than eight cell ends. If there are fewer than eight, the surplus values are
+            # overwritten later.
             for offset in range(EIGHT):
                 ends[np.uint64(first + offset)] = at + np.int64(trailing_zeros(found))
                 found &= found - _1
@@ -156,7 +157,7 @@ def _long_number(data, begin, size):
 
 @subroutine
 def _read_remaining(data, ends, first, step, values):
-    """Read the numbers in rare notation, whose values are still NaN. Return whether all of these cells are numbers."""
+    """Read the cells whose notation is rare, so that their values are still NaN. Return whether all are numbers."""
     for row in range(len(values)):
         if np.isnan(values[row]):
             cell = first + row * step

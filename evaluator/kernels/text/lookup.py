@@ -118,7 +118,11 @@ def _fill(slots, starts, words, plain):
 
 @inlined
 def _equals(data, at, end, words, first, stop):
-    """Return whether the string in ``data`` between the offsets ``at`` and ``end`` equals ``words[first:stop]``."""
+    """Return whether a string in ``data`` equals a string of the index, which is stored in ``words``.
+
+    The first string has the offsets ``at`` to ``end``, the second the indices ``first`` to ``stop``; both ends are
+    exclusive.
+    """
     if (end - at + 15) >> 4 != (stop - first) >> 1:
         return False
     for word in range(first, stop, 2):
