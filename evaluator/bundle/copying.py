@@ -58,7 +58,8 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLi
         allowed = f"{limits.decompressed_bytes} bytes, {MAX_ENTRIES} files and folders"
         mistakes.add("too_large", f"contains more than is allowed ({allowed})", file=source.name or str(source))
     for error in unreadable:
-        # OSError.filename is an integer if the error occurred on a file descriptor.
+        # OSError.filename is an integer if the error occurred on a file descriptor. In that case, the name of the
+        # folder is shown.
         name = Path(error.filename).name if isinstance(error.filename, str) else source.name
         mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=name or str(source))
 
@@ -67,7 +68,8 @@ def _walk(source: Path, target: Path, unreadable: list[OSError]) -> Iterator[Ent
     """Yield the path, subfolders, files and descriptor of each folder in a tree. Errors are added to `unreadable`."""
     try:
         yield from _walk_readable(source, target, unreadable)
-    except OSError as error:  # os.fwalk raises an exception if it can open a folder but not list it.
+    # If os.fwalk can open a folder but not list it, it raises an exception instead of calling `onerror`.
+    except OSError as error:
         unreadable.append(error)
 
 

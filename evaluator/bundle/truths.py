@@ -153,7 +153,7 @@ def other_track(track: Track, truth: Path) -> str:
 
 
 def exists(path: Path) -> bool:
-    """Return whether a file or folder exists, either with this name or as a gzipped file."""
+    """Return whether a file or folder exists, either with the given name or as a gzipped file."""
     return path.exists() or path.with_name(f"{path.name}.gz").is_file()
 
 

@@ -118,7 +118,9 @@ POSITIVES = ReportColumn("truths", "Objects", "number")
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """A table in a report, in addition to the table of classes. An example is the score by background.
+    """A table in a report, in addition to the table of classes.
+
+    An example is a table with one score for each kind of image background.
 
     Attributes
     ----------

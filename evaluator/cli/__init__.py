@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = _run(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
-    except SystemExit as stop:  # argparse raises SystemExit after --help and --version.
+    except SystemExit as stop:  # argparse raises SystemExit after it has processed --help or --version.
         return int(stop.code or 0)
     except BrokenPipeError:  # The program that reads the output has exited early, for example in `podium … | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

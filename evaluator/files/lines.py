@@ -11,8 +11,8 @@ from evaluator.problems import Findings, Problem, Stop
 CHUNK_BYTES = 1 << 20
 # Lines are read in small batches, because reading a file with too many defects can stop only between two batches.
 BATCH_BYTES = 1 << 16
-# Compressed data is read in small parts. After each gzip member, zlib copies the rest of the part, and a file may have
-# many gzip members.
+# Compressed data is read in small parts. After each gzip member, zlib copies the rest of the part. With large parts, a
+# file with many gzip members would take too long to read.
 FED_BYTES = 1 << 16
 # The compression ratio of a gzip file is checked only if its decompressed size exceeds this number of bytes, because
 # valid small files may compress well.

@@ -31,7 +31,7 @@ def compile_once(progress: Callable[[str, float], None]) -> None:
     if (jit.CACHE_FOLDER / jit.FILLED).exists():
         return
     load(progress)
-    with suppress(OSError):  # The file that marks a filled cache cannot be created if the cache folder is read-only.
+    with suppress(OSError):  # If the cache folder is read-only, the file that marks a filled cache is not created.
         (jit.CACHE_FOLDER / jit.FILLED).touch()
 
 

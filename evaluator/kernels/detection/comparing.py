@@ -152,10 +152,10 @@ def _cap_of(found, row):
 
 @inlined
 def compare(truth, hierarchy, found, overlaps, offsets, threshold, image, row):
-    """Compare a prediction with the objects of its image. It competes for the box that it overlaps most.
+    """Compare a prediction with the objects of its image, and let it compete for the box that it overlaps most.
 
-    It competes only if the overlap reaches the threshold. Predictions of classes that are not verified in the image are
-    compared too. Otherwise, the CPU time would reveal how many there are.
+    The prediction competes only if the overlap reaches the threshold. Predictions of classes that are not verified in
+    the image are compared too. Otherwise, the CPU time would reveal how many there are.
     """
     label = found.labels[row]
     cap, position = _cap_of(found, row), np.int64(overlaps.class_positions[label]) if label >= 0 else np.int64(-1)

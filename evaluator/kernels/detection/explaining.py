@@ -153,7 +153,10 @@ def _add_confusion(truth, outcomes, image, label, box_label):
 
 @inlined
 def _add_prediction(truth, hierarchy, found, overlaps, outcomes, offsets, bounds, image, row):
-    """Append the curve entry of a prediction. If its kind of error is CLASS, append the confused classes too."""
+    """Append the curve entry of a prediction.
+
+    If its kind of error is CLASS, also append the pair of the predicted and the correct class to the confusions.
+    """
     label, coordinates = np.int64(found.labels[row]), coordinates_of(found, row)
     outcome, plain, size = np.int64(overlaps.outcomes[ALL_RULES, row]), np.int64(overlaps.outcomes[PLAIN, row]), 0
     if outcome == HIT:

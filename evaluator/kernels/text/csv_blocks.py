@@ -132,7 +132,7 @@ def find_cell_ends(data, at, stop, ends):
 
 @inlined
 def _short_number(data, begin, size):
-    """Return (value, True) for a number with one digit before the point and 1 to 8 after it; else (NaN, False)."""
+    """Return (value, True) for a number with one digit before the point and 1 to 8 after it, or (NaN, False)."""
     head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
     digits = size - 2
     plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
@@ -144,7 +144,7 @@ def _short_number(data, begin, size):
 
 @inlined
 def _long_number(data, begin, size):
-    """Return (value, True) for a number with one digit before the point and 9 to 14 after it; else (NaN, False)."""
+    """Return (value, True) for a number with one digit before the point and 9 to 14 after it, or (NaN, False)."""
     head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
     more, digits = word_at(data, begin + 10) ^ ZEROS, size - 10
     plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
