@@ -20,7 +20,8 @@ def in_utc(moment: datetime) -> datetime:
 def stored(moment: datetime) -> datetime:
     """Return a date converted to UTC, for storage. Raises ValueError for years before FIRST_YEAR.
 
-    Forms cannot handle years before 1000: they display fewer than four digits, and then cannot parse them.
+    Web forms could not handle years before 1000, because they display such a year with fewer than four digits and
+    cannot parse the result.
     """
     kept = in_utc(moment)
     if kept.year < FIRST_YEAR:

@@ -136,7 +136,8 @@ def _write(path: Path, draws: Draws) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     digest = sha256()
     try:
-        # Only the owner may read the file, because weights and an interval together reveal which answers were correct.
+        # Only the owner may read the file of image weights. The weights and an interval together reveal which answers
+        # were correct.
         partial.touch(mode=0o600)
         with partial.open("wb") as file:
             file.write(bytes(HEADER_BYTES))

@@ -48,7 +48,7 @@ def _rows_by_image(template: Path) -> dict[str, list[str]]:
 
 
 def _half(whole: Any, empty: Any) -> Any:
-    """Return a copy of a JSON value in which every second element is replaced by that of the template submission."""
+    """Return a copy of a JSON value, with every second element replaced by that element of the template submission."""
     if isinstance(whole, list):
         return [both[number % 2] for number, both in enumerate(zip(empty, whole, strict=True))]
     if all(isinstance(value, dict) for value in whole.values()):

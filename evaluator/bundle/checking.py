@@ -103,5 +103,5 @@ def _checkable(phases: tuple[BundlePhase, ...]) -> Iterator[BundlePhase]:
 
 
 def _locate(_: str | None, *, phase: BundlePhase, file: Path) -> str:
-    """Return the path of a submission file inside the bundle, which is added to the defects of this file."""
+    """Return the path of a submission file inside the bundle. Messages about defects of the file show this path."""
     return f"phases/{phase.slug}/{file.relative_to(phase.folder).as_posix()}"

@@ -39,8 +39,8 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLi
     links are never followed, even if a file is replaced by a link during the copy: every file is opened relative to the
     descriptor of its parent folder.
     """
-    # If the target folder is inside the source folder, it must not be copied. Both paths are resolved, so that the
-    # target folder is recognized by its path.
+    # The target folder may be inside the source folder, and must then not be copied into itself. Both paths are
+    # resolved, so that the target folder is recognized by its path.
     source, target = source.resolve(), target.resolve()
     unreadable: list[OSError] = []
     too_large = _is_too_large(source, target, unreadable, most=limits.decompressed_bytes)
@@ -58,7 +58,8 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLi
         allowed = f"{limits.decompressed_bytes} bytes, {MAX_ENTRIES} files and folders"
         mistakes.add("too_large", f"contains more than is allowed ({allowed})", file=source.name or str(source))
     for error in unreadable:
-        # OSError.filename is an integer if the error occurred on a file descriptor.
+        # OSError.filename is an integer if the error occurred on a file descriptor. In that case, the name of the
+        # folder is shown.
         name = Path(error.filename).name if isinstance(error.filename, str) else source.name
         mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=name or str(source))
 
@@ -67,7 +68,8 @@ def _walk(source: Path, target: Path, unreadable: list[OSError]) -> Iterator[Ent
     """Yield the path, subfolders, files and descriptor of each folder in a tree. Errors are added to `unreadable`."""
     try:
         yield from _walk_readable(source, target, unreadable)
-    except OSError as error:  # os.fwalk raises an exception if it can open a folder but not list it.
+    # If os.fwalk can open a folder but not list it, it raises an exception instead of calling `onerror`.
+    except OSError as error:
         unreadable.append(error)
 
 
@@ -124,7 +126,7 @@ def _kind(name: str, folder: int) -> int:
 
 
 def _copy_file(name: str, folder: int, inside: Path, target: Path, *, most: int, mistakes: Mistakes) -> int:
-    """Copy one file and return its size in bytes. Stop reading once the size exceeds `most` bytes."""
+    """Copy one file and return its size in bytes. Reading stops once the size exceeds `most` bytes."""
     path, size = (inside / name).as_posix(), 0
     try:  # Without O_NONBLOCK, opening a named pipe would wait until another process opens it for writing.
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)

@@ -1,4 +1,4 @@
-"""Data classes for the checked content of a bundle. Fields that are stored are named like the database columns."""
+"""Data classes for the checked content of a bundle. Stored fields have the names of the database columns."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -9,7 +9,8 @@ from evaluator.bundle.values import nearest
 
 TOP = (SHEET, "description.md", "rules.md", "data.md")
 PHASES = "phases"
-# Files with these names cause no warning, because a bundle may be kept in a repository that contains them.
+# Files whose names begin with one of these strings cause no warning, although an import ignores them. Such files are
+# often kept in the folder of a bundle.
 DOCUMENTS = ("readme", "license", "changelog", "synthesis.json")
 
 

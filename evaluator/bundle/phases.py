@@ -90,8 +90,8 @@ class _PhaseReader:
     def _read_feedback(self, track: str) -> dict[str, Any]:
         section = self.section.section("feedback")
         scores, decimals, classes = (section.take(name) for name in ("scores", "decimals", "classes"))
-        # If the number of decimals is invalid, this error has already been reported. The number is then replaced by 0,
-        # because the check of the feedback settings would treat None as a missing number.
+        # An invalid number of decimals, to which scores are rounded, has already been reported as an error. It is
+        # replaced by 0, because the check of the feedback settings would report None as a missing number.
         given = (decimals or 0) if section.has("decimals") else None
         for violation in check_feedback(
             track=track, feedback=scores, decimals=given, classes=classes, intervals=self.limits.intervals
@@ -130,7 +130,8 @@ class _PhaseReader:
             message = f"there is no phases/{home.name}/{file}{f'; {hint}' if hint else ''}"
             baseline.wrong("file", "missing_file", message)
         elif path.stat().st_size > allowed:
-            # This is an error: if it were a warning, the challenge would be imported without the baseline.
+            # A baseline that is too large is an error. If it were only a warning, the challenge would be imported
+            # without it.
             message = f"has {path.stat().st_size:,} bytes; at most {allowed:,} are allowed. Compress it with gzip"
             baseline.wrong("file", "file_too_large", message)
         else:
@@ -141,7 +142,7 @@ class _PhaseReader:
 def _read_parameters(section: Section, track: str) -> dict[str, Any]:
     """Return the values of all parameters of the track, parsed from challenge.yaml or set to their defaults."""
     complete = _resolved(section, track, section.parameters()) if track else {}
-    # The parameters are stored as JSON, which has lists but no tuples.
+    # Tuples become lists, because the parameters are stored as JSON, which has no tuples.
     return {name: list(value) if isinstance(value, tuple) else value for name, value in complete.items()}
 
 

@@ -1,4 +1,4 @@
-"""Determines the salt of each phase in a bundle: the one in its ground truth folder, or a new random salt.
+"""Determines the salt of each phase in a bundle. It is read from the ground truth folder or generated at random.
 
 The salt is a secret from which the public split and the bootstrap draws are derived.
 """
@@ -18,8 +18,8 @@ from evaluator.bundle.mistakes import Mistakes
 
 NAMES = (salt.NAME, f"{salt.NAME}.gz")
 GZIPPED = b"\x1f\x8b"
-# Only this many bytes of `salt.txt` are read. A valid salt is shorter, so the evaluator can still detect a salt that is
-# too long.
+# Maximum number of bytes to read from `salt.txt`. A valid salt is shorter, so the evaluator can still detect a salt
+# that is too long.
 READ_BYTES = 64
 UNSALTED = (
     "has no salt, because it was imported before salts existed: anybody who guesses the ground truth can confirm the "
@@ -68,10 +68,11 @@ def own_salt(truth: Path) -> str:
     path = next((path for name in NAMES if (path := truth / name).is_file()), None)
     if path is None:
         return ""
-    with suppress(OSError, EOFError, zlib.error):  # A damaged file is ignored here, because the evaluator reports it.
+    # A damaged `salt.txt` is ignored here, because the evaluator reports it.
+    with suppress(OSError, EOFError, zlib.error):
         with path.open("rb") as file:
             content = file.read(READ_BYTES)
-        if content.startswith(GZIPPED):  # The file may be gzipped even if its name does not end with `.gz`.
+        if content.startswith(GZIPPED):  # `salt.txt` may be gzipped even without the suffix `.gz`.
             with gzip.open(path) as unpacked:
                 content = unpacked.read(READ_BYTES)
         return str(content, "ascii", "replace")

@@ -79,7 +79,7 @@ class Section:
         return self._lines.get(name, line_of(self._node))
 
     def text(self, name: str) -> str:
-        """Return the value of a key as written in challenge.yaml; empty if the key is missing or not a plain value."""
+        """Return the value of a key as written in challenge.yaml; empty if it is missing or not a scalar."""
         node = self._values.get(name)
         return str(node.value).strip() if isinstance(node, yaml.ScalarNode) else ""
 

@@ -18,8 +18,8 @@ from evaluator.problems import Problem
 # ignored.
 USAGES = ("usage.csv", "usage.csv.gz")
 
-# The type of a function that runs `podium WORDS… --json` and returns the JSON output. The output contains `errors` if
-# the ground truth or submission is invalid.
+# The type of a function that runs a `podium` command with `--json` and returns the JSON output. The output contains
+# `errors` if the ground truth or submission is invalid.
 Podium = Callable[..., dict[str, Any]]
 
 
@@ -153,7 +153,7 @@ def other_track(track: Track, truth: Path) -> str:
 
 
 def exists(path: Path) -> bool:
-    """Return whether a file or folder exists, either with this name or as a gzipped file."""
+    """Return whether a file or folder exists, either with the given name or as a gzipped file."""
     return path.exists() or path.with_name(f"{path.name}.gz").is_file()
 
 

@@ -275,7 +275,7 @@ class AllowList:
             raise InvalidValue(str(error)) from None
 
     def schema(self) -> Schema:
-        """Return the JSON Schema for lists of such items."""
+        """Return the JSON Schema for lists of email domains or of people."""
         return {"type": "array", "items": {"type": "string", "pattern": self.pattern}}
 
 

@@ -1,4 +1,4 @@
-"""Declares the tables and columns that explain a score, and describes the words in the table cells."""
+"""Declares the tables and columns that explain a score, and describes the words that appear in the tables."""
 
 from evaluator.catalog.schema import POSITIVES, ReportColumn, ReportTable
 

@@ -98,7 +98,7 @@ class Form:
 
     @property
     def empty_file(self) -> str:
-        """The content of the smallest file in this format: a header, nothing, or an empty JSON list or object.
+        """The content of the smallest file in this format: a CSV header, an empty string, or an empty JSON value.
 
         >>> Form("json", (), '[{"a": 1}]').empty_file
         '[]'

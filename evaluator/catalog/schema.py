@@ -118,7 +118,9 @@ POSITIVES = ReportColumn("truths", "Objects", "number")
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """A table in a report, in addition to the table of classes. An example is the score by background.
+    """A table in a report, in addition to the table of classes.
+
+    An example is a table with one score for each kind of image background.
 
     Attributes
     ----------
@@ -196,7 +198,7 @@ class Track:
     interpolated : bool
         Whether the curves are interpolated before their areas are computed.
     empty : str
-        Result of a file without predictions: ``zero``, ``rejected``, or ``base rate``, the score of a random guess.
+        Result for a file without predictions: ``zero``, ``rejected``, or ``base rate``, the score of a random guess.
     modules : Modules
     intervals : bool
         Whether the scores have confidence intervals.

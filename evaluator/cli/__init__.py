@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = _run(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
-    except SystemExit as stop:  # argparse raises SystemExit after --help and --version.
+    except SystemExit as stop:  # argparse raises SystemExit after it has processed --help or --version.
         return int(stop.code or 0)
     except BrokenPipeError:  # The program that reads the output has exited early, for example in `podium … | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -162,7 +162,8 @@ def _command_parser() -> Parser:
         help="the command to run; see `podium COMMAND --help`",
     )
     rest = parser.add_argument("rest", nargs=REMAINDER, metavar="…", help="arguments of the command")
-    # Arguments of the command are optional. Otherwise, argparse would report them as missing if no command is given.
+    # If no command is given, only the command should be reported as missing. By default, argparse would also report the
+    # arguments of the command, so they are declared as optional.
     rest.required = False
     return parser
 

@@ -79,7 +79,9 @@ def run(arguments: Namespace) -> int:
 
 
 def _scored(arguments: Namespace, submission: Path, draws: Path) -> Report:
-    arguments.submission = submission  # Error messages show ``arguments.submission`` as the name of a rejected file.
+    # If a file is rejected, the error message shows the path in ``arguments.submission``, so it must be that of the
+    # file to score.
+    arguments.submission = submission
     options = ReportOptions(bootstrap=Bootstrap(arguments.bootstrap, arguments.seed or 0, draws))
     with progress() as tell:
         return score(scoring_request(arguments, submission, options, tell))

@@ -41,7 +41,7 @@ TOOLS: Mapping[str, Callable[[SplitReport, str], Lines]] = {
 def check_reference_lines(track: str, parameters: Mapping[str, Any]) -> None:
     """Raise an exception unless an official tool of the Open Images challenge computes the metrics of the track.
 
-    There are such tools for some tracks only, and they support only the default evaluation protocol.
+    Only some tracks have such tools, which support only the default evaluation protocol.
 
     Raises
     ------

@@ -65,7 +65,7 @@ def _cell(value: str | float | None) -> str:
 
 
 def _distinct(report: Report) -> dict[str, SplitReport]:
-    """Return the splits to print. Without private images, only `all` is printed, because `public` has equal scores."""
+    """Return the splits to print. Without private images, `public` has the same scores as `all` and is omitted."""
     return dict(report.splits) if "private" in report.splits else {"all": report.splits["all"]}
 
 

@@ -48,7 +48,7 @@ class Findings:
     code: Exit = Exit.DONE
 
     def refuse(self, code: Exit, *problems: str) -> None:
-        """Add problems. The exit code is determined by the first call that adds any."""
+        """Add problems and set the exit code. The exit code of the first call that adds problems is kept."""
         if problems:
             self.problems += problems
             self.code = self.code or code

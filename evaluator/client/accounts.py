@@ -92,7 +92,7 @@ def has_browser() -> bool:
 
 
 def nothing(parser: Parser) -> None:
-    """Add no arguments to a parser. This function declares the arguments of commands that have none of their own."""
+    """Add no arguments to a parser. Commands without arguments of their own use this function to declare them."""
 
 
 def logout(session: Session) -> int:

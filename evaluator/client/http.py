@@ -172,5 +172,5 @@ def _is_later(status: int, problem: dict[str, Any]) -> bool:
 
 
 def _is_passing(refusal: TryLater) -> bool:
-    """Return whether the cause of a refusal is likely to pass, so that the same request may succeed within minutes."""
+    """Return whether a request was refused for a temporary reason, so that it may succeed within minutes."""
     return refusal.status != NO_SPACE and refusal.code not in ("quota_exhausted", "storage_exhausted")

@@ -108,8 +108,8 @@ def guarded(session: Session, act: Callable[[], int]) -> int:
 def message_of(refusal: Refused, session: Session) -> str:
     """Return the message to print for a rejected request.
 
-    If the user has to log in or join the challenge first, the message names the command for it. Otherwise, the message
-    is that of the server.
+    If the user has to log in or join the challenge first, the message contains the command to run. Otherwise, it is the
+    message of the server.
     """
     text = visible(str(refusal))
     if refusal.code == "unauthenticated":

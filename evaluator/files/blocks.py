@@ -93,8 +93,8 @@ class Blocks:
     def take(self, buffer: bytearray) -> tuple[int, int] | None:
         """Fill ``buffer`` with the next lines. Return their position among the blocks of the file, and their length.
 
-        The first block has the position 1. The result is None at the end of the file. The last line always ends with a
-        line feed. If a line is longer than the buffer, the buffer grows. Blank lines at the end of the file are
+        The position of the first block is 1. The result is None at the end of the file. The last line always ends with
+        a line feed. If a line is longer than the buffer, the buffer grows. Blank lines at the end of the file are
         omitted.
         """
         with self.lock:

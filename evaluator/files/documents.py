@@ -153,8 +153,8 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
             # The number of stored objects with a repeated key is limited. At the limit, a new object replaces the last
-            # one. It must not be ignored instead: all stored objects may be inside one of its values that is lost
-            # because the key of the value is repeated. In that case, only the new object can be reported.
+            # one instead of being ignored, because it may contain all stored objects. If they are in a value that is
+            # lost because its key is repeated, only the new object can be reported.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice
@@ -199,8 +199,8 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    # Number of objects with a repeated key whose paths are still unknown. Some of these paths may never be found: if a
-    # key is repeated, its earlier values are lost, and so are the objects inside these values.
+    # Number of objects with a repeated key whose paths have not been found yet. Some paths cannot be found, because an
+    # object is lost if it is inside an earlier value of a repeated key.
     left = len(repeated)
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]

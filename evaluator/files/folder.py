@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
 
 GZIPPED = b"\x1f\x8b"
-# For the limit on the compression ratio, a gzip file smaller than this is treated as if it had this size, because small
-# files may compress well.
+# The limit on the compression ratio treats a gzip file with fewer bytes as if it had this many, because small files may
+# compress well.
 COMPRESSED_BYTES = 2**20
 HEADERS = ("label", "labels", "id", "ids", "labelid", "classid", "class", "classes", "mid", "relation", "name")
 

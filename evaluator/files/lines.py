@@ -11,8 +11,8 @@ from evaluator.problems import Findings, Problem, Stop
 CHUNK_BYTES = 1 << 20
 # Lines are read in small batches, because reading a file with too many defects can stop only between two batches.
 BATCH_BYTES = 1 << 16
-# Compressed data is read in small parts. After each gzip member, zlib copies the rest of the part, and a file may have
-# many gzip members.
+# Compressed data is read in small parts. After each gzip member, zlib copies the rest of the part. With large parts, a
+# file with many gzip members would take too long to read.
 FED_BYTES = 1 << 16
 # The compression ratio of a gzip file is checked only if its decompressed size exceeds this number of bytes, because
 # valid small files may compress well.
@@ -151,7 +151,7 @@ def _stop(findings: Findings, code: str, message: str, line: int | None = None) 
 
 
 def batches(path: Path, limits: Limits, findings: Findings, progress: ReadProgress) -> Iterator[tuple[int, Lines]]:
-    r"""Yield the lines of a file in batches. Each batch is a pair: the number of its first line, and its lines.
+    r"""Yield the lines of a file in batches. Each batch is a pair: the line number of its first line, and its lines.
 
     The line endings ``\n``, ``\r\n`` and ``\r`` and a UTF-8 byte order mark are removed. A line that cannot be decoded
     is replaced by its defect (``encoding`` or ``bad_byte``). The lines and their defects do not depend on the batch

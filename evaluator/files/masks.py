@@ -167,7 +167,8 @@ def _unpacked(text: str, pixels: int) -> bytes:
 def _rewrite(masks: NDArray[np.void], indices: NDArray[np.int64], runs: Runs) -> None:
     """Remove runs of length zero from masks.
 
-    If two masks both have a run of length zero at the same position, pycocotools would stop comparing them there.
+    If two masks both have a run of length zero at the same position, pycocotools would stop comparing them there and
+    return a wrong overlap.
     """
     for row in with_empty_runs(runs).tolist():
         lengths = runs.lengths[runs.starts[row] : runs.starts[row] + runs.pairs[row]].ravel()

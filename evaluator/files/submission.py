@@ -217,7 +217,7 @@ class Batch:
             findings.count(code, problem)
 
     def _value_defects(self, findings: Findings) -> Iterator[Defect]:
-        """Yield the defects of values in file order, but at most one more than may still be added to the findings."""
+        """Yield the defects of values in file order, up to the first one that exceeds the maximum number of defects."""
         if not any(len(each.values) for each in self.invalid):
             return
         which = np.repeat(np.arange(len(self.invalid)), [len(each.values) for each in self.invalid])

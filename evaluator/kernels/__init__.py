@@ -26,12 +26,12 @@ def compile_once(progress: Callable[[str, float], None]) -> None:
     progress : callable
         Called with the stage COMPILING and the completed fraction. Not called if there is nothing to compile.
     """
-    # This module is imported inside the function because it loads numba, which is slow.
+    # `evaluator.kernels.jit` is imported only when needed, because it loads numba, which is slow.
     jit = import_module("evaluator.kernels.jit")
     if (jit.CACHE_FOLDER / jit.FILLED).exists():
         return
     load(progress)
-    with suppress(OSError):  # The file that marks a filled cache cannot be created if the cache folder is read-only.
+    with suppress(OSError):  # If the cache folder is read-only, the file that marks a filled cache is not created.
         (jit.CACHE_FOLDER / jit.FILLED).touch()
 
 

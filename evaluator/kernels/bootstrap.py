@@ -3,7 +3,8 @@
 The reference implementation is ``evaluator.metrics.bootstrap``.
 
 The weights of an image in all replicates of a block are contiguous in memory, so each entry of a curve needs only one
-cache line and a few vector additions. Counts are whole numbers, stored as float64, which represents them exactly.
+cache line and a few vector additions. An entry is a true or false positive with its confidence. Counts are whole
+numbers, stored as float64, which represents them exactly.
 """
 
 import numpy as np
@@ -12,12 +13,13 @@ from numba import types
 from evaluator.draws import LANES
 from evaluator.kernels.jit import inlined, kernel, read_only
 
-# Number of image weights that are added as 16-bit integers. A weight is at most 255, so the sum cannot overflow.
+# Number of image weights that are added as 16-bit integers, before the sum is added to a float64. A weight is at most
+# 255, so the sum of 257 weights cannot overflow.
 ROWS_PER_SUM = 257
 # Rows of the array ``state``, which has one column for each replicate. The first three rows are the total weights of
-# the full true positives, partial true positives and false positives that remain to be processed. The other rows are
-# the highest precision so far, the area so far, and the weights of the full and partial true positives of the current
-# step.
+# the full true positives, partial true positives and false positives in the current and all later steps of the curve.
+# The other rows are the highest precision so far, the area so far, and the weights of the full and partial true
+# positives of the current step.
 FULL, PARTIAL, FALSE, ENVELOPE, AREA, RUN, PARTIAL_RUN = range(7)
 STATES = 7
 SMALLEST = np.finfo(np.float64).tiny
@@ -31,7 +33,10 @@ def _clear(numbers):
 
 @inlined
 def _add(weights, rows, begin, end, counts, total):
-    """Add the weights of the images in ``rows[begin:end]`` to ``total``, separately for each replicate."""
+    """Add the weights of some images to ``total``, separately for each replicate.
+
+    The images are the elements of ``rows`` from index ``begin`` up to, but not including, index ``end``.
+    """
     for first in range(begin, end, ROWS_PER_SUM):
         _clear(counts)
         for entry in range(first, min(first + ROWS_PER_SUM, end)):
@@ -53,7 +58,10 @@ def _sums(weights, rows, ends, counts, found):
 
 @inlined
 def _add_run(state, partial_weight, envelope):
-    """Add the area of one step of a curve, and subtract its true positives from the remaining true positives."""
+    """Add the area of one step of a curve to the total area, separately for each replicate.
+
+    The true positives of the step are then subtracted from those that remain for the steps with higher confidence.
+    """
     for lane in range(LANES):
         true = state[FULL, lane] + partial_weight * state[PARTIAL, lane]
         entries = true + state[FALSE, lane]

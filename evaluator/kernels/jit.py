@@ -41,7 +41,8 @@ def _cache_folder() -> Path:
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR) / stamp
     beside = FOLDER / "__pycache__" / stamp
-    with suppress(OSError):  # A read-only folder can be used if it already contains the machine code.
+    # Creating the folder fails if the sources are read-only. An existing folder may already contain the machine code.
+    with suppress(OSError):
         beside.mkdir(parents=True, exist_ok=True)
     if (beside / FILLED).exists() or os.access(beside, os.W_OK):
         return beside
@@ -73,7 +74,8 @@ class _Cache(caching.Cache):
     _impl_class = _Implementation
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        with suppress(OSError):  # Compiled machine code cannot be stored if the cache folder is read-only.
+        # If the cache folder is read-only, machine code cannot be stored, but it can still be used.
+        with suppress(OSError):
             super().save_overload(sig, data)
 
 

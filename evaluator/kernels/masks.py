@@ -62,7 +62,8 @@ def _run_at(runs, low, stop, pixel):
 def _common(shorter, shorter_first, shorter_stop, longer, first, stop):
     """Return the number of pixels that two masks have in common.
 
-    Each run inside the mask with fewer runs is looked up in the other mask, whose runs are ``longer[first:stop]``.
+    Each run of pixels inside the mask with fewer runs is looked up in the other mask. The runs of this other mask are
+    in ``longer``, from index ``first`` up to, but not including, index ``stop``.
     """
     common, at = np.int64(0), first
     for run in range(shorter_first + 1, shorter_stop, 2):

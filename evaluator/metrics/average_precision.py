@@ -27,8 +27,8 @@ def precision_recall(confidences: NDArray[np.float64], weights: NDArray[np.float
     ----------
     confidences : float64 array of shape (N,), any order
     weights : float64 array of shape (N,)
-        The amount that each entry adds to the number of true positives: 1 for a hit, the group-of weight for a
-        matched group, 0 for a false positive. Only entries with weight 0 are false positives.
+        The amount that each entry adds to the number of true positives: 1 for a hit, the group-of weight for a matched
+        group-of box, 0 for a false positive. Only entries with weight 0 are false positives.
     positives : float
         Sum of the weights of all objects, matched or not; above 0.
 

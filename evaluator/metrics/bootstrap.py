@@ -77,12 +77,13 @@ def average_precisions(weights: Weights, steps: CurveSteps, positives: Numbers, 
     Notes
     -----
     The reference for interpolated curves is :func:`evaluator.metrics.average_precision.average_precision`, and for
-    steps without an envelope :func:`evaluator.metrics.average_precision.stepwise_average_precision`. If every entry
-    were repeated as often as its image is drawn, these functions would give the same result up to rounding.
+    other curves :func:`evaluator.metrics.average_precision.stepwise_average_precision`. If every entry were repeated as
+    often as its image is drawn, these functions would give the same result up to rounding.
 
-    Within a run of true positives, precision is highest at the lowest confidence, so the envelope needs only one value
-    for each run. A run whose images have no weight does not change the area. Equal confidences need no special case,
-    because each true positive is counted together with all false positives of the same or a higher confidence.
+    A run consists of successive true positives. Within a run, precision is highest at the lowest confidence, so
+    interpolation needs only one value for each run. A run whose images have no weight does not change the area. Equal
+    confidences need no special case, because each true positive is counted together with all false positives of the
+    same or a higher confidence.
 
     Examples
     --------

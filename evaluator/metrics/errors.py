@@ -43,8 +43,8 @@ def detection_kinds(own: Numbers, other: Numbers, group_share: Numbers, threshol
 
     Notes
     -----
-    The kinds, their order and the two thresholds are those of the code of TIDE (Bolya et al., ECCV 2020). ``GROUP_OF``
-    is not in TIDE, which has only ignore regions.
+    The kinds, their order and the use of ``threshold`` and :data:`BACKGROUND_OVERLAP` are those of the code of TIDE
+    (Bolya et al., ECCV 2020). ``GROUP_OF`` is not in TIDE, which has only ignore regions.
 
     Examples
     --------

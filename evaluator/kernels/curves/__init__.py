@@ -1,1 +1,4 @@
-"""Kernels that compute average precisions from the entries of precision/recall curves."""
+"""Kernels that compute average precisions from the entries of precision/recall curves.
+
+An entry is a true or false positive with its confidence.
+"""

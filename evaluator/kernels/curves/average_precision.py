@@ -1,6 +1,7 @@
 """Sorts the entries of all precision/recall curves into buckets, and computes average precisions from the buckets.
 
-Each curve has two buckets: one for entries from public images, and one for entries from private images.
+An entry is a true or false positive with its confidence. Each curve has two buckets: one for entries from public
+images, and one for entries from private images.
 """
 
 import numpy as np

@@ -1,7 +1,8 @@
-"""Sorts curve entries that carry a code, and computes average precisions under several rules for reading the codes.
+"""Sorts curve entries that have a code, and computes average precisions under several interpretations of the codes.
 
-A *variant* is such a rule: it maps each code to a role, for example to a false positive. An explanation compares many
-variants of the same curves, so that the entries are sorted only once. The reference implementation is
+An entry is usually a prediction, and its code describes the outcome of the prediction. A *variant* is an interpretation
+of the codes: it maps each code to a role, such as false positive. The explanation of a score compares many variants of
+the same curves. The entries are sorted only once for all variants. The reference implementation is
 ``evaluator.metrics.average_precision``.
 """
 
@@ -13,11 +14,10 @@ from evaluator.kernels.text.bits import as_bits
 
 CODE_BITS = 9
 CODES = 1 << CODE_BITS
-# Roles of an entry in a variant: it is left out, it is a true positive, it is a false positive, or it is a true
-# positive that counts only as much as the group-of weight.
+# Roles of an entry in a variant. PARTIAL is a true positive that counts only with the weight of a group-of box.
 LEFT_OUT, TRUE, FALSE, PARTIAL = range(4)
 
-FEW = 48  # Fewer entries than this are sorted by insertion, which is faster for them.
+FEW = 48  # Curves with fewer entries than this are sorted by insertion, which is faster for short arrays.
 DIGITS, DIGIT_VALUES = 8, 256  # A sort key has eight digits of eight bits.
 _8, _255 = np.uint64(8), np.uint64(255)
 
@@ -31,7 +31,7 @@ def count_codes(entries, reported, by_curve, by_code):
     entries : uint32 array of shape (N,)
         Curve × :data:`CODES`, plus the code.
     reported : int64
-        Number of curves that are reported; these are the first.
+        Number of curves that are reported. They precede the other curves.
     by_curve : int64 array of shape (curves, low)
         The number of entries of each curve and each value of (code modulo ``low``); updated in place. ``low`` is a
         power of two.
@@ -92,7 +92,10 @@ def _count_digits(keys, tally):
 
 @subroutine
 def _move(source, source_codes, target, target_codes, digit, tally):
-    """Write the entries to ``target``, ordered by one digit. Entries with the same digit keep their order."""
+    """Write the entries to ``target``, ordered by one digit of their sort keys. This is one pass of a radix sort.
+
+    Entries with the same digit keep their order.
+    """
     position = 0
     for value in range(DIGIT_VALUES):
         count = tally[value]
@@ -109,8 +112,8 @@ def _move(source, source_codes, target, target_codes, digit, tally):
 def _sort(keys, codes, other_keys, other_codes, tally):
     """Sort keys in ascending order, and their codes with them. The last three arguments are scratch memory.
 
-    A radix sort from the lowest to the highest digit takes less time than comparing keys, because the codes have to be
-    moved with the keys. Digits that are equal in all keys are skipped.
+    A radix sort from the lowest to the highest digit is faster than a sort that compares keys, because the codes have
+    to be moved with the keys. Digits that are equal in all keys are skipped.
     """
     if len(keys) < FEW:
         _insertion_sort(keys, codes)

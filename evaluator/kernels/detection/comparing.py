@@ -1,4 +1,7 @@
-"""Compares a prediction with the objects of its image: the overlaps from which its outcome is determined.
+"""Computes the overlaps of a prediction with the objects of its image, from which its outcome is determined.
+
+A prediction is compared twice with the objects of its class. With the class hierarchy, these include copies of objects
+whose class is a descendant. Without the hierarchy, they are only the annotated objects.
 
 The reference implementations are ``evaluator.metrics.boxes`` and ``evaluator.metrics.matching``.
 """
@@ -17,7 +20,8 @@ from evaluator.kernels.detection.explained import (
 )
 from evaluator.kernels.jit import inlined
 
-ALL_RULES, PLAIN, FIXED = range(3)  # With the hierarchy, without it, and with it if errors were fixed.
+# Indices of the results with the class hierarchy, without it, and with the hierarchy if errors were fixed.
+ALL_RULES, PLAIN, FIXED = range(3)
 
 
 @inlined
@@ -59,7 +63,7 @@ def _share(groups, group, coordinates):
 
 @inlined
 def _is_own(hierarchy, label, predicted):
-    """Return whether a label is the predicted label or a descendant of it."""
+    """Return whether a label is the predicted label or one of its descendants in the class hierarchy."""
     if label == predicted:
         return True
     for at in range(hierarchy.ancestors_from[label], hierarchy.ancestors_from[label + 1]):
@@ -70,7 +74,7 @@ def _is_own(hierarchy, label, predicted):
 
 @inlined
 def _compare_with_own_boxes(truth, hierarchy, overlaps, row, position, coordinates):
-    """Find the ordinary boxes of its class that a prediction overlaps most, with and without the hierarchy."""
+    """Find the ordinary box of its class that a prediction overlaps most, with and without the class hierarchy."""
     best, plain = np.int64(-1), np.int64(-1)
     iou, plain_iou = 0.0, 0.0
     for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
@@ -85,7 +89,7 @@ def _compare_with_own_boxes(truth, hierarchy, overlaps, row, position, coordinat
 
 @inlined
 def _compare_with_own_groups(truth, hierarchy, overlaps, row, position, coordinates):
-    """Find the group-of boxes of its class that contain most of a prediction, with and without the hierarchy."""
+    """Find the group-of box of its class that contains most of a prediction, with and without the class hierarchy."""
     best, plain = np.int64(-1), np.int64(-1)
     share, plain_share = 0.0, 0.0
     for group in range(truth.groups_from[position], truth.groups_from[position + 1]):
@@ -100,7 +104,7 @@ def _compare_with_own_groups(truth, hierarchy, overlaps, row, position, coordina
 
 @inlined
 def _compare_with_others(truth, hierarchy, overlaps, row, image, label, coordinates):
-    """Find the annotated box of another class that a prediction overlaps most."""
+    """Find the ordinary box of another class that a prediction overlaps most, among the boxes that are not copies."""
     best, iou = np.int64(-1), 0.0
     for at in range(hierarchy.annotated_from[image], hierarchy.annotated_from[image + 1]):
         box = np.int64(hierarchy.annotated[at])
@@ -112,7 +116,10 @@ def _compare_with_others(truth, hierarchy, overlaps, row, image, label, coordina
 
 @inlined
 def precedes(found, values, row, other):
-    """Return whether a prediction precedes another one that competes for the same object, as in ``winning_claims``."""
+    """Return whether a prediction precedes another one that competes for the same object.
+
+    The order is that of :func:`evaluator.metrics.matching.winning_claims`: higher confidence, then higher overlap.
+    """
     numbers = found.numbers
     if numbers[row, 0] != numbers[other, 0]:
         return numbers[row, 0] > numbers[other, 0]
@@ -126,14 +133,17 @@ def precedes(found, values, row, other):
 
 @inlined
 def compete(found, values, winners, at, row):
-    """Make a prediction the winner of an object if it precedes the winner so far."""
+    """Make a prediction the winner of an object if it precedes the current winner or if there is none."""
     if winners[at] < 0 or precedes(found, values, row, winners[at]):
         winners[at] = row
 
 
 @inlined
 def _cap_of(found, row):
-    """Return the bits of ``Predictions.caps``; 0 for a box without area."""
+    """Return the bits that state whether a prediction is among those scored for its image and class.
+
+    The bits are those of ``Predictions.caps``. They are 0 for a box without area, which is never scored.
+    """
     x_min, x_max, y_min, y_max = coordinates_of(found, row)
     if not (x_min < x_max and y_min < y_max):
         return 0
@@ -142,10 +152,10 @@ def _cap_of(found, row):
 
 @inlined
 def compare(truth, hierarchy, found, overlaps, offsets, threshold, image, row):
-    """Compare a prediction with the objects of its image, and let it compete for the box that it overlaps enough.
+    """Compare a prediction with the objects of its image, and let it compete for the box that it overlaps most.
 
-    Predictions of classes that are not verified are compared too. Otherwise, the CPU time would reveal how many there
-    are.
+    The prediction competes only if the overlap reaches the threshold. Predictions of classes that are not verified in
+    the image are compared too. Otherwise, the CPU time would reveal how many there are.
     """
     label = found.labels[row]
     cap, position = _cap_of(found, row), np.int64(overlaps.class_positions[label]) if label >= 0 else np.int64(-1)

@@ -1,4 +1,8 @@
-"""The data of the kernel that explains detections: their predictions, the rules of the hierarchy, and the outcomes."""
+"""Defines the data of the kernel that explains scores of detections: predictions, class hierarchy and outcomes.
+
+The outcomes are determined twice. With the class hierarchy, each object also counts for the ancestors of its class.
+Without the hierarchy, an object counts only for its own class.
+"""
 
 from typing import NamedTuple
 
@@ -8,31 +12,38 @@ from numpy.typing import NDArray
 
 from evaluator.kernels.jit import read_only
 
-# What became of a prediction, or what else an entry of a curve is. A false positive has the outcome FALSE plus its kind
-# of error (``evaluator.metrics.errors``). FIXABLE is a false positive of kind LOCALIZATION that would hit a box if its
-# error were fixed; of kind CLASS, it has an additional entry of the class of that box, whose outcome is ARRIVAL.
+# Outcomes of curve entries, with the class hierarchy. A false positive has the outcome FALSE plus its kind of error
+# (see ``evaluator.metrics.errors``). The outcome is FIXABLE instead if the kind is LOCALIZATION and the prediction
+# would hit a box if its error were fixed. If this is true for a false positive of the kind CLASS, a second entry with
+# the outcome ARRIVAL is added to the curve of the class of that box. GROUP and PLAIN_GROUP are entries of group-of
+# boxes that contain a prediction, with and without the hierarchy. All other outcomes are those of predictions.
 UNVERIFIED, IGNORED, HIT, ABSORBED, GROUP, PLAIN_GROUP, ARRIVAL, FIXABLE, FALSE = range(9)
 OUTCOMES = 16
-# What became of a prediction without the hierarchy: PLAIN_LEFT_OUT if it is absorbed, ignored or no prediction.
+# Outcomes of curve entries without the class hierarchy. PLAIN_LEFT_OUT applies to predictions that are ignored or
+# absorbed by a group-of box, and to entries that are not predictions.
 PLAIN_UNVERIFIED, PLAIN_FALSE, PLAIN_HIT, PLAIN_LEFT_OUT = range(4)
-# The code of an entry is the outcome, plus these values × 1 for a private image, × the outcome without the hierarchy,
-# and × the size of the prediction (of the box that it hits, for a hit).
+# The code of a curve entry is the sum of its outcome, PRIVATE_CODE if the image is private, PLAIN_CODE × the outcome
+# without the class hierarchy, and SIZE_CODE × the size (0 small, 1 medium, 2 large). The size is that of the box that
+# is hit or, for a false positive, that of the prediction; otherwise, it is 0.
 PRIVATE_CODE, PLAIN_CODE, SIZE_CODE = 16, 32, 128
-# Bits of ``Predictions.caps``: the prediction is within the cap, with and without the hierarchy.
+# Bits of ``Predictions.caps``: whether a prediction is among the 10,000 that are scored for its image and class, with
+# and without the class hierarchy.
 WITHIN_CAP, PLAIN_WITHIN_CAP = 1, 2
-# Indices into ``Outcomes.counts``.
+# Indices of the two numbers in ``Outcomes.counts``.
 WRITTEN, CONFUSIONS = 0, 1
 
 
 class Hierarchy(NamedTuple):
-    """The parts of a ground truth that the score does not need: which objects are copies for the hierarchy.
+    """The parts of a ground truth that only explanations need: the class hierarchy, and which objects are copies.
+
+    An annotated object is a row of boxes.csv. For scoring, it is copied for each ancestor of its class.
 
     Attributes
     ----------
     box_is_annotated, group_is_annotated : bool arrays of shapes (M,) and (G,)
-        Whether each ordinary box and each group-of box is a row of boxes.csv and not a copy for an ancestor.
+        Whether each ordinary box and each group-of box is annotated, and not a copy.
     verified_plain : bool array of shape (V,)
-        Whether each verified class of an image would be verified without the hierarchy.
+        Whether each verified class of an image would be verified without the class hierarchy.
     annotated_from : int32 array of shape (images + 1,)
         Position in ``annotated`` of the first annotated box of each image.
     annotated : int32 array of shape (A,)
@@ -65,7 +76,7 @@ HIERARCHY = types.NamedTuple(
 
 
 class Predictions(NamedTuple):
-    """N predictions, image by image, and in each image in the order of the file.
+    """N predictions, sorted by image. Predictions for the same image are in the order of the file.
 
     Attributes
     ----------
@@ -74,7 +85,8 @@ class Predictions(NamedTuple):
     numbers : float64 array of shape (N, 5)
         Confidence, XMin, XMax, YMin and YMax.
     caps : uint8 array of shape (N,), or empty if no image is overfull
-        WITHIN_CAP and PLAIN_WITHIN_CAP.
+        The bits WITHIN_CAP and PLAIN_WITHIN_CAP of each prediction. An image is overfull if it has more than 10,000
+        predictions.
     """
 
     images: NDArray[np.int32]
@@ -95,19 +107,20 @@ class Overlaps(NamedTuple):
     ----------
     boxes, groups : int64 arrays of shape (2, N)
         Index of the ordinary box and of the group-of box of its class that each prediction overlaps most, -1 if there
-        is none; in the first row with the hierarchy, in the second row without it.
+        is none. The first row is the result with the class hierarchy, the second row without it.
     ious, shares : float64 arrays of shape (2, N)
-        Overlaps with these boxes.
+        IoU with the ordinary box, and fraction of the prediction's area inside the group-of box.
     others : int64 array of shape (N,)
-        Index of the annotated box of another class that each prediction overlaps most, -1 if there is none.
+        Index of the annotated ordinary box of another class that each prediction overlaps most, -1 if there is none.
     other_ious, fixed_ious : float64 arrays of shape (N,)
-        Overlap with that box, and with the box that the prediction would hit if its error were fixed.
+        IoU with the box in ``others``, and with the box that the prediction would hit if its error were fixed.
     outcomes : uint8 array of shape (2, N)
     box_winners : int64 array of shape (3, boxes of one image)
-        Index of the prediction that hits each box, with and without the hierarchy, and of the prediction that would hit
-        it if its error were fixed; -1 if there is none.
+        Index of the prediction that hits each box, with and without the class hierarchy, and of the prediction that
+        would hit it if the error of that prediction were fixed; -1 if there is none.
     group_winners : int64 array of shape (2, groups of one image)
-        Index of the most confident prediction that each group-of box absorbs, with and without the hierarchy.
+        Index of the most confident prediction that each group-of box absorbs, with and without the class hierarchy; -1
+        if there is none.
     class_positions : int32 array of shape (labels,)
         As in :class:`evaluator.kernels.detection.state.DetectionState`.
     """
@@ -141,17 +154,18 @@ OVERLAPS = types.NamedTuple(
 
 
 class Outcomes(NamedTuple):
-    """The results of the kernel.
+    """The results of the kernel that explains detections.
 
     Attributes
     ----------
     counts : int64 array of shape (2,)
-        Number of entries, and of confusions.
+        Number of elements written to ``entries`` and to ``confusions``.
     confidences, entries : float64 and uint32 arrays
-        The entries of the curves: (class × CODES) plus the code. At most four for each prediction.
+        The entries of the precision/recall curves: (class × CODES) plus the code. There are at most four for each
+        prediction.
     confusions : int64 array
-        For each false positive of kind CLASS: (label of the box × labels + predicted label) × 2, plus 1 for a private
-        image; -1 for an image that is not scored.
+        For each false positive with the kind of error CLASS: (label of the box × labels + predicted label) × 2, plus 1
+        for a private image; -1 for an image that is not scored.
     box_kinds : int8 array of shape (M,)
         Kind of error that caused each ordinary box to be missed, NO_ERROR for a box that was hit.
     group_is_found : bool array of shape (G,)

@@ -1,4 +1,4 @@
-"""Determines what became of each prediction, and of each object, with and without the class hierarchy.
+"""Determines the outcome of each prediction and of each object, with and without the class hierarchy.
 
 The reference implementations are ``evaluator.tracks.detection.explain`` and ``evaluator.metrics.errors``.
 """
@@ -43,7 +43,7 @@ from evaluator.kernels.jit import inlined, kernel, read_only
 from evaluator.kernels.reading import IGNORED as IGNORED_IMAGE
 from evaluator.kernels.reading import PRIVATE
 
-# Kinds of errors and the overlap that separates them; see ``evaluator.metrics.errors``.
+# Kinds of errors, and the IoU below which a prediction counts as background; see ``evaluator.metrics.errors``.
 CLASS, LOCALIZATION, BOTH, DUPLICATE, BACKGROUND, GROUP_OF, MISSED = range(7)
 NO_ERROR = -1
 BACKGROUND_OVERLAP = 0.1
@@ -51,7 +51,10 @@ BACKGROUND_OVERLAP = 0.1
 
 @inlined
 def _is_absorbed(found, overlaps, offsets, threshold, rules, row):
-    """Return whether a group-of box absorbs a prediction that hits no box. The prediction competes for the group."""
+    """Return whether a group-of box absorbs a prediction that hits no ordinary box.
+
+    If so, the prediction competes to be the most confident one in that group-of box.
+    """
     group = overlaps.groups[rules, row]
     if group < 0 or not overlaps.shares[rules, row] >= threshold:
         return False
@@ -84,7 +87,10 @@ def _kind_of(overlaps, threshold, row):
 
 @inlined
 def _judge(found, overlaps, offsets, threshold, row):
-    """Determine the outcome of a prediction whose rivals are known, with and without the hierarchy."""
+    """Determine the outcomes of a prediction, with and without the class hierarchy.
+
+    All predictions in the image must already have competed for the boxes that they overlap.
+    """
     if overlaps.outcomes[ALL_RULES, row] == FALSE:
         if _is_hit(overlaps, offsets, threshold, ALL_RULES, row):
             overlaps.outcomes[ALL_RULES, row] = HIT
@@ -103,7 +109,10 @@ def _judge(found, overlaps, offsets, threshold, row):
 
 @inlined
 def _compete_if_fixable(found, overlaps, offsets, kind, row):
-    """Let a false positive compete for the box that it would hit if its error were fixed, unless the box is hit."""
+    """Let a false positive compete for the box that it would hit if its error were fixed.
+
+    It does not compete if another prediction hits the box.
+    """
     box = np.int64(-1)
     if kind == CLASS:
         box, overlaps.fixed_ious[row] = overlaps.others[row], overlaps.other_ious[row]
@@ -115,20 +124,21 @@ def _compete_if_fixable(found, overlaps, offsets, kind, row):
 
 @inlined
 def _size(coordinates, bounds):
-    """Return the index of the size class of a box: the number of bounds that its area reaches."""
+    """Return the size of a box: 0 small, 1 medium, 2 large. ``bounds`` are the areas that separate these sizes."""
     area = area_of(coordinates)
     return np.int64(area >= bounds[0]) + np.int64(area >= bounds[1])
 
 
 @inlined
 def _add_entry(truth, outcomes, image, label, confidence, code):
-    """Append a curve entry. For an image that is not scored, the entry gets an unscored class."""
+    """Append a curve entry. If the image is not scored or the label is unknown, the entry gets an unscored class."""
     if truth.usage[image] == IGNORED_IMAGE or label < 0:
         label = unscored_class(truth, label)
     if truth.usage[image] == PRIVATE:
         code += PRIVATE_CODE
     at = outcomes.counts[WRITTEN]
-    outcomes.confidences[at] = confidence + 0.0  # Adding zero turns a confidence of -0.0 into 0.0.
+    # Adding zero turns -0.0 into 0.0, because entries are sorted by the bits of their confidences.
+    outcomes.confidences[at] = confidence + 0.0
     outcomes.entries[at] = np.uint32(label * CODES + code)
     outcomes.counts[WRITTEN] = at + 1
 
@@ -143,7 +153,10 @@ def _add_confusion(truth, outcomes, image, label, box_label):
 
 @inlined
 def _add_prediction(truth, hierarchy, found, overlaps, outcomes, offsets, bounds, image, row):
-    """Append the entry of a prediction and, if it has the class of another box, the pair of classes."""
+    """Append the curve entry of a prediction.
+
+    If its kind of error is CLASS, also append the pair of the predicted and the correct class to the confusions.
+    """
     label, coordinates = np.int64(found.labels[row]), coordinates_of(found, row)
     outcome, plain, size = np.int64(overlaps.outcomes[ALL_RULES, row]), np.int64(overlaps.outcomes[PLAIN, row]), 0
     if outcome == HIT:
@@ -163,7 +176,11 @@ def _add_prediction(truth, hierarchy, found, overlaps, outcomes, offsets, bounds
 
 @inlined
 def _finish_boxes(truth, found, overlaps, outcomes, offsets, image, position):
-    """Write the outcome of each ordinary box of a class, and append the entries that only exist if errors are fixed."""
+    """Store the kind of error that caused each ordinary box of a class to be missed.
+
+    If a prediction of another class would hit the box with the right class, append an entry with the outcome ARRIVAL.
+    Reset the winners of the boxes.
+    """
     for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
         fixing = overlaps.box_winners[FIXED, box - offsets[0]]
         if overlaps.box_winners[ALL_RULES, box - offsets[0]] >= 0:
@@ -182,7 +199,10 @@ def _finish_boxes(truth, found, overlaps, outcomes, offsets, image, position):
 
 @inlined
 def _finish_groups(truth, found, overlaps, outcomes, offsets, image, position):
-    """Append an entry for each group-of box in which a prediction lies, with and without the hierarchy."""
+    """Append an entry for each group-of box of a class that absorbs a prediction with a confidence above 0.
+
+    There are separate entries with and without the class hierarchy. Reset the winners of the group-of boxes.
+    """
     for group in range(truth.groups_from[position], truth.groups_from[position + 1]):
         for rules in range(2):
             winner = overlaps.group_winners[rules, group - offsets[1]]
@@ -200,7 +220,7 @@ def _finish_groups(truth, found, overlaps, outcomes, offsets, image, position):
     *(types.float64, read_only(types.float64)),
 )
 def explain(truth, hierarchy, found, overlaps, outcomes, threshold, bounds):
-    """Determine what became of the predictions of whole images, and of the objects of these images.
+    """Determine the outcomes of all predictions in one or more images, and of the objects in these images.
 
     Parameters
     ----------
@@ -208,9 +228,10 @@ def explain(truth, hierarchy, found, overlaps, outcomes, threshold, bounds):
     hierarchy : Hierarchy
     found : Predictions
     overlaps : Overlaps
-        Scratch memory for as many predictions. The winners and the class positions must be -1, and are -1 afterwards.
+        Scratch memory for the predictions in ``found``. All winners and class positions must be -1, and are reset to
+        -1.
     outcomes : Outcomes
-        Must have room for four more entries for each prediction, and for one more confusion.
+        Must have room for four more entries and one more confusion for each prediction.
     threshold : float64
         Smallest IoU of a match.
     bounds : float64 array of shape (2,)

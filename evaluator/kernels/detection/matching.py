@@ -23,14 +23,14 @@ def unscored_class(truth, label):
     """
     labels = len(truth.labels.starts) - 1
     if label > labels:
-        # Codes above ``labels``, the number of labels in the ground truth, already belong to unscored classes.
+        # A code above ``labels``, the number of labels in the ground truth, is already that of an unscored class.
         return label
     return labels + 1 + (label if label >= 0 else labels)
 
 
 @inlined
 def add_entry(truth, state, confidence, label, image, miss):
-    """Append a curve entry. For an image that is not scored, the entry gets the class of :func:`unscored_class`."""
+    """Append a curve entry. If the image is not scored, the entry gets the class returned by :func:`unscored_class`."""
     at, usage = state.counts[ENTRIES], truth.usage[image]
     if usage == IGNORED:
         label = unscored_class(truth, label)
@@ -106,7 +106,10 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
 
 @subroutine
 def collect(state, image, label, confidence, coordinates):
-    """Store a prediction that is matched later: of an overfull image (:mod:`.overfull`), or to be explained."""
+    """Store a prediction that is matched later.
+
+    This is done for images with more predictions than are scored (see :mod:`.overfull`), and for explanations.
+    """
     at = state.counts[COLLECTED]
     state.collected_images[at], state.collected_labels[at] = image, label
     state.collected[at, 0] = confidence
@@ -116,11 +119,11 @@ def collect(state, image, label, confidence, coordinates):
 
 @inlined
 def add_prediction(truth, state, offsets, threshold, image, label, position, confidence, coordinates):
-    """Match one prediction in an image of the ground truth, or store it if the state says so for this image.
+    """Match one prediction in an image of the ground truth. If ``state.collects`` requires it, store it instead.
 
     ``position`` is -1 if the class is not verified in the image; ``label`` is -1 if the label is not in the ground
-    truth. If an image turns out to be overfull while the file is read, its remaining predictions are only counted, and
-    the file must be read a second time.
+    truth. If an image turns out to have more than 10,000 predictions while the file is read, its remaining predictions
+    are only counted, and the file must be read a second time.
 
     Returns
     -------
@@ -134,7 +137,8 @@ def add_prediction(truth, state, offsets, threshold, image, label, position, con
     if state.collects[image] == ALL_OF_IMAGE:
         collect(state, image, label, confidence, coordinates)
     elif has_area:
-        confidence += 0.0  # Adding zero turns a confidence of -0.0 into 0.0.
+        # Adding zero turns -0.0 into 0.0, because entries are sorted by the bits of their confidences.
+        confidence += 0.0
         if state.collects[image]:
             collect(state, image, label, confidence, coordinates)
         elif number > MAX_PER_IMAGE_AND_CLASS:

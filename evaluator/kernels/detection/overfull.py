@@ -1,7 +1,7 @@
-"""Matches the predictions in overfull images, which have more predictions than the evaluator scores.
+"""Matches the predictions in overfull images, which have more than 10,000 predictions.
 
-At most 10,000 detections per image and class are scored. An image with more predictions than that is overfull. Its
-predictions are first collected and then cut to this limit; only the remaining ones are matched.
+At most 10,000 detections per image and class are scored. Predictions in overfull images are first collected and then
+cut to this limit. Only the remaining ones are matched.
 """
 
 import numpy as np
@@ -51,7 +51,9 @@ def overlaps_of(truth, images, labels, predictions, overlaps):
     TRUTH, STATE, types.float64, types.boolean, types.boolean, types.int32[::1], types.int32[::1], types.float64[:, ::1]
 )
 def match_collected(truth, state, threshold, one_image, groups_count, images, labels, predictions):
-    """Match predictions in overfull images, one image at a time. They must already be cut to the limit for each class.
+    """Match predictions in overfull images, one image at a time.
+
+    The caller must have selected at most 10,000 predictions per image and class.
 
     The state must have room for one more entry per prediction and per group in these images.
 

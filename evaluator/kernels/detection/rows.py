@@ -103,7 +103,7 @@ def _position_of(truth, state, image, label):
 def _add_batch(truth, state, threshold, batch, rows):
     """Match the predictions of a batch, and return a status.
 
-    Each step processes all rows of the batch, so that the CPU can overlap their memory accesses.
+    Each step processes all rows of the batch, so that the CPU can access the memory for several rows at once.
     """
     state.counts[PREDICTIONS] += rows
     for row in range(rows):

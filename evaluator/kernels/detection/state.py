@@ -1,4 +1,4 @@
-"""The data of the detection kernels: the ground truth, which they only read, and the state, which they change."""
+"""Defines the ground truth that the detection kernels read, and the state that they change."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ MAX_PER_IMAGE_AND_CLASS = 10_000
 # Index of the number of collected predictions in the array ``counts``. Lower indices are in evaluator.kernels.reading.
 COLLECTED = 10
 COUNTS = 11
-# Elements of ``DetectionState.collects``.
+# Values of the elements of ``DetectionState.collects``, which determine the predictions that are stored.
 NONE_OF_IMAGE, WITH_AREA, ALL_OF_IMAGE = range(3)
 
 
@@ -85,9 +85,9 @@ class DetectionState(NamedTuple):
     image_predictions : int32 array of shape (images,)
         Number of predictions read so far for each image.
     collects : uint8 array of shape (images,), read-only
-        Which predictions of each image are stored instead of being matched: NONE_OF_IMAGE; WITH_AREA, in images with
-        more predictions than are scored per class (see :mod:`evaluator.kernels.detection.overfull`), without boxes that
-        have no area; ALL_OF_IMAGE, if they are to be explained.
+        Which predictions of each image are stored instead of being matched. WITH_AREA stands for all predictions whose
+        box has an area, and is used for images with more than 10,000 predictions (see
+        :mod:`evaluator.kernels.detection.overfull`). ALL_OF_IMAGE is used if the score is to be explained.
     unknown_image_hashes : uint64 array
         Hashes of image ids that are not in the ground truth; their number is ``counts[UNKNOWN_IMAGE_HASHES]``.
     class_positions : int32 array of shape (labels,)

@@ -212,7 +212,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     known, kinds = len(truth.labels.starts) - 1, len(truth.relations.starts) - 1
     entry = state.counts[ENTRIES]
     state.counts[ENTRIES] = entry + 1
-    confidence += 0.0  # Adding zero turns a confidence of -0.0 into 0.0.
+    confidence += 0.0  # Adding zero turns -0.0 into 0.0, because entries are sorted by the bits of their confidences.
     state.confidences[entry] = confidence
     state.images[entry] = image
     state.relations[entry] = relation if relation >= 0 else kinds
@@ -223,7 +223,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     if at < len(truth.triplets) and truth.triplets[at] == key:
         _match(truth, state, threshold, entry, at, key, confidence, coordinates)
     elif state.image_predictions[image] > CROWD and len(truth.triplets) > 0:
-        # Compare the pair with some other triplet, without letting it claim anything. Otherwise the scoring time would
+        # Compare the pair with some other triplet, without letting it claim anything. Otherwise, the scoring time would
         # reveal which triplets exist.
         _match(truth, state, np.inf, entry, 0, NO_KEY, confidence, coordinates)
     return DONE

@@ -92,7 +92,8 @@ def read_strings(data, at, stop, truth, state, threshold):
         Offsets of the first line and of the end; the byte at ``stop - 1`` is a line feed.
     truth : KernelTruth
     state : RelationshipState
-        Must have room for one more entry per 24 bytes, and for one more hash of an unknown image per 3 bytes.
+        Must have room for one more entry per 24 bytes (the length of the shortest prediction), and for one more hash of
+        an unknown image per 3 bytes.
     threshold : float64
         Smallest IoU of a match.
 

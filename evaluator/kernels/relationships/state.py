@@ -1,4 +1,4 @@
-"""The data of the relationship kernels: the ground truth, which they only read, and the state, which they change."""
+"""Defines the ground truth that the relationship kernels read, and the state that they change."""
 
 from typing import NamedTuple
 

@@ -17,7 +17,8 @@ from evaluator.kernels.jit import inlined
 ONES = np.uint64(0x0101010101010101)
 TOPS = np.uint64(0x8080808080808080)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-NO_DIGIT = np.uint64(0x7676767676767676)  # Adding 0x76 to a byte above 9 sets the highest bit of the byte.
+# Adding 0x76 to a byte from 10 to 127 sets the highest bit of the byte, which marks bytes that are not digits.
+NO_DIGIT = np.uint64(0x7676767676767676)
 BLANKS = np.uint64(0x2121212121212121)
 COMMAS = np.uint64(0x2C2C2C2C2C2C2C2C)
 BYTE = np.uint64(0xFF)
@@ -152,7 +153,10 @@ byte_at = _checked_byte_at if config.BOUNDSCHECK else _byte_at
 
 @inlined
 def digits_in(word):
-    """Return how many leading bytes of a word are from 0 to 9. Text must first be XORed with ``0x3030…``."""
+    """Return how many leading bytes of a word are from 0 to 9.
+
+    To find digits in ASCII text, XOR each byte with 0x30 first, which converts the digits to the numbers 0 to 9.
+    """
     return np.int64(trailing_zeros(((word + NO_DIGIT) | word) & TOPS) >> _3)
 
 

@@ -120,7 +120,8 @@ def find_cell_ends(data, at, stop, ends):
         first, count = count, count + np.int64(bits_set_in(found))
         while found:
             # Cell ends are always written eight at a time, because the CPU predicts a loop of fixed length well. Few
-            # blocks of 64 bytes have more than eight cell ends. If there are fewer, the rest is overwritten later.
+            # blocks of 64 bytes have more than eight cell ends. If there are fewer than eight, the surplus values are
+            # overwritten later.
             for offset in range(EIGHT):
                 ends[np.uint64(first + offset)] = at + np.int64(trailing_zeros(found))
                 found &= found - _1
@@ -131,7 +132,7 @@ def find_cell_ends(data, at, stop, ends):
 
 @inlined
 def _short_number(data, begin, size):
-    """Return (value, True) for a number with one digit before the point and 1 to 8 after it; else (NaN, False)."""
+    """Return (value, True) for a number with one digit before the point and 1 to 8 after it, or (NaN, False)."""
     head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
     digits = size - 2
     plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
@@ -143,7 +144,7 @@ def _short_number(data, begin, size):
 
 @inlined
 def _long_number(data, begin, size):
-    """Return (value, True) for a number with one digit before the point and 9 to 14 after it; else (NaN, False)."""
+    """Return (value, True) for a number with one digit before the point and 9 to 14 after it, or (NaN, False)."""
     head, word = word_at(data, begin) ^ ZEROS, word_at(data, begin + 2) ^ ZEROS
     more, digits = word_at(data, begin + 10) ^ ZEROS, size - 10
     plain = (head & BYTE) <= _9 and ((head >> _8) & BYTE) == POINT_AFTER_XOR
@@ -156,7 +157,7 @@ def _long_number(data, begin, size):
 
 @subroutine
 def _read_remaining(data, ends, first, step, values):
-    """Read the numbers in rare notation, whose values are still NaN. Return whether all of these cells are numbers."""
+    """Read the cells whose notation is rare, so that their values are still NaN. Return whether all are numbers."""
     for row in range(len(values)):
         if np.isnan(values[row]):
             cell = first + row * step

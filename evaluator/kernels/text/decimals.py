@@ -32,7 +32,7 @@ BYTE = np.uint64(0xFF)
 POINT_AFTER_XOR = np.uint64(POINT ^ 0x30)
 TENS = np.array([float(f"1e{power}") for power in range(23)])
 WHOLE_TENS = 10 ** np.arange(20, dtype=np.uint64)
-# Element i is the largest number to which i digits can be appended without reaching 10**19.
+# If an integer is at most element i of this array, any i digits can be appended to it without reaching 10**19.
 LARGEST_BEFORE = (np.uint64(10**19) - np.uint64(1)) // WHOLE_TENS - np.uint64(1)
 LOWEST_POWER, HIGHEST_POWER = -342, 308
 UNDECIDED = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -118,7 +118,10 @@ def long_number_at(data, at, stop):
 
 @subroutine
 def _digits_at(data, at, whole):
-    """Append the digits at ``at`` to the integer ``whole``. Return (result, offset after digits, result < 10**19)."""
+    """Append the digits at ``at`` to the integer ``whole``. Return the result and the offset after the digits.
+
+    The third returned value is true only if the result is below 10**19. Otherwise, the result may have overflowed.
+    """
     fits = True
     while True:
         word = word_at(data, at) ^ ZEROS
@@ -135,7 +138,8 @@ def _digits_at(data, at, whole):
 @subroutine
 def _exponent_at(data, at):
     """Return (exponent, offset after it); (0, ``at``) if there is no exponent, (0, 0) if the exponent has no digits."""
-    if byte_at(data, at) | 0x20 != 0x65:  # The exponent of a number begins with "e" or "E".
+    # The exponent of a number begins with "e" or "E", which differ only in the bit 0x20.
+    if byte_at(data, at) | 0x20 != 0x65:
         return 0, at
     at += 1
     negative = byte_at(data, at) == MINUS

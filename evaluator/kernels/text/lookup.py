@@ -118,7 +118,11 @@ def _fill(slots, starts, words, plain):
 
 @inlined
 def _equals(data, at, end, words, first, stop):
-    """Return whether the string in ``data`` between the offsets ``at`` and ``end`` equals ``words[first:stop]``."""
+    """Return whether a string in ``data`` equals a string of the index, which is stored in ``words``.
+
+    The first string has the offsets ``at`` to ``end``, the second the indices ``first`` to ``stop``; both ends are
+    exclusive.
+    """
     if (end - at + 15) >> 4 != (stop - first) >> 1:
         return False
     for word in range(first, stop, 2):
@@ -189,7 +193,8 @@ def is_plain(data, at, end):
     while at < end:
         word = first_bytes(word_at(data, at), min(end - at, 8))
         quotes = word ^ QUOTES
-        # In the result, the highest bit of each byte is set if that byte of the word is a quote, or 0x7F or above.
+        # In the value of this expression, the highest bit of a byte is set if that byte of the word is a quote, or 0x7F
+        # or above.
         if ((word | (word + ONES)) | ((quotes - ONES) & ~quotes)) & HIGHEST_BITS:
             return False
         at += 8
