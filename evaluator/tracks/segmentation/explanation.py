@@ -90,7 +90,7 @@ def mask_overlaps(truth: SegmentationTruth, table: SubmissionTable, detections: 
 def _are_annotated(truth: SegmentationTruth) -> NDArray[np.bool_]:
     """Return whether each ordinary object is a row of masks.csv and not a copy for an ancestor, shape (M,).
 
-    The class of each copy is an ancestor of the class of the original object.
+    A copy is recognized by its class, which is an ancestor of the class of another object with the same mask.
     """
     rows, (_, labels) = truth.object_masks, truth.images_and_labels(truth.object_keys)
     if not truth.has_copies:

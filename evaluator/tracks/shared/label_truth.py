@@ -56,9 +56,10 @@ class LabelTruth(Truth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The arrays that participants may see: ``listed_labels``, the number of labels in the hierarchy.
+        """A dict of the arrays that participants may see. The only one is ``listed_labels``.
 
-        The dict is empty without a hierarchy, or if ``classes.csv`` lists the labels.
+        It contains the number of labels in the hierarchy. Without a hierarchy, or if ``classes.csv`` lists the labels,
+        the dict is empty.
         """
         return {name: array for name, array in self.arrays.items() if name == "listed_labels"}
 
@@ -95,9 +96,10 @@ class LabelTruth(Truth):
 
 
 def by_name(labels: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """Return a dict that maps each display name, in lower case, to the first label with this name in sorted order.
+    """Return a dict that maps each display name, in lower case, to the label with this name.
 
-    Labels whose display name equals the label itself are left out.
+    If several labels have the same name, the first one in sorted order is used. Labels whose display name equals the
+    label itself are left out.
 
     >>> by_name(["/m/01yrx", "/m/0199g"], ["Cat", "Bicycle"])
     {'cat': '/m/01yrx', 'bicycle': '/m/0199g'}

@@ -122,9 +122,10 @@ class Labelling:
 
     @property
     def listed_arrays(self) -> dict[str, Codes]:
-        """The array ``listed_labels`` of a prepared ground truth, which contains the number of labels in the hierarchy.
+        """A dict of the array ``listed_labels``, in which a prepared ground truth stores a number of labels.
 
-        The dict is empty without a hierarchy, or if ``classes.csv`` lists the labels.
+        The number is that of the labels in the hierarchy. Without a hierarchy, or if ``classes.csv`` lists the labels,
+        the dict is empty.
         """
         alone = self.in_hierarchy is not None and not self.closed
         return {"listed_labels": np.array([self.in_hierarchy])} if alone else {}

@@ -17,12 +17,13 @@ from evaluator.metrics.matching import most_confident
 
 
 class Collected(NamedTuple):
-    """Predictions in overfull images; the arrays have the shapes (N,), (N,) and (N, 5).
+    """Predictions in images with more predictions than the cap. Predictions whose box has no area are not included.
 
-    Predictions whose box has no area are not included.
-
-    The arrays are described in :class:`~evaluator.kernels.detection.state.DetectionState` as ``collected_images``,
-    ``collected_labels`` and ``collected``.
+    Attributes
+    ----------
+    images, labels : int32 arrays of shape (N,)
+    predictions : float64 array of shape (N, 5)
+        Described as ``collected`` in :class:`~evaluator.kernels.detection.state.DetectionState`.
     """
 
     images: NDArray[np.int32]
@@ -35,24 +36,26 @@ class Collected(NamedTuple):
 
 
 def collected(state: DetectionState) -> Collected:
-    """Return the predictions in overfull images (with more predictions than the cap) that one thread has collected."""
+    """Return the predictions that one thread has collected in images with more predictions than the cap."""
     count = int(state.counts[COLLECTED])
     return Collected(state.collected_images[:count], state.collected_labels[:count], state.collected[:count])
 
 
 def joined(parts: Sequence[Collected]) -> Collected:
-    """Return the predictions that all threads have collected in overfull images (those over the cap)."""
+    """Return the predictions that all threads have collected in images with more predictions than the cap."""
     return Collected(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def capped(truth: KernelTruth, found: Collected) -> Collected:
-    """Return the most confident predictions for each image and label, ordered by image."""
+    """Return the most confident predictions for each image and label, up to the cap, ordered by image."""
     kept = within_cap(truth, found)
     return found.only(kept[np.argsort(found.images[kept], kind="stable")])
 
 
 def within_cap(truth: KernelTruth, found: Collected) -> NDArray[np.int64]:
-    """Return the indices of the most confident predictions for each image and label, in ascending order.
+    """Return the indices, in ascending order, of the most confident predictions for each image and label.
+
+    The number of predictions for an image and label is limited to the cap.
 
     All labels that are not in the ground truth are treated as one label.
     """

@@ -1,4 +1,7 @@
-"""Scores or checks detections with kernels. Reports are identical to those of the reference implementation."""
+"""Scores or checks submissions to the detection track with compiled kernels.
+
+Reports are identical to those of the reference implementation.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -131,7 +134,8 @@ def read_once(
 ) -> Sequence[DetectionReader]:
     """Read a submission file with one reader for each thread.
 
-    Predictions in the images that ``overfull`` marks are collected, and matched after the cap has been applied.
+    Predictions in the images that ``overfull`` selects are only collected. They must be matched later, after the cap on
+    predictions per image and class has been applied.
 
     Raises
     ------
