@@ -55,7 +55,7 @@ def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
         partial.write_bytes(b"".join([start, header, *blocks]))
         partial.replace(path)
     finally:
-        # After an error, such as a full disk, the temporary file still exists.
+        # After an error, such as a full disk, the temporary file still exists and must be deleted.
         partial.unlink(missing_ok=True)
 
 

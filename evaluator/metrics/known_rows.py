@@ -15,8 +15,8 @@ LEAST_REPLICATES = 19
 # The critical value with which a rank test begins: two rows are distinguished only if their scores differ by more than
 # this number of standard errors.
 FAR = 8.0
-# Score differences and standard errors below this value are treated as rounding errors, because equal results can be
-# summed in different orders.
+# Score differences and standard errors below this value are treated as rounding errors. Equal results can differ in the
+# last digits if their terms are added in different orders.
 ROUNDING = 1e-12
 # The variance of the difference between two rows is the sum of their variances minus twice their covariance. If the
 # result is below this fraction of the sum, too many digits have cancelled out. The variance is then computed from the

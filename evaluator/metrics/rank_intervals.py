@@ -135,9 +135,9 @@ class _Counts:
 def _stepped_down(board: KnownRows, top: int, *, complete: bool) -> _Counts:
     """Return, for each row, how many rows are significantly better and how many are worse, by a stepwise test.
 
-    A row is no longer tested once ``top`` better rows are distinguished from it. To save time, the first step removes
-    all pairs of rows that differ by more than :data:`FAR` standard errors, before any critical value is known. If the
-    critical value of the remaining pairs is not smaller than :data:`FAR`, the first step is repeated with all pairs.
+    A row is no longer tested once ``top`` better rows are distinguished from it. To save time, the first step assumes
+    that rows that differ by more than :data:`FAR` standard errors are significantly different. If the critical value
+    of the remaining pairs is not smaller than :data:`FAR`, the first step is repeated with all pairs.
     """
     critical, chosen = FAR, board.could_be_among(top)
     counts, next_critical = _step(board, chosen, critical)

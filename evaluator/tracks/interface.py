@@ -33,7 +33,9 @@ SubmissionType_contra = TypeVar("SubmissionType_contra", contravariant=True)
 
 
 class Engine(Protocol):
-    """The two functions from which the metrics of all bootstrap replicates are computed, in kernels or in numpy.
+    """The two functions from which the metrics of all bootstrap replicates are computed.
+
+    They are implemented with kernels and with numpy.
 
     See :mod:`evaluator.metrics.bootstrap`.
     """

@@ -55,7 +55,7 @@ def read_boxes(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
     try:
         return _read(source, truth)
     except Stop:
-        # The findings already contain the defect because of which reading stopped.
+        # Reading stopped at a defect, which is already in the findings.
         return RankedBoxes()
 
 

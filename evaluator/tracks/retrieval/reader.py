@@ -43,7 +43,7 @@ def read_ranks(source: Source, truth: RetrievalTruth | None) -> RanksByDirection
     try:
         return _read(source, truth)
     except Stop:
-        # The findings already contain the defect because of which reading stopped.
+        # Reading stopped at a defect, which is already in the findings.
         return {}
 
 

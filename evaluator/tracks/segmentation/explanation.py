@@ -37,8 +37,8 @@ COLUMNS = ("Usage", "ImageID", "LabelName", "Score", "Outcome", "Reason", "Truth
 HIT, ABSORBED, FALSE = range(3)
 OUTCOMES = ("true_positive", "absorbed", "false_positive")
 USAGE_NAMES = {code: name for name, code in USAGES.items()}
-REASONS = (*DETECTION_KINDS, "")  # NO_ERROR is -1 and therefore selects the last element of REASONS, "".
-FIRST_LINE = 2  # Line number of the first row in masks.csv.
+REASONS = (*DETECTION_KINDS, "")  # NO_ERROR is -1 and therefore selects the last element of REASONS, an empty string.
+FIRST_LINE = 2  # Line number of the first row after the header of masks.csv.
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,9 @@ class LabelTruth(Truth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """A dict of the arrays that participants may see. The only one is ``listed_labels``.
+        """A dict of the arrays that participants may see: ``listed_labels``, the number of labels in the hierarchy.
 
-        It contains the number of labels in the hierarchy. Without a hierarchy, or if ``classes.csv`` lists the labels,
-        the dict is empty.
+        The dict is empty without a hierarchy, or if ``classes.csv`` lists the labels.
         """
         return {name: array for name, array in self.arrays.items() if name == "listed_labels"}
 

@@ -122,10 +122,9 @@ class Labelling:
 
     @property
     def listed_arrays(self) -> dict[str, Codes]:
-        """A dict of the array ``listed_labels``, in which a prepared ground truth stores a number of labels.
+        """A dict with the array ``listed_labels`` of a prepared ground truth: the number of labels in the hierarchy.
 
-        The number is that of the labels in the hierarchy. Without a hierarchy, or if ``classes.csv`` lists the labels,
-        the dict is empty.
+        The dict is empty without a hierarchy, or if ``classes.csv`` lists the labels.
         """
         alone = self.in_hierarchy is not None and not self.closed
         return {"listed_labels": np.array([self.in_hierarchy])} if alone else {}

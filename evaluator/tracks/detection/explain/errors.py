@@ -218,10 +218,10 @@ def lost_objects(
     in_split: NDArray[np.bool_],
     group_weight: float,
 ) -> tuple[Codes, Codes, Overlaps]:
-    """Return the label, the kind of error and the weight of each object that would be missed without any errors.
+    """Return the label, kind of error and weight of each object that would be missed even if all errors were fixed.
 
-    No detection would hit these objects even if the errors of all detections were fixed. Only objects in the images of
-    the split are returned. ``object_kinds`` and ``group_kinds`` are those of :class:`Errors`.
+    Only objects in the images of the split are returned. ``object_kinds`` and ``group_kinds`` are those of
+    :class:`Errors`.
     """
     images, labels = truth.images_and_labels(np.concatenate([truth.object_keys, truth.group_keys]))
     kinds = np.concatenate([object_kinds, group_kinds])

@@ -1,4 +1,4 @@
-"""Lists each detection and each missed box with its outcome and the reason."""
+"""Lists each detection and each missed box, with its outcome and the reason for the outcome."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -38,7 +38,7 @@ def slices(
     in_split: Mask,
     by_size: Sequence[ClassRow],
 ) -> list[ClassRow]:
-    """Return a row for each size and each value of an attribute, with the numbers of ordinary and of matched objects.
+    """Return a row for each size and each attribute value: how many ordinary objects have it, and how many are matched.
 
     A false positive has a size but no attributes. Therefore, the mAP of a size includes the false positives of that
     size, as in COCO, and the slices by attribute have no mAP. Group-of boxes are not in any slice.
@@ -107,7 +107,7 @@ def _row(name: str, value: str, found: int, wrong_class: int, badly_located: int
 
 
 def _mean_ap(truth: DetectionTruth, matches: Matches, objects: Mask, false: Mask) -> float | None:
-    """Return the mAP for the selected objects, without groups and without detections that hit other objects."""
+    """Return the mAP for the selected objects. Groups, and detections that hit other objects, do not count."""
     counted = (matches.hits & np.append(objects, False)[matches.objects]) | false
     classes = truth.images_and_labels(truth.object_keys[objects])[1]
     values = average_precisions(

@@ -224,7 +224,10 @@ class ExplainedSplit:
         return ordinary, groups
 
     def _rules(self) -> Iterator[tuple[bool, bool, int]]:
-        """Yield the combinations of rules of the ablation: hierarchy, only verified classes, and group-of weight."""
+        """Yield each combination of rules in the ablation table.
+
+        The rules are whether the hierarchy is used, whether only verified classes are scored, and the group-of weight.
+        """
         return product((True, False) if self.truth.has_copies else (False,), (True, False), (1, 0))
 
     def _figures(self) -> Figures:
@@ -273,7 +276,7 @@ class ExplainedSplit:
         return [int(false[size == variants.SIZE].sum()) for size in range(len(SIZES))]
 
     def _confusions(self) -> tuple[Codes, Codes]:
-        """Return the label of the object and the predicted label of each false positive of kind CLASS in the split."""
+        """Return the actual label and the predicted label of each false positive in the split with a wrong class."""
         found = self.found.confusions
         pairs, half = found >> 1, found & 1
         pairs = pairs[(found >= 0) & np.isin(half, self.halves)]

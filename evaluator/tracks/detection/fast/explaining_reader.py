@@ -33,7 +33,7 @@ from evaluator.tracks.shared.fast import Bytes, FileHeader
 ENTRIES_PER_PREDICTION = 4
 NO_CAPS = np.empty(0, np.uint8)
 # In the long layout, the rows of an image may be anywhere in the file, so images are processed after the whole file has
-# been read. They are divided into this number of ranges, so that each thread needs memory for only one range at a time.
+# been read. The images are divided into this number of ranges. A thread needs memory for only one range at a time.
 PARTS = 64
 
 
@@ -138,7 +138,10 @@ class ExplainingReader(BlockReader):
             self.kept.append((position, by_image(found)))
 
     def explain(self, found: Predictions) -> None:
-        """Determine the outcomes of the predictions in complete images, and of the objects in these images."""
+        """Determine the outcomes of predictions, and of the objects in the same images.
+
+        The predictions must include all predictions of each of these images.
+        """
         size = len(found.images)
         if size > len(self.overlaps.others):
             self.overlaps, self.outcomes = self._new_overlaps(size), self._new_outcomes(size)
@@ -188,8 +191,9 @@ def _joined(parts: Sequence[Predictions]) -> Predictions:
 
 
 def explain_kept(readers: Sequence[ExplainingReader], predictions: NDArray[np.int64]) -> None:
-    """Determine the outcomes of the predictions that the readers have kept, in one thread for each reader.
+    """Determine the outcomes of the predictions that the readers of a file in the long layout have kept.
 
+    There is one thread for each reader.
     ``predictions`` is the number of predictions of each image.
     """
     blocks = {position: found for reader in readers for position, found in reader.kept}

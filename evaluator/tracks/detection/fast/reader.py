@@ -63,7 +63,10 @@ class BlockReader:
         self.state = self._new_state(collects)
 
     def _new_state(self, collects: NDArray[np.uint8]) -> DetectionState:
-        """Return an empty state with room for one image (Kaggle layout) or all images (long layout)."""
+        """Return new arrays for the kernels, with room for the objects of one image or of all images.
+
+        In the Kaggle layout, images are read one at a time. In the long layout, their rows may be anywhere in the file.
+        """
         truth = self.truth
         boxes, groups = len(truth.boxes), len(truth.groups)
         if self.header.kaggle:
@@ -192,7 +195,10 @@ class DetectionReader(BlockReader):
         merge(self.truth, self.state, other.state, self.threshold)
 
     def match_collected(self, readers: Sequence["DetectionReader"]) -> None:
-        """Apply the cap to the predictions in overfull images from all threads, and match the remaining predictions."""
+        """Apply the cap on predictions per image and class to the predictions that all threads have collected.
+
+        Match the remaining predictions.
+        """
         left = capped(self.truth, joined([collected(reader.state) for reader in readers]))
         self._make_room(len(left.images) + len(self.truth.groups))
         match_collected(self.truth, self.state, self.threshold, self.header.kaggle, self.groups_count, *left)
@@ -221,7 +227,10 @@ class DetectionReader(BlockReader):
         finish_all_images(self.truth, self.state, self.groups_count)
 
     def entries(self) -> Segments:
-        """Return the confidences and codes of all curve entries, one pair of arrays per memory segment."""
+        """Return the confidences and codes of all curve entries, one pair of arrays per memory segment.
+
+        A code contains the class, the usage of the image, and whether the entry is a false positive.
+        """
         used = int(self.state.counts[ENTRIES])
         return [*self.filled, (self.state.confidences[:used], self.state.codes[:used])]
 

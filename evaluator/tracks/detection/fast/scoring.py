@@ -106,7 +106,9 @@ def outcome_of(
 def read_file(
     truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters
 ) -> Sequence[DetectionReader]:
-    """Read a submission file, and read it again if an image has more predictions than the cap.
+    """Read a submission file, and read it again if an image has more predictions than are scored per class.
+
+    The second time, the predictions in such images are collected, so that the excess predictions can be removed.
 
     Raises
     ------
@@ -163,7 +165,7 @@ def entries_with_images(readers: Sequence[DetectionReader]) -> Entries:
 
 
 def merge_threads(readers: Sequence[DetectionReader]) -> None:
-    """Merge the states of all threads, and match the predictions in images that have more predictions than the cap."""
+    """Merge the states of all threads, and match the predictions that they have collected."""
     first, *others = readers
     predictions = predictions_of_images(readers)
     for reader in readers:

@@ -66,7 +66,7 @@ def without_errors(in_split: Mask, group_weight: float, kind: int) -> Roles:
 
 
 def without_false_positives(in_split: Mask, group_weight: float) -> Roles:
-    """Return the role of each code if there were no false positives: these codes are left out."""
+    """Return the role of each code if there were no false positives. The codes of false positives are left out."""
     return _roles(in_split, OUTCOME == HIT, np.zeros(CODES, bool), (OUTCOME == GROUP) & (group_weight > 0))
 
 

@@ -1,4 +1,4 @@
-"""Lists each pair, and each triplet that was not matched, with its outcome and the reason."""
+"""Lists each pair and each missed triplet, with its outcome and the reason for the outcome."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ COLUMNS = (
 # NO_ERROR is -1 and therefore selects the last element of REASONS, an empty string.
 REASONS = (*RELATIONSHIP_KINDS, "unverified_class", "")
 UNVERIFIED = len(RELATIONSHIP_KINDS)
-FIRST_LINE = 2  # Line number of the first row in relationships.csv.
+FIRST_LINE = 2  # Line number of the first row after the header of relationships.csv.
 
 Row = tuple[Any, ...]
 

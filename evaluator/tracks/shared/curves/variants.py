@@ -48,7 +48,7 @@ class CodedCurves:
 
     @classmethod
     def of(cls, segments: Segments, curves: int, *, reported: int, low: int, threads: int) -> "CodedCurves":
-        """Sort the entries in ``segments``. To free memory, each segment is removed from the list after it was copied.
+        """Sort the entries in ``segments``. To free memory, each segment is removed from the list once it is copied.
 
         ``curves`` is the number of curves, of which the first ``reported`` are reported. :class:`CodedCurves` describes
         ``low``, which must be a power of two.
