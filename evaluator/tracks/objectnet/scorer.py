@@ -33,7 +33,7 @@ def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Tria
     guesses[table.codes("image")] = np.stack([table.codes(name) for name in GUESSES], axis=1)
     images = np.flatnonzero(truth.answers >= 0)
     answers = truth.answers[images]
-    # ``right`` has a row for each image whose class is known, with whether each of the five guesses is correct.
+    # Whether each of the five guesses is correct, for the N images whose class is known; shape (N, 5).
     right = guesses[images] == answers[:, None]
     return Trials(images, {"top1": right[:, 0], "top5": right[:, :top_k].any(axis=1)}, answers, CLASSES)
 
