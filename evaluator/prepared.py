@@ -1,4 +1,4 @@
-"""Reads and writes prepared ground truths. The file has a JSON header and memory-mapped arrays with checksums."""
+"""Reads and writes prepared ground truths: files with a JSON header and memory-mapped arrays with checksums."""
 
 import json
 import os
@@ -36,8 +36,9 @@ def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
     """Write a prepared ground truth to a temporary file, which is renamed when it is complete.
 
     The file consists of the magic number, the sha256 and the length of the header, the header, and the arrays. Arrays
-    begin at multiples of 64 bytes. The header contains ``about`` and an entry for each array. Each entry contains the
-    sha256 of its array, including the padding. Therefore, the sha256 of the header protects the whole file.
+    begin at multiples of 64 bytes. The header is a JSON object with the items of ``about`` and with an entry for each
+    array. Each entry contains the sha256 of its array, including the padding. Therefore, the sha256 of the header
+    protects the whole file.
     """
     blocks, entries, offset = [], [], 0
     for name, array in arrays.items():
@@ -54,7 +55,7 @@ def write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
         partial.write_bytes(b"".join([start, header, *blocks]))
         partial.replace(path)
     finally:
-        # The temporary file still exists only if there was an error, such as a full disk.
+        # After an error, such as a full disk, the temporary file still exists and must be deleted.
         partial.unlink(missing_ok=True)
 
 
@@ -65,7 +66,7 @@ class Mapped(Mapping[str, NDArray[Any]]):
     ----------
     path : Path
     identity : tuple of int
-        Identifies the state of the file.
+        Identifies the state of the file; see :func:`identity_of`.
     body : uint8 array
         The content of the file after its header.
     entries : mapping of str to Entry

@@ -86,7 +86,7 @@ class Notice:
 
 @dataclass(slots=True)
 class Findings:
-    """The defects and notices of one file. The first 20 defects of each code are stored, and 10,000 are counted.
+    """The defects and notices of one file. At most 10,000 defects are counted, and the first 20 of each code stored.
 
     Attributes
     ----------
@@ -148,7 +148,9 @@ class Findings:
         self.count(problem.code, problem)
 
     def count(self, code: str, problem: Problem | None) -> None:
-        """Count a defect. ``problem`` may be None if 20 defects with this code are stored already.
+        """Count a defect with this code, and store it as :meth:`add` does.
+
+        ``problem`` may be None if 20 defects with this code are stored already, because it is then not needed.
 
         Raises
         ------
@@ -180,7 +182,10 @@ class Findings:
         raise Stop(problem.code)
 
     def notice(self, code: str, message: str, count: int, *, by_truth: bool = False) -> None:
-        """Add a notice if the count is not 0. ``by_truth`` must be true if the count depends on the annotations."""
+        """Add a notice about ``count`` rows or predictions, unless ``count`` is 0.
+
+        ``by_truth`` must be true if the count depends on the annotations. Participants do not see such a notice.
+        """
         if count:
             (self.truth_notices if by_truth else self.notices).append(Notice(code, message, count))
 
@@ -247,7 +252,10 @@ class DamagedTruth(PodiumError):
 
 
 class InvalidKit(PodiumError):
-    """Raised if a file is not a check kit, or if the kit has the format of a different version."""
+    """Raised if a file is not a check kit, or if the kit has the format of a different version.
+
+    A check kit is a file with which participants check submissions on their own computers.
+    """
 
 
 class InvalidParameters(PodiumError):

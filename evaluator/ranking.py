@@ -42,10 +42,10 @@ def ranks(lines: Sequence[tuple[float, bool]], *, better: int = 0, before: int =
 
 
 def fit_rounded(lines: Sequence[tuple[float, bool]], found: Sequence[int | None]) -> bool:
-    """Return whether the ranks ``found`` fit scores that were rounded after the ranks were computed.
+    """Return whether the ranks ``found`` are possible for scores that were rounded after the ranks were computed.
 
-    ``lines`` contains the leaderboard entries, as in :func:`ranks`. Entries with equal rounded scores may have the same
-    rank or different ranks, because their exact scores are unknown.
+    ``lines`` contains the leaderboard entries with rounded scores, as in :func:`ranks`. Entries with equal rounded
+    scores may have the same rank or different ranks, because their exact scores are unknown.
 
     >>> lines = [(0.9, False), (0.7, False), (0.7, False)]
     >>> fit_rounded(lines, [1, 2, 2]), fit_rounded(lines, [1, 2, 3]), fit_rounded(lines, [1, 1, 3])

@@ -139,7 +139,7 @@ class Report:
 
     @property
     def way(self) -> str:
-        """The name of the implementation that scored the submission, with the reason if it is the reference one."""
+        """The implementation that scored the submission, with the reason if it is the reference implementation."""
         if self.reference is None:
             return "fast path"
         reason = f": {self.reference.value}" if self.reference.value else ""

@@ -12,11 +12,11 @@ Flags = NDArray[np.bool_]
 
 # Smallest number of bootstrap replicates from which a 95% quantile can be computed.
 LEAST_REPLICATES = 19
-# The first step of the rank test distinguishes two rows only if their scores differ by more than this number of
-# standard errors.
+# The critical value with which a rank test begins: two rows are distinguished only if their scores differ by more than
+# this number of standard errors.
 FAR = 8.0
-# Score differences and standard errors below this value are treated as rounding errors, because equal results can be
-# summed in different orders.
+# Score differences and standard errors below this value are treated as rounding errors. Equal results can differ in the
+# last digits if their terms are added in different orders.
 ROUNDING = 1e-12
 # The variance of the difference between two rows is the sum of their variances minus twice their covariance. If the
 # result is below this fraction of the sum, too many digits have cancelled out. The variance is then computed from the
@@ -26,7 +26,7 @@ CANCELLED = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class KnownRows:
-    """The rows of a leaderboard that have replicates, called known rows.
+    """The rows of a leaderboard that have bootstrap replicates, called known rows.
 
     Replicates that are undefined for most rows are left out.
 
@@ -38,8 +38,8 @@ class KnownRows:
         Indices of the known rows.
     scores : float64 array of shape (known,), in descending order
     deviations : float64 array of shape (known, N)
-        Replicates minus their mean in the row. The mean of each replicate over all rows is also subtracted, which does
-        not change the differences between rows but gives tighter bounds on them.
+        The N replicates of each row minus their mean. The mean of each replicate over all rows is also subtracted,
+        which does not change the differences between rows but gives tighter bounds on them.
     errors : float64 array of shape (known,)
         Standard deviation of the deviations of each row.
     margin : float
@@ -75,7 +75,7 @@ class KnownRows:
         return cls(len(scores), rows, scores[rows], deviations, standard_errors(deviations), margin)
 
     def could_be_among(self, top: int) -> Flags:
-        """Return which rows could be among the best ``top`` rows, given their scores and standard errors."""
+        """Return which known rows could be among the best ``top`` rows, given their scores and standard errors."""
         if len(self.rows) <= top:
             return np.ones(len(self.rows), bool)
         least = np.partition(self.scores - FAR * self.errors, -top)[-top]

@@ -1,8 +1,8 @@
 """Computes the runs, areas, boxes and overlaps of masks.
 
 Masks are in COCO format: the lengths of alternating runs of pixels outside and inside the mask. The runs go down the
-columns, from left to right, and begin with a run outside. In compressed form, a length has one to six characters of
-five bits each. From the fourth length on, the difference from the length two positions before is encoded.
+columns of the image, from left to right. The first run is outside the mask. In compressed form, a length has one to six
+characters of five bits each. From the fourth length on, the difference from the length two positions before is encoded.
 """
 
 from collections.abc import Iterator, Sequence
@@ -72,7 +72,7 @@ def runs_of(compressed: Sequence[bytes]) -> Runs:
 
 
 def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
-    """Return the encoded numbers of all masks, and the count of numbers for each mask."""
+    """Return the numbers that the characters of all masks encode, and how many numbers each mask has."""
     continued = codes >= 32
     if not continued.any():
         return (codes ^ np.uint8(16)).astype(np.int64) - 16, np.diff(ends, prepend=0)
@@ -89,10 +89,10 @@ def _values(codes: NDArray[np.uint8], ends: Ints) -> tuple[Ints, Ints]:
 
 
 def _lengths(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints:
-    """Return the lengths of runs of pixels inside or outside a mask, given the numbers that encode the lengths."""
+    """Return the lengths of the runs of pixels of all masks, given the lengths and differences in compressed form."""
     sums = np.cumsum(differences, axis=0)
-    # The first column contains the lengths of runs outside the mask. Its cumulative sums begin in the second row,
-    # because COCO encodes no length as a difference from the length of the first run.
+    # Most lengths are encoded as differences, so they are cumulative sums. Column 0 is for runs outside the mask. Its
+    # sums begin in the second row of each mask, because COCO encodes no difference from the length of the first run.
     base = sums[starts] - differences[starts] * [0, 1]
     sums -= np.repeat(base, pairs, axis=0)
     sums[starts, 0] = differences[starts, 0]
@@ -115,7 +115,7 @@ def covered_by(runs: Runs) -> Ints:
 
 
 def _summed_by_mask(values: Ints, runs: Runs) -> Ints:
-    """Return, for each mask, the sum of the values that belong to its pairs of runs, shape (N,)."""
+    """Return the sum of the values of each mask, shape (N,). There is one value for each pair of runs."""
     return np.add.reduceat(values, runs.starts) if len(runs.starts) else runs.starts
 
 
@@ -157,7 +157,8 @@ def boxes_of(runs: Runs, heights: Ints, widths: Ints) -> NDArray[np.float64]:
     tall = heights[masks]
     left, top = np.divmod(stops - runs.lengths[inside, 1], tall)
     right, bottom = np.divmod(stops - 1, tall)
-    several = left < right  # A run that spans several columns touches the top and the bottom of the image.
+    # A run that spans several columns touches the top and the bottom of the image, so the box has the full height.
+    several = left < right
     not_empty = masks[groups]
     boxes[not_empty, 0] = np.minimum.reduceat(left, groups) / widths[not_empty]
     boxes[not_empty, 1] = (np.maximum.reduceat(right, groups) + 1) / widths[not_empty]
@@ -227,7 +228,7 @@ def _portions(masks: Masks, others: Masks, first: Ints, second: Ints, begins: In
     """Yield slices of masks that are compared together, each with at most about :data:`BYTES_AT_ONCE` of run lengths.
 
     A mask of ``others`` that is compared with several adjacent masks counts once towards this limit. ``begins``
-    contains the index of the first pair of each mask.
+    contains the index in ``first`` at which the pairs of each mask begin.
     """
     partners, positions = np.unique(second, return_inverse=True)
     other_sizes = np.array([*map(len, others.compressed[partners].tolist())], np.int64)[positions]

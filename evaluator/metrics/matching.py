@@ -100,7 +100,8 @@ def highest_overlaps(
 def pairs(keys: Keys, object_keys: Keys) -> Iterator[tuple[Indices, Indices]]:
     """Yield all pairs of a prediction and an object with the same key, in batches of limited size.
 
-    If no object has the key of a prediction, the prediction is paired with the first of all objects.
+    If no object has the key of a prediction, the prediction is paired with the first of all objects. Otherwise, the
+    number of pairs would reveal which keys the objects have.
 
     Parameters
     ----------
@@ -218,7 +219,7 @@ def most_confident(limit: int, keys: Keys, confidences: NDArray[np.float64], tie
     array([1, 2])
     """
     order = np.lexsort((-confidences, keys))
-    # For each key with at least ``limit`` predictions, the index of the last prediction within the limit.
+    # ``last`` contains, for each key with at least ``limit`` predictions, the index of the last one within the limit.
     last = order[positions_in_groups(keys[order]) == limit - 1]
     if not len(last):
         return np.arange(len(keys))

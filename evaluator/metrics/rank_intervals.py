@@ -23,7 +23,10 @@ ENTRIES_AT_ONCE = 1 << 13
 
 
 class FarRowsMatter(Exception):
-    """Raised if rows that were left out could change the result, so that the replicates of all rows are needed."""
+    """Raised if leaderboard rows that the caller left out could change the rank intervals.
+
+    The caller must then pass the replicates of all rows.
+    """
 
 
 def top_rank_intervals(
@@ -119,9 +122,10 @@ def individual_rank_intervals(
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """The numbers of better and of worse rows that differ significantly from each known row; arrays of shape (known,).
+    """The numbers of significantly better and of significantly worse rows for each known row; shape (known,).
 
-    The numbers are complete only for the rows that were compared with all rows.
+    Known rows are the leaderboard rows that have replicates. The numbers are complete only for the rows that were
+    compared with all rows.
     """
 
     better: Indices
@@ -131,9 +135,9 @@ class _Counts:
 def _stepped_down(board: KnownRows, top: int, *, complete: bool) -> _Counts:
     """Return, for each row, how many rows are significantly better and how many are worse, by a stepwise test.
 
-    A row is no longer tested once ``top`` better rows are distinguished from it. The first step distinguishes only
-    rows that differ by more than :data:`FAR` standard errors, which saves time. If the critical value of the remaining
-    pairs is not smaller than :data:`FAR`, the first step is repeated with all pairs.
+    A row is no longer tested once ``top`` better rows are distinguished from it. To save time, the first step assumes
+    that rows that differ by more than :data:`FAR` standard errors are significantly different. If the critical value
+    of the remaining pairs is not smaller than :data:`FAR`, the first step is repeated with all pairs.
     """
     critical, chosen = FAR, board.could_be_among(top)
     counts, next_critical = _step(board, chosen, critical)
@@ -148,7 +152,7 @@ def _stepped_down(board: KnownRows, top: int, *, complete: bool) -> _Counts:
 
 
 def _step(board: KnownRows, chosen: Flags, critical: float) -> tuple[_Counts, float]:
-    """Return how many rows differ significantly from each row at a critical value, and the next critical value."""
+    """Return how many rows are better and worse than each row at a critical value, and the next critical value."""
     counts = _Counts(*np.zeros((2, len(board.rows)), np.intp))
     largest = np.full(board.deviations.shape[1], SMALLEST)
     blocks = [slice(first, first + BLOCK) for first in range(0, len(board.rows), BLOCK)]
@@ -172,8 +176,9 @@ def _step(board: KnownRows, chosen: Flags, critical: float) -> tuple[_Counts, fl
 def _raise(largest: Numbers, ours: Numbers, theirs: Numbers, errors: Numbers) -> None:
     """Update ``largest``, the largest deviation in each replicate, with all pairs of rows from two blocks.
 
-    ``largest`` has shape (N,). Few pairs exceed the largest deviation so far. Therefore, a row is compared only in
-    those replicates in which it is far enough from the highest or the lowest row of the other block.
+    ``largest`` has shape (N,). Few pairs exceed the largest deviation so far. Therefore, a row of the first block is
+    compared only in those replicates in which its distance from the highest or the lowest row of the second block
+    could exceed it.
     """
     reach = np.maximum(theirs.max(axis=0) - ours, ours - theirs.min(axis=0))
     rows, draws = np.nonzero(reach > largest * errors.min(axis=1)[:, None])
@@ -184,7 +189,7 @@ def _raise(largest: Numbers, ours: Numbers, theirs: Numbers, errors: Numbers) ->
 
 
 def _individual(board: KnownRows, row: int, *, complete: bool) -> RankInterval:
-    """Return the rank interval of one known row, by a stepwise test of only those pairs that contain this row."""
+    """Return the rank interval of one row that has replicates, by a stepwise test of the pairs that contain it."""
     gaps = board.scores[row] - board.scores
     errors = board.errors_between(slice(row, row + 1), slice(None))[0]
     near = (errors > 0) & ~board.are_apart(np.abs(gaps), errors, FAR)
@@ -219,7 +224,7 @@ def _refuse_incomplete(complete: bool) -> None:
 
 
 def _critical_value(largest: Numbers) -> float:
-    """Return the (1 − ``ERROR_RATE``) quantile of the largest deviations in N replicates and of infinity.
+    """Return the (1 − ``ERROR_RATE``) quantile of the largest deviations in N replicates, with infinity added to them.
 
     >>> _critical_value(np.arange(1.0, 1000.0))
     950.0

@@ -48,8 +48,10 @@ def averages(true: Counts, predicted: Counts, support: Counts) -> dict[str, tupl
 
     Returns
     -------
-    dict of ``micro`` (from the sums over classes), ``macro`` (mean over the classes that have objects) and ``weighted``
-    (that mean, weighted by the number of objects) to (precision, recall, F1); NaN if no class has objects
+    dict of str to (precision, recall, F1)
+        The keys are ``micro`` (computed from the sums over all classes), ``macro`` (the mean over the classes that have
+        objects) and ``weighted`` (that mean, weighted by the number of objects). The values are NaN if no class has
+        objects.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Sorts objects and curve entries once, so that all bootstrap replicates are computed from the same sorted data.
+"""Sorts objects and entries of precision/recall curves once, for the computation of all bootstrap replicates.
 
 A replicate changes the weights of images. It changes neither matches nor the order of confidences. Therefore, each
 object and each entry is represented by the row index of its image in the matrix of image weights. The indices are
@@ -23,7 +23,7 @@ ImageRows = NDArray[np.int32]
 
 
 def rows_of_images(in_split: NDArray[np.bool_]) -> ImageRows:
-    """Return the row of each image in a split's matrix of image weights, -1 if the image is not in the split.
+    """Return the row of each image in a split's matrix of bootstrap weights, -1 if the image is not in the split.
 
     >>> rows_of_images(np.array([False, True, True]))
     array([-1,  0,  1], dtype=int32)
@@ -37,7 +37,7 @@ def crowded_images(predictions: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
     ``predictions`` is the number of predictions in each image.
 
     In a crowded image, the annotations could change the number of curve entries so much that the CPU time would reveal
-    the annotations.
+    the annotations. Therefore, crowded images are processed in a way whose running time depends little on annotations.
 
     >>> crowded_images(np.array([256, 257]))
     array([False,  True])
@@ -50,9 +50,9 @@ def crowded_entries(
 ) -> NDArray[np.bool_] | None:
     """Return whether the image of each entry is crowded, or None if curves need no complements.
 
-    :meth:`CurveSteps.of` describes complements. Whether they are needed depends only on the numbers of predictions and
-    on the split, not on which predictions became entries. Curves need no complements if no image is crowded, or if the
-    split has no image.
+    A complement is an additional curve that is computed only to hide how many entries are scored; see
+    :meth:`CurveSteps.of`. Curves need no complements if no image is crowded, or if the split has no image. This does
+    not depend on the annotations.
 
     Parameters
     ----------
@@ -103,9 +103,10 @@ class ImageGroups:
 class CurveSteps:
     """Precision/recall curves as sequences of steps, from low to high confidence.
 
-    A step is a run of true positives, followed by the false positives of higher confidence up to the next true
-    positive. False positives with a lower confidence than any true positive do not change the area. They are left out,
-    unless curves have complements. In curves without an envelope, a run also ends at each threshold.
+    A step is a run of true positives, followed by the false positives of equal or higher confidence up to the next true
+    positive. False positives with a lower confidence than all true positives do not change the area. They are left out,
+    unless curves have complements (see :meth:`of`). In curves without an envelope, all true positives of a run have the
+    same confidence.
 
     Attributes
     ----------
@@ -151,7 +152,7 @@ class CurveSteps:
         count : int
             Number of curves.
         envelope : bool
-            True for interpolated average precision, False for a step at each threshold.
+            True for interpolated average precision, False for a step at each distinct confidence.
         crowded : bool array of shape (N,)
             Whether the image of each entry is crowded; see :func:`crowded_entries`. If None, curves have no
             complements.
@@ -191,9 +192,10 @@ class CurveSteps:
         if not envelope:
             ascending = confidences[order]
             begins_step |= hits & np.r_[True, ascending[1:] != ascending[:-1]][: len(hits)]
-        if crowded is not None:  # A step begins at the first entry of each curve, so that all entries are kept.
+        # With complements, a step also begins at the first entry of each curve, so that no false positive is left out.
+        if crowded is not None:
             begins_step[bounds[:-1][np.diff(bounds) > 0]] = True
-        # Number of steps (see :class:`CurveSteps`) that begin before each curve entry.
+        # ``steps`` contains the number of steps (see :class:`CurveSteps`) that begin before each curve entry.
         steps = np.zeros(len(rows) + 1, np.int32)
         np.cumsum(begins_step, out=steps[1:])
         firsts = steps[bounds].astype(np.int64)
@@ -209,7 +211,7 @@ def _ascending_order(
     misses: NDArray[np.bool_],
     bounds: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return the order that sorts entries by curve and then by confidence. In a tie, false positives come last."""
+    """Return the indices that sort entries by curve and then by confidence. In a tie, false positives come last."""
     # Nonnegative floats and their bit patterns sort in the same order. The shift below removes the sign of -0.0.
     if (confidences >= 0).all():
         levels = confidences.view(np.uint64)
@@ -224,6 +226,9 @@ def _ascending_order(
 
 
 def _stable_order(codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """Return the stable order of codes. numpy sorts 16-bit codes faster than longer ones, by radix sort."""
+    """Return the indices that sort nonnegative integers, in a stable order.
+
+    Small integers are converted to 16 bits, because numpy sorts these faster, by radix sort.
+    """
     is_small = codes.max(initial=0) <= np.iinfo(np.uint16).max
     return np.argsort(codes.astype(np.uint16) if is_small else codes, kind="stable")

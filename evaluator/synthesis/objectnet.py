@@ -55,7 +55,8 @@ class ObjectScene:
     answer : int64 array of shape (images,)
         Index of the correct class.
     control : int64 array of shape (images, 3)
-        Index of the value of each control, which is a condition such as the background.
+        Index of the value of each control. A control is a condition under which an image was taken, such as the
+        background.
     hard : bool array of shape (images,)
         Whether the object is hard to recognize.
     """

@@ -70,7 +70,7 @@ class MaskScene:
         return _SIDES[self.sides[image, 0]], _SIDES[self.sides[image, 1]]
 
     def _masks(self, image: Ints, boxes: Ints) -> TextColumn:
-        """Return masks as strings. Each mask is an ellipse inside a box, and covers at least one pixel."""
+        """Return masks as base64 strings. Each mask is an ellipse inside a box, and covers at least one pixel."""
         texts = []
         for (width, height), (x_min, x_max, y_min, y_max) in zip(
             self.sides[image].tolist(), boxes.tolist(), strict=True
@@ -84,7 +84,7 @@ class MaskScene:
 
 
 def _span(low: int, high: int, side: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """Return the squared distance of each pixel from the center of a box along one axis. It is 1 at the box edge."""
+    """Return the squared distance of each pixel from the center of a box along one axis, scaled to 1 at the edge."""
     first, last = low * side // MILLION, max(high * side // MILLION, low * side // MILLION + 1)
     offset = (2 * np.arange(side) + 1 - first - last) / (last - first)
     offset[(first + last) // 2 if last - first > 1 else first] = 0.0

@@ -36,7 +36,7 @@ def decimals(millionths: Ints) -> TextColumn:
 
 
 def encoded(texts: Sequence[str]) -> TextColumn:
-    """Return strings as an array of UTF-8 bytes. Indexing the array with an array of indices yields a column."""
+    """Return strings as a column, that is, as an array of UTF-8 byte strings of fixed width."""
     return np.array([text.encode() for text in texts])
 
 

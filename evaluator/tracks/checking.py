@@ -21,7 +21,7 @@ AnyTruth = TypeVar("AnyTruth", bound=Truth)
 
 
 class Position(NamedTuple):
-    """The place where an image is first mentioned in a ground truth whose annotations are not in CSV tables.
+    """The position at which an image first occurs in a ground truth whose annotations are not in CSV tables.
 
     ``column`` may be a path in a JSON file.
     """
@@ -79,7 +79,10 @@ def check_boxes(table: "TruthTable", boxes: NDArray[np.float64], suffix: str = "
 
 
 def group_flags(table: "TruthTable") -> NDArray[np.bool_]:
-    """Return whether each row is a group of objects. Warn about values of ``IsGroupOf`` that are neither 0 nor 1."""
+    """Return whether each row of a table describes a group of objects.
+
+    Warn about values of ``IsGroupOf`` that are neither 0 nor 1.
+    """
     is_group: NDArray[np.bool_] = table.integers("IsGroupOf") != 0
     values = table.numbers("IsGroupOf")[:, 0]
     for value, chosen in (("0", ~is_group), ("1", is_group)):
@@ -103,7 +106,7 @@ def checked(faults: Faults, truth: AnyTruth) -> AnyTruth:
 
 
 def usage_of(folder: TruthFolder, images: Mapping[str, int]) -> NDArray[np.int8]:
-    """Return whether each image is public, private or ignored, shape (images,).
+    """Return the usage of each image (public, private or ignored), shape (images,).
 
     Without ``usage.csv``, all images are public.
     """
@@ -192,7 +195,7 @@ def warn_duplicates(table: "TruthTable", columns: Sequence[str], what: str) -> N
 
 
 def warn_contradictions(labels: "TruthTable") -> None:
-    """Warn about classes verified as both present and absent in an image, and about confidences other than 0 and 1."""
+    """Warn about verified labels that are repeated or contradictory, or whose Confidence is neither 0 nor 1."""
     frame = labels.frame[["ImageID", "LabelName"]].assign(present=labels.integers("Confidence") == 1)
     repeated = frame.duplicated().to_numpy(bool)
     labels.warn("LabelName", repeated, "truth_duplicate", "is already verified for this image in an earlier row")

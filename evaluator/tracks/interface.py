@@ -33,7 +33,9 @@ SubmissionType_contra = TypeVar("SubmissionType_contra", contravariant=True)
 
 
 class Engine(Protocol):
-    """The two functions from which all metrics are computed, implemented by kernels or in numpy.
+    """The two functions from which the metrics of all bootstrap replicates are computed.
+
+    They are implemented with kernels and with numpy.
 
     See :mod:`evaluator.metrics.bootstrap`.
     """
@@ -73,10 +75,10 @@ class Outcome:
     splits : mapping of str to SplitReport
     statistics : callable or None
         A function that returns the statistics of a split. The argument maps each image to its row in the matrix of the
-        split's image weights. None if images were not kept, or if the track has no intervals.
+        split's image weights. None if the image of each prediction was not kept, or if the track has no intervals.
     curves : callable or None
-        A function that returns the precision/recall curves of a split. None if images were not kept, or if the track
-        has no curves.
+        A function that takes the name of a split and returns its precision/recall curves. None if the image of each
+        prediction was not kept, or if the track has no curves.
     matches : MatchTable or None
         The outcome of each prediction. None if no explanation was requested.
     trials : callable or None
@@ -137,7 +139,7 @@ class GivesCandidates(Protocol[TruthType_contra]):
 
 
 class TruthCompiler(Protocol[ParametersType_contra]):
-    """Compiles ground truth folders. A compiler is a scorer, or a module that is imported only when needed."""
+    """The interface of a compiler of ground truth folders: a scorer, or a module that is imported only when needed."""
 
     def compile_truth(self, folder: TruthFolder, parameters: ParametersType_contra) -> Truth:
         """Check a ground truth folder, and return its content as a ground truth.

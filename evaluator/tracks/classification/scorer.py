@@ -1,4 +1,7 @@
-"""Scores image-level classification of Open Images. For each class, the verified images are ranked by confidence."""
+"""Scores image-level classification of Open Images.
+
+For each class, the images in which the class is verified are ranked by confidence.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -48,6 +51,7 @@ class Entries:
     confidences : float64 array of shape (N,)
         The highest confidence predicted for the label; MISSING_CONFIDENCE if there is none.
     present : bool array of shape (N,)
+        Whether the label is verified as present.
     """
 
     images: NDArray[np.int64]

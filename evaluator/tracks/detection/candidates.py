@@ -10,7 +10,8 @@ from evaluator.files.submission import SubmissionTable
 from evaluator.metrics.matching import TieBreaks, contains, most_confident, positions_in_groups
 from evaluator.tracks.shared.label_truth import ObjectTruth
 
-LOWEST_CONFIDENCE = -10.0  # Only detections with a higher confidence are scored, as in the official Open Images code.
+# Only detections with a confidence above this value are scored, as in the official Open Images code.
+LOWEST_CONFIDENCE = -10.0
 MAX_PER_IMAGE_AND_CLASS = 10_000
 
 
@@ -63,7 +64,7 @@ class Detections:
 
 
 def predicted(truth: ObjectTruth, table: SubmissionTable, boxes: NDArray[np.float64], *, expand: bool) -> Detections:
-    """Return all detections in a submission. Those with known labels come first.
+    """Return all detections in a submission. Those whose label is in the ground truth come first.
 
     Parameters
     ----------
@@ -105,7 +106,8 @@ def are_valid(detections: Detections) -> NDArray[np.bool_]:
 
 def are_verified(truth: ObjectTruth, detections: Detections) -> NDArray[np.bool_]:
     """Return which detections have a label that is verified in their image, shape (N,)."""
-    if not len(detections):  # Avoid reading arrays of the ground truth if there are no detections.
+    # Without detections, the arrays of the ground truth are not needed, so they are not read.
+    if not len(detections):
         return np.zeros(0, bool)
     return contains(truth.verified, detections.keys(truth))
 

@@ -20,7 +20,7 @@ ATTRIBUTE_VALUES = {"0": 0, "0.0": 0, "1": 1, "1.0": 1}
 
 
 def compile_truth(folder: TruthFolder, parameters: DetectionParameters) -> DetectionTruth:
-    """Check a ground truth folder and return its compiled ground truth.
+    """Check a ground truth folder and compile it.
 
     Raises
     ------
@@ -71,7 +71,10 @@ def _ranges(
     images: int,
     labels: int,
 ) -> dict[str, NDArray[Any]]:
-    """Return the index of each image's first verified class, and the index of each verified class's first box."""
+    """Return the arrays that divide the verified classes by image, and the boxes and groups by verified class.
+
+    ``verified``, ``boxes`` and ``groups`` are ascending keys (image × number of labels + label).
+    """
     after = np.append(verified, np.iinfo(np.int64).max)
     return {
         "verified_from": np.searchsorted(verified, np.arange(images + 1) * labels).astype(np.int32),

@@ -19,7 +19,7 @@ from evaluator.tracks.shared.label_truth import ObjectTruth
 
 @dataclass(slots=True)
 class Entries:
-    """The entries of all curves: one for each detection that matches no group, and one for each matched group.
+    """The entries of all curves: one for each detection that matches no group-of box, and one for each matched group.
 
     Attributes
     ----------

@@ -78,9 +78,9 @@ def within_cap(truth: DetectionTruth, detections: Detections) -> Detections:
 def match(truth: DetectionTruth, detections: Detections, parameters: DetectionParameters) -> Matches:
     """Match detections with ordinary boxes, and then the remaining detections with group-of boxes.
 
-    Only detections within the cap are matched. A detection can only hit the ordinary box that it overlaps most. If
-    another detection hits that box, the detection is a false positive, unless a group-of box absorbs it. Source: the
-    official Open Images code; see ``evaluator/metrics``.
+    For each image and label, only the 10,000 most confident detections are matched. A detection can only hit the
+    ordinary box that it overlaps most. If another detection hits that box, the detection is a false positive, unless a
+    group-of box absorbs it. Source: the official Open Images code; see ``evaluator/metrics``.
     """
     detections = within_cap(truth, detections)
     # Detections of unverified classes are matched too. Otherwise, running time and memory use would reveal which
@@ -89,7 +89,8 @@ def match(truth: DetectionTruth, detections: Detections, parameters: DetectionPa
     threshold, keys = parameters.iou_threshold, detections.keys(truth)
     objects, overlaps = best_objects(
         keys,
-        truth.object_keys if len(keys) else keys,  # Avoid reading the object keys if there are no detections.
+        # Without detections, the object keys are not needed, so they are not read.
+        truth.object_keys if len(keys) else keys,
         lambda ours, theirs: intersection_over_union(detections.boxes[ours], truth.boxes[theirs]),
     )
     targets = np.where(overlaps >= threshold, objects, -1)

@@ -117,7 +117,10 @@ def _is_box(box: Any) -> bool:
 
 
 def _published(folder: TruthFolder) -> Iterator[Phrase]:
-    """Yield the phrases of the images in ``split.txt`` whose coreference chain has a box."""
+    """Yield the phrases in the published files of Flickr30k Entities, for the images in ``split.txt``.
+
+    Phrases whose coreference chain has no box are left out.
+    """
     for image in dict.fromkeys(folder.text("split.txt").split()):
         text, annotation = f"Sentences/{image}.txt", f"Annotations/{image}.xml"
         missing = [name for name in (text, annotation) if name not in folder]
@@ -140,7 +143,10 @@ def _of_image(folder: TruthFolder, image: str, text: str, boxes: dict[str, list[
 
 
 def _boxes(folder: TruthFolder, file: str) -> dict[str, list[list[float]]]:
-    """Return the boxes of each coreference chain, with pixels counted from 0 instead of 1 as in the published files."""
+    """Return the boxes of each coreference chain in an image.
+
+    Pixels are counted from 0. In the published files of Flickr30k Entities, they are counted from 1.
+    """
     boxes: dict[str, list[list[float]]] = {}
     try:
         for element in ElementTree.fromstring(folder.text(file)).iter("object"):

@@ -55,7 +55,8 @@ def read_boxes(source: Source, truth: GroundingTruth | None) -> RankedBoxes:
     try:
         return _read(source, truth)
     except Stop:
-        return RankedBoxes()  # The defect that stopped the reading has already been added to the findings.
+        # Reading stopped at a defect, which is already in the findings.
+        return RankedBoxes()
 
 
 def _read(source: Source, truth: GroundingTruth | None) -> RankedBoxes:

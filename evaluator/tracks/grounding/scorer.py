@@ -37,8 +37,8 @@ def first_hits(truth: GroundingTruth, ranked: RankedBoxes, parameters: Grounding
         owners,
         lambda ours, theirs: intersection_over_union(ranked.boxes[few[ours]], boxes[theirs]),
     )
-    # The running time of `highest_overlaps` hardly depends on how many ground truth boxes a phrase has, so it does not
-    # reveal their number.
+    # If a phrase has many predictions, `highest_overlaps` is used, because its running time hardly depends on how many
+    # ground truth boxes the phrase has, and so does not reveal their number.
     overlap[many] = highest_overlaps(ranked.phrases[many], ranked.boxes[many], owners, boxes)
     hits = overlap >= parameters.iou_threshold
     ranks = np.full(len(truth.phrase_images), NEVER)
@@ -57,7 +57,7 @@ def split_report(truth: GroundingTruth, trials: Trials, split: str) -> SplitRepo
     rows: list[ClassRow] = []
     for code, name in enumerate(truth.types):
         counts = trials[truth.has_type[:, code]].counts(in_split)
-        # Types that do not occur in the split are left out, because participants may not see them.
+        # A type that does not occur in the split is left out. Its row would show that it occurs in another split.
         if counts.trials.any():
             recalls = {metric: finite(float(value)) for metric, value in metrics(counts).items()}
             rows.append({"label": name, "name": name.capitalize(), **recalls, "truths": int(counts.trials.sum())})

@@ -33,7 +33,7 @@ def trials_of(truth: ObjectNetTruth, table: SubmissionTable, top_k: int) -> Tria
     guesses[table.codes("image")] = np.stack([table.codes(name) for name in GUESSES], axis=1)
     images = np.flatnonzero(truth.answers >= 0)
     answers = truth.answers[images]
-    # Whether each of the five guesses for each image that has an answer is correct; shape (N, 5).
+    # Whether each of the five guesses is correct, for the N images whose class is known; shape (N, 5).
     right = guesses[images] == answers[:, None]
     return Trials(images, {"top1": right[:, 0], "top5": right[:, :top_k].any(axis=1)}, answers, CLASSES)
 
@@ -57,7 +57,10 @@ def split_report(truth: ObjectNetTruth, trials: Trials, in_split: NDArray[np.boo
 
 
 def _rows(counts: TrialCounts) -> list[tuple[int, ClassRow]]:
-    """Return, for each group with trials, its code and a row with the proportions of hits and the number of trials."""
+    """Return the code and the table row of each group of images, such as a class, that has trials.
+
+    A row contains the proportions of hits and the number of trials.
+    """
     shares = counts.shares()
     return [
         (

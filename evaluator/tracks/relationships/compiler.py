@@ -27,7 +27,7 @@ Index = Mapping[str, int]
 
 
 def compile_truth(folder: TruthFolder, parameters: RelationshipsParameters) -> RelationshipsTruth:
-    """Check a ground truth folder and return its compiled ground truth.
+    """Check a ground truth folder and compile it.
 
     Raises
     ------

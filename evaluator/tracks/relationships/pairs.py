@@ -1,4 +1,7 @@
-"""Matches predicted pairs of boxes with the triplets and phrases that they hit."""
+"""Matches predicted pairs of boxes with the triplets of a ground truth, and with their phrases.
+
+The phrase of a triplet has a single box, which is the smallest box around both boxes of the triplet.
+"""
 
 from dataclasses import dataclass, fields
 from functools import partial
@@ -34,7 +37,8 @@ class Pairs:
     coordinates : list of eight float64 arrays of shape (N,)
         Coordinates of both boxes in double precision. They break ties between pairs of equal confidence and overlap.
     is_scored : bool array of shape (N,)
-        Whether each pair is scored: both labels are verified in the image, or at least one of them is negative in it.
+        Whether each pair is scored. Both labels must be in the ground truth. In addition, both must be verified in the
+        image, or at least one must be negative: image_labels.csv has a row for it, but no triplet of the image has it.
     """
 
     rows: NDArray[np.int64]
@@ -49,10 +53,7 @@ class Pairs:
 
     @property
     def has_labels(self) -> NDArray[np.bool_]:
-        """Whether both labels of a pair are in the ground truth, shape (N,).
-
-        A notice states how many pairs have a label that is not in the ground truth.
-        """
+        """Whether both labels of each pair are in the ground truth, shape (N,)."""
         return self.keys >= 0
 
     def __getitem__(self, chosen: NDArray[Any]) -> "Pairs":
@@ -74,7 +75,7 @@ class PairMatches:
     overlaps : float64 array of shape (N,)
         Overlap with that triplet: the smaller IoU of the two boxes.
     hits, phrase_hits : bool arrays of shape (N,)
-        Whether each pair hits a triplet, and whether it hits a phrase.
+        Whether each pair hits a triplet, and whether it hits a phrase (the box around both boxes of a triplet).
     """
 
     pairs: Pairs

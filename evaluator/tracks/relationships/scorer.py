@@ -36,8 +36,8 @@ from evaluator.truth import IGNORED, Truth
 def outcome_of(truth: RelationshipsTruth, matches: PairMatches, weights: Weights, progress: Progress) -> Outcome:
     """Return the outcome of a submission, computed with numpy.
 
-    Pairs that are not scored are processed too. For recall, these pairs are ranked separately, as if they were in
-    additional images.
+    Pairs that are not scored are processed too, so that the running time does not reveal which pairs are scored. For
+    recall, these pairs are ranked separately, as if they were in additional images.
     """
     progress("scoring", 0.0)
     pairs = matches.pairs

@@ -5,9 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 
-MIN_ORDERED = 5  # With fewer captions than this, their order would too often match the order of images by chance.
-MIN_GROUPED = 20  # With fewer captions than this, captions of the same image would too often be adjacent by chance.
-MIN_ID_CHARACTERS = 5  # An image id that is shorter than this can be part of a caption id by chance.
+# Smallest number of captions whose order is compared with the order of images. Fewer captions would too often have the
+# same order by chance.
+MIN_ORDERED = 5
+# Smallest number of captions for which it is checked whether captions of the same image are adjacent. Among fewer
+# captions, this would happen too often by chance.
+MIN_GROUPED = 20
+# A shorter image id can be part of a caption id by chance, so it must be a separate word of the caption id.
+MIN_ID_CHARACTERS = 5
 
 
 def captions_with_image_id(captions: Mapping[str, str]) -> list[str]:

@@ -41,7 +41,8 @@ def compile_truth(folder: TruthFolder, parameters: TrackParameters) -> Retrieval
         found = counted(len(images), "image")
         message = f"has {found}; with {max(DEPTHS)} or fewer, recall@{max(DEPTHS)} can always be 1"
         folder.faults.warn("truth_small_gallery", GALLERY, message)
-    ids = sorted(captions)  # Their order in the file could reveal the images of the captions.
+    # Captions are sorted by id, because their order in the file could reveal which images they belong to.
+    ids = sorted(captions)
     texts = {"images": list(images), "captions": ids, "sentences": [sentences[caption] for caption in ids]}
     arrays: dict[str, NDArray[Any]] = {
         "caption_images": np.array([images[captions[caption]] for caption in ids], np.int64),

@@ -43,7 +43,8 @@ def read_ranks(source: Source, truth: RetrievalTruth | None) -> RanksByDirection
     try:
         return _read(source, truth)
     except Stop:
-        return {}  # The defect that stopped the reading has already been added to the findings.
+        # Reading stopped at a defect, which is already in the findings.
+        return {}
 
 
 def _read(source: Source, truth: RetrievalTruth | None) -> RanksByDirection:

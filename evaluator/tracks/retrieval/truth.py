@@ -54,15 +54,18 @@ class RetrievalTruth(Truth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The arrays that participants may see. Captions are assigned to arbitrary images, to hide the answers."""
+        """The arrays that participants may see: an image for each caption.
+
+        The images are arbitrary, so they do not reveal which image a caption belongs to.
+        """
         images = max(len(np.unique(self.caption_images)), 1)
         return {"caption_images": np.arange(len(self.captions)) % images}
 
     def queries(self, direction: Direction) -> Queries:
         """Return the queries of a direction and their answers, both sorted by id.
 
-        Ids are sorted so that the order of defects does not reveal the order of captions in the ground truth folder.
-        Ground truths that were prepared by earlier versions contain the captions in that order.
+        Defects are reported in the order of the queries. Ids are sorted so that this order does not reveal the order of
+        captions in the ground truth folder, which earlier versions kept in prepared ground truths.
         """
         captions = dict(sorted((caption, index) for index, caption in enumerate(self.captions)))
         images = {self.images[code]: code for code in np.unique(self.caption_images).tolist()}

@@ -18,7 +18,8 @@ from evaluator.tracks.shared.labels import Labelling, expanded
 
 BOX_COLUMNS = ("XMin", "XMax", "YMin", "YMax")
 IMAGES, SIDES = "images.csv", ("Width", "Height")
-Sides = tuple[NDArray[np.int64], NDArray[np.int64]]  # The widths and the heights of images, as two arrays.
+# Type of the sizes of images: an array of widths and an array of heights.
+Sides = tuple[NDArray[np.int64], NDArray[np.int64]]
 NO_MASK = -1
 
 
@@ -65,7 +66,7 @@ class Objects:
 
 
 def compile_truth(folder: TruthFolder, parameters: SegmentationParameters) -> SegmentationTruth:
-    """Check a ground truth folder and return its compiled ground truth.
+    """Check a ground truth folder and compile it.
 
     Raises
     ------

@@ -37,8 +37,8 @@ COLUMNS = ("Usage", "ImageID", "LabelName", "Score", "Outcome", "Reason", "Truth
 HIT, ABSORBED, FALSE = range(3)
 OUTCOMES = ("true_positive", "absorbed", "false_positive")
 USAGE_NAMES = {code: name for name, code in USAGES.items()}
-REASONS = (*DETECTION_KINDS, "")  # NO_ERROR is -1 and therefore selects the last element of REASONS, "".
-FIRST_LINE = 2  # Line number of the first row in masks.csv.
+REASONS = (*DETECTION_KINDS, "")  # NO_ERROR is -1 and therefore selects the last element of REASONS, an empty string.
+FIRST_LINE = 2  # Line number of the first row after the header of masks.csv.
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def mask_overlaps(truth: SegmentationTruth, table: SubmissionTable, detections: 
 def _are_annotated(truth: SegmentationTruth) -> NDArray[np.bool_]:
     """Return whether each ordinary object is a row of masks.csv and not a copy for an ancestor, shape (M,).
 
-    The class of each copy is an ancestor of the class of the original object.
+    A copy is recognized by its class, which is an ancestor of the class of another object with the same mask.
     """
     rows, (_, labels) = truth.object_masks, truth.images_and_labels(truth.object_keys)
     if not truth.has_copies:

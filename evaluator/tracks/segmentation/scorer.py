@@ -127,7 +127,7 @@ def matched(
     """Match the masks in a submission with the objects of the ground truth."""
     progress("matching", 0.0)
     detections = predicted(truth, table, table.columns["Mask"]["box"], expand=parameters.expand_predictions)
-    # Detections with an empty mask are removed too, because the box around an empty mask has no area.
+    # Only valid detections are kept. A detection with an empty mask is not valid, because its box has no area.
     detections = detections[are_valid(detections)]
     detections = detections[np.argsort(detections.keys(truth), kind="stable")]
     compile_once(progress)

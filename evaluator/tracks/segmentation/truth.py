@@ -70,7 +70,7 @@ class SegmentationTruth(ObjectTruth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The arrays that participants may see: image sizes and, if only the hierarchy lists labels, their number."""
+        """The arrays that participants may see: the image sizes, and those of :attr:`LabelTruth.public_arrays`."""
         return {**super().public_arrays, "widths": self.widths, "heights": self.heights}
 
     @property

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 from evaluator.report import ClassRow
 
 NOTHING = -1
-# Maximum number of classes in the matrix, chosen so that the number of rows stays within the limit of a stored
-# explanation.
+# Maximum number of classes in a confusion matrix, so that the matrix does not exceed the maximum number of rows of a
+# stored explanation.
 CLASSES_IN_MATRIX = 13
 
 Codes = NDArray[np.int64]
-Counts = tuple[Codes, Codes, Codes]  # Codes of the actual and of the predicted classes, and how often each pair occurs.
+# Three arrays of equal length: the actual class, the predicted class, and how often this pair of classes occurs.
+Counts = tuple[Codes, Codes, Codes]
 
 
 def counted(actual: Codes, predicted: Codes) -> Counts:

@@ -83,7 +83,10 @@ class Reader(Protocol):
 
     @property
     def images(self) -> int:
-        """The number of images read so far. With one row per prediction, this number is only an upper bound."""
+        """The number of images read so far. With one row per prediction, it is an upper bound.
+
+        In that case, an image that is not in the ground truth is counted once for each of its rows.
+        """
 
     def read(self, data: Bytes, stop: int, position: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.
@@ -155,7 +158,8 @@ def read_all(
     limits = resources.limits
     if (limits.number_characters, limits.text_characters) != (CHARACTERS, MAX_CHARACTERS):
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
-    # ``Blocks`` cannot enforce a very low limit on line length: it checks only the first line of each block.
+    # ``Blocks`` checks the length of only the first line of each block, so it cannot enforce a maximum line length that
+    # is lower than the size of a block. The reference implementation can.
     if limits.line_bytes < 2 * CHUNK_BYTES:
         raise Declined(ReferenceNeeded.OTHER_LIMITS)
     with Blocks(submission, limits) as blocks, ThreadPoolExecutor(max(resources.threads - 1, 1)) as pool:

@@ -56,7 +56,7 @@ class LabelTruth(Truth):
 
     @property
     def public_arrays(self) -> dict[str, NDArray[np.int64]]:
-        """The arrays that participants may see: ``listed_labels``, the number of labels in the hierarchy.
+        """A dict of the arrays that participants may see: ``listed_labels``, the number of labels in the hierarchy.
 
         The dict is empty without a hierarchy, or if ``classes.csv`` lists the labels.
         """
@@ -95,9 +95,10 @@ class LabelTruth(Truth):
 
 
 def by_name(labels: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """Return a dict that maps each display name, in lower case, to the first label with this name in sorted order.
+    """Return a dict that maps each display name, in lower case, to the label with this name.
 
-    Labels whose display name equals the label itself are left out.
+    If several labels have the same name, the first one in sorted order is used. Labels whose display name equals the
+    label itself are left out.
 
     >>> by_name(["/m/01yrx", "/m/0199g"], ["Cat", "Bicycle"])
     {'cat': '/m/01yrx', 'bicycle': '/m/0199g'}

@@ -122,7 +122,7 @@ class Labelling:
 
     @property
     def listed_arrays(self) -> dict[str, Codes]:
-        """The array ``listed_labels`` of a prepared ground truth, which contains the number of labels in the hierarchy.
+        """A dict with the array ``listed_labels`` of a prepared ground truth: the number of labels in the hierarchy.
 
         The dict is empty without a hierarchy, or if ``classes.csv`` lists the labels.
         """

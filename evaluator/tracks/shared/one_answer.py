@@ -34,7 +34,7 @@ which contain label codes or float64 numbers. The metric is the mean of its valu
 
 
 class OneAnswerTruth(LabelTruth):
-    """The ground truth: the answer of each image, in one or more columns."""
+    """The ground truth: the correct answer for each image, in one or more columns."""
 
     @property
     def labels_listed(self) -> bool:
@@ -54,7 +54,7 @@ def _key(column: Column) -> str:
 def _by_image(truth: Truth, table: SubmissionTable, column: Column) -> NDArray[Any]:
     """Return a column of a submission in the order of the images in the ground truth.
 
-    Images without a row get -1 or NaN.
+    An image without a row has the value -1 in a column of label codes, and NaN in a column of numbers.
     """
     values = table.numbers(column.name)[:, 0] if column.kind == "number" else table.codes(column.name)
     by_image = np.full(len(truth.images), np.nan if column.kind == "number" else -1, values.dtype)
@@ -69,7 +69,7 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
     ----------
     track : Track
     measure : callable
-        A function that compares the answers with the ground truth.
+        A function that compares the answers with the ground truth, and returns every metric for each image.
     """
 
     def __init__(self, track: Track, measure: Measure) -> None:
@@ -143,7 +143,8 @@ class OneAnswerScorer(Scorer[OneAnswerTruth, Mapping[str, Any], SubmissionTable]
 
     def template(self, truth: OneAnswerTruth) -> str:
         """Return a submission with a row for every image: the first label in label columns and 0 in number columns."""
-        label = next(iter(truth.labels), "")  # Empty if the ground truth has no labels.
+        # Without any labels in the ground truth, the answer is an empty string.
+        label = next(iter(truth.labels), "")
         guess = ["0" if column.kind == "number" else label for column in self.track.form.predicted]
         return csv_text(self.track.form.long_header, ((image, *guess) for image in truth.images))
 

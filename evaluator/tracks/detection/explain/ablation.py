@@ -1,4 +1,7 @@
-"""Computes the score with and without each of three rules of Open Images (Open Images V4 paper, Fig. 28)."""
+"""Computes the mAP with and without three rules of Open Images: incomplete labels, hierarchy and group-of boxes.
+
+Source: the Open Images V4 paper, Fig. 28.
+"""
 
 from dataclasses import replace
 
@@ -46,7 +49,7 @@ def ablation(
 
 
 def _with_all_groups(truth: DetectionTruth, matches: Matches) -> Matches:
-    """Return the matches with the groups that would be matched if the group-of weight were above 0."""
+    """Return the matches that would result if the group-of weight were above 0, so that groups could be matched."""
     absorbed = matches.absorbed
     groups, confidences = matches.groups[absorbed], matches.detections.confidences[absorbed]
     return replace(matches, group_confidences=confidences_of_groups(groups, confidences, len(truth.group_keys), 1.0))

@@ -85,12 +85,13 @@ class Comparison:
     Attributes
     ----------
     own, group : callable
-        Return the IoU of false positives with ordinary objects, and the IoA of false positives with groups. Both take
-        two int64 arrays of indices.
+        Return the IoU of false positives with ordinary objects, and the IoA of false positives with groups. They are
+        called for objects of the same class. Both take two int64 arrays of indices.
     annotated : int64 array of shape (A,), ascending
         Indices of the ordinary objects that are rows of boxes.csv (or masks.csv) and not copies for an ancestor.
     other : callable
-        Returns the IoU of false positives with annotated objects, given by their indices into ``annotated``.
+        Returns the IoU of false positives with annotated objects of any class, given by their indices into
+        ``annotated``.
     ties : sequence of arrays of shape (N,)
         The values that break ties between detections of equal confidence and overlap.
     """
@@ -217,9 +218,9 @@ def lost_objects(
     in_split: NDArray[np.bool_],
     group_weight: float,
 ) -> tuple[Codes, Codes, Overlaps]:
-    """Return the label, the kind of error and the weight of each object of a split that no detection would hit.
+    """Return the label, kind of error and weight of each object that would be missed even if all errors were fixed.
 
-    That is, even if the errors of all detections were fixed. ``object_kinds`` and ``group_kinds`` are those of
+    Only objects in the images of the split are returned. ``object_kinds`` and ``group_kinds`` are those of
     :class:`Errors`.
     """
     images, labels = truth.images_and_labels(np.concatenate([truth.object_keys, truth.group_keys]))

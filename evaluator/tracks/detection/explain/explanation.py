@@ -38,11 +38,11 @@ class Explained:
     Attributes
     ----------
     truth : DetectionTruth
-        The part of the ground truth that the protocol uses.
+        The part of the ground truth that the matching rules (Open Images or FiftyOne) use.
     known : Detections
-        All detections with known labels.
+        All detections whose label is in the ground truth.
     matches : Matches
-        The matches of the known detections whose label is verified in their image.
+        The matches of the detections whose label is verified in their image.
     errors : Errors
         The errors of the detections in ``matches``.
     group_weight : float
@@ -101,7 +101,7 @@ def _figures(found: Explained, split: str, ablation_rows: list[ClassRow] | None)
 
 
 def _by_outcome(found: Explained, in_split: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """Return the columns of :attr:`Figures.by_outcome`."""
+    """Return the numbers of detections and objects with each outcome, by class; see :attr:`Figures.by_outcome`."""
     truth, matches, errors, labels = found.truth, found.matches, found.errors, len(found.truth.labels)
     ignored = np.ones(len(found.known), bool)
     ignored[matches.detections.indices] = False

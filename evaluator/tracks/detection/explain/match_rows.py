@@ -1,4 +1,4 @@
-"""Lists each detection and each missed box with its outcome and the reason."""
+"""Lists each detection and each missed box, with its outcome and the reason for the outcome."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ OUTCOMES = ("ignored", "true_positive", "group_found", "absorbed", "false_positi
 IGNORED, HIT, FINDS_GROUP, ABSORBED, FALSE, MISSED = range(6)
 REASONS = (*DETECTION_KINDS, "no_area_or_confidence", "unverified_class", "over_the_cap", "")
 INVALID, UNVERIFIED, OVER_THE_CAP = range(len(DETECTION_KINDS), len(DETECTION_KINDS) + 3)
-FIRST_LINE = 2  # Line number of the first row in boxes.csv.
+FIRST_LINE = 2  # Line number of the first row after the header of boxes.csv.
 
 Codes = NDArray[np.int64]
 Row = tuple[Any, ...]
@@ -49,20 +49,20 @@ class Outcomes:
 
 
 def match_rows(truth: DetectionTruth, known: Detections, matches: Matches, errors: Errors) -> Iterator[Row]:
-    """Yield a row of :data:`COLUMNS` for each detection, then a row for each missed box.
+    """Yield a row of :data:`COLUMNS` for each detection with a label of the ground truth, then for each missed box.
 
-    The true positives of the score are the ``true_positive`` rows and, multiplied by the group weight, the
-    ``group_found`` rows. The most confident detection in a group matches it. The other detections in that group are
-    ``absorbed``. ``TruthLine`` is the line number, in boxes.csv, of the box that a detection hits, fails to hit or
+    The true positives of the score are the ``true_positive`` rows and, multiplied by the group-of weight, the
+    ``group_found`` rows. The most confident detection in a group-of box matches it. The other detections in that box
+    are ``absorbed``. ``TruthLine`` is the line number, in boxes.csv, of the box that a detection hits, fails to hit or
     lies in. ``Overlap`` is the IoU with that box; for a group-of box, it is the fraction of the detection inside it.
 
     Parameters
     ----------
     truth : DetectionTruth
     known : Detections
-        All detections with known labels.
+        All detections whose label is in the ground truth.
     matches : Matches
-        The matches of the known detections whose label is verified in their image.
+        The matches of the detections whose label is verified in their image.
     errors : Errors
     """
     yield from _rows(truth, known, _outcomes(truth, known, matches, errors))

@@ -38,7 +38,7 @@ def slices(
     in_split: Mask,
     by_size: Sequence[ClassRow],
 ) -> list[ClassRow]:
-    """Return a row for each size and attribute: how many ordinary objects the split has, and how many were matched.
+    """Return a row for each size and each attribute value: how many ordinary objects have it, and how many are matched.
 
     A false positive has a size but no attributes. Therefore, the mAP of a size includes the false positives of that
     size, as in COCO, and the slices by attribute have no mAP. Group-of boxes are not in any slice.
@@ -80,7 +80,11 @@ def size_rows(truth: DetectionTruth, matches: Matches, errors: Errors, in_split:
 def _counts(
     values: NDArray[np.integer[Any]], kinds: NDArray[np.integer[Any]], count: int
 ) -> list[tuple[int, int, int, int]]:
-    """Return, for each of ``count`` values, how many objects have it: matched, and missed for each of three reasons."""
+    """Return four numbers of objects for each value of a property, such as the size, from 0 to ``count`` - 1.
+
+    The numbers are: objects that were matched, and objects that were missed because of a wrong class, because of a bad
+    localization, and for any other reason. ``kinds`` is the kind of error of each object.
+    """
     columns = np.full(MISSED + 2, -1)
     columns[[NO_ERROR + 1, CLASS + 1, LOCALIZATION + 1, MISSED + 1]] = range(4)
     cells = np.bincount(values.astype(np.int64) * 4 + columns[kinds.astype(np.int64) + 1], minlength=4 * (count + 1))
@@ -103,7 +107,7 @@ def _row(name: str, value: str, found: int, wrong_class: int, badly_located: int
 
 
 def _mean_ap(truth: DetectionTruth, matches: Matches, objects: Mask, false: Mask) -> float | None:
-    """Return the mAP for the selected objects, without groups and without detections that hit other objects."""
+    """Return the mAP for the selected objects. Groups, and detections that hit other objects, do not count."""
     counted = (matches.hits & np.append(objects, False)[matches.objects]) | false
     classes = truth.images_and_labels(truth.object_keys[objects])[1]
     values = average_precisions(

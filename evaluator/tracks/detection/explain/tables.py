@@ -44,8 +44,8 @@ def confusion(truth: DetectionTruth, matches: Matches, in_split: NDArray[np.bool
             np.where(matches.found_groups, group_labels, NONE),
         ]
     )
-    # Unscored detections and images outside the split go into an extra column, which is dropped below. If they were
-    # removed here, the scoring time would reveal their number.
+    # Unscored detections and images outside the split are counted in an extra column of the matrix, which is dropped
+    # below. If they were removed here, the scoring time would reveal their number.
     predicted = np.where(in_split[images], predicted, labels)
     cells = np.bincount((actual + 1) * (labels + 2) + predicted + 1, minlength=(labels + 1) * (labels + 2))
     cells = cells.reshape(labels + 1, labels + 2)[:, :-1]

@@ -1,1 +1,4 @@
-"""The fast path of detection, which uses kernels. Its results are bit-identical to those computed with numpy."""
+"""The fast path of the detection track, which uses compiled kernels.
+
+Its results are bit-identical to those computed with numpy.
+"""

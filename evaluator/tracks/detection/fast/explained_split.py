@@ -47,12 +47,14 @@ class ErrorNumbers:
     Attributes
     ----------
     false : int64 array of shape (kinds, classes)
+        Number of false positives of each kind of error.
     missed : sequence of float
         Weight of the objects that were missed because of errors of each kind.
     now : float64 array of shape (classes,)
         The average precisions of the score.
     fixed : float64 array of shape (kinds + 2, classes)
-        The average precisions if the errors of each kind were fixed, without false positives, and without misses.
+        The average precisions that the submission would have if the errors of one kind were fixed. The last two rows
+        are for a submission without false positives, and for one without missed objects.
     """
 
     false: Codes
@@ -84,13 +86,13 @@ class ErrorNumbers:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedFile:
-    """What became of all predictions of a submission, and of all objects.
+    """The outcomes of all predictions of a submission, and of all objects of the ground truth.
 
     Attributes
     ----------
     truth : DetectionTruth
     plain_counts : int64 array of shape (3, 2, labels)
-        As ``ObjectTruth.object_counts``, without the copies that the hierarchy adds.
+        The numbers of objects, as in ``ObjectTruth.object_counts``, but without the copies that the hierarchy adds.
     curves : CodedCurves
     objects : ObjectOutcomes
     confusions : int64 array
@@ -107,7 +109,7 @@ class ExplainedFile:
 
 
 class ExplainedSplit:
-    """The numbers that explain a score on one split."""
+    """The numbers that explain a detection score on one split, computed from the outcomes of all predictions."""
 
     def __init__(self, found: ExplainedFile, split: str) -> None:
         self.found = found
@@ -138,7 +140,7 @@ class ExplainedSplit:
         return rows
 
     def _count(self, outcome: int) -> Codes:
-        """Return the number of entries with an outcome in each class, shape (classes,)."""
+        """Return the number of curve entries of each class that have the given outcome, shape (classes,)."""
         by_outcome = self.found.curves.by_curve[: len(self.truth.labels)].reshape(-1, 2, OUTCOMES)
         return np.asarray(by_outcome[:, list(self.halves), outcome].sum(axis=1))
 
@@ -152,7 +154,7 @@ class ExplainedSplit:
 
     @cached_property
     def _false(self) -> Codes:
-        """The number of false positives of each kind and class, shape (kinds, classes)."""
+        """The number of false positives of each kind of error and class, shape (kinds, classes)."""
         found = np.array([self._count(FALSE + kind) for kind in KINDS])
         found[LOCALIZATION] += self._count(FIXABLE)
         return found
@@ -168,12 +170,20 @@ class ExplainedSplit:
 
     @cached_property
     def _areas(self) -> Numbers:
-        """The average precisions of all variants, in the order of :meth:`_variants`, shape (variants, classes)."""
+        """The average precisions of the score and of its hypothetical variants, shape (variants, classes).
+
+        The order is that of :meth:`_variants`.
+        """
         roles, positives = zip(*self._variants(), strict=True)
         return self.found.curves.areas(np.array(roles), np.array(positives, np.float64), self.weight)
 
     def _variants(self) -> Iterator[tuple[Roles, Numbers]]:
-        """Yield the roles and positives of the score, of each row of errors, of each size, and of the ablation."""
+        """Yield the data from which the average precisions of the score and of its variants are computed.
+
+        The first variant is the score itself. The others are: without the errors of each kind, without false positives,
+        without missed objects, for the objects of each size, and for each combination of rules in the ablation. Each
+        variant has the roles of the curve entries (such as true positive) and the number of positives of each class.
+        """
         yield self._scored, self.positives
         labels, kinds, weights = self._lost
         for kind in KINDS:
@@ -192,7 +202,10 @@ class ExplainedSplit:
 
     @property
     def _true(self) -> Numbers:
-        """The weights of the true positives of each class, added one by one as in the reference implementation."""
+        """The sum of the weights of the true positives of each class.
+
+        The weights are added one by one, so that rounding errors are the same as in the reference implementation.
+        """
         classes = np.arange(len(self.positives))
         groups = np.repeat(classes, self._found_groups)
         weights = np.concatenate([self._count(HIT), np.full(len(groups), self.weight)])
@@ -211,7 +224,10 @@ class ExplainedSplit:
         return ordinary, groups
 
     def _rules(self) -> Iterator[tuple[bool, bool, int]]:
-        """Yield the combinations of rules of the ablation: hierarchy, only verified classes, and group-of weight."""
+        """Yield each combination of rules in the ablation table.
+
+        The rules are whether the hierarchy is used, whether only verified classes are scored, and the group-of weight.
+        """
         return product((True, False) if self.truth.has_copies else (False,), (True, False), (1, 0))
 
     def _figures(self) -> Figures:
@@ -260,7 +276,7 @@ class ExplainedSplit:
         return [int(false[size == variants.SIZE].sum()) for size in range(len(SIZES))]
 
     def _confusions(self) -> tuple[Codes, Codes]:
-        """Return the label of the object and the predicted label of each false positive of kind CLASS in the split."""
+        """Return the actual label and the predicted label of each false positive in the split with a wrong class."""
         found = self.found.confusions
         pairs, half = found >> 1, found & 1
         pairs = pairs[(found >= 0) & np.isin(half, self.halves)]

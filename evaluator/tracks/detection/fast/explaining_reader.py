@@ -1,4 +1,4 @@
-"""Reads a detection submission in one thread, and determines what became of each prediction."""
+"""Reads a detection submission in one thread, and determines the outcome of each prediction."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,13 +28,17 @@ from evaluator.tracks.detection.truth import DetectionParameters
 from evaluator.tracks.shared.curves.variants import Segments
 from evaluator.tracks.shared.fast import Bytes, FileHeader
 
-ENTRIES_PER_PREDICTION = 4  # For itself, for the box that it would hit, and for groups with and without the hierarchy.
+# Maximum number of curve entries of a prediction: one for itself, one for the class of the box that it would hit if its
+# error were fixed, and two for the group that it matches with and without the hierarchy.
+ENTRIES_PER_PREDICTION = 4
 NO_CAPS = np.empty(0, np.uint8)
-PARTS = 64  # Number of ranges of images that are explained one after another if the rows of an image are scattered.
+# In the long layout, the rows of an image may be anywhere in the file, so images are processed after the whole file has
+# been read. The images are divided into this number of ranges. A thread needs memory for only one range at a time.
+PARTS = 64
 
 
 class ObjectOutcomes(NamedTuple):
-    """What became of each object; see :class:`evaluator.kernels.detection.explained.Outcomes`.
+    """The outcome of each object; see :class:`evaluator.kernels.detection.explained.Outcomes`.
 
     All threads write to the same arrays, each for its own images.
     """
@@ -49,16 +53,17 @@ class ObjectOutcomes(NamedTuple):
 
 
 class ExplainingReader(BlockReader):
-    """A reader for one thread that collects predictions and determines their outcomes as soon as an image is complete.
+    """A reader for one thread that collects the predictions of an image and then determines their outcomes.
 
-    In the Kaggle layout, an image is complete at the end of its line. In the long layout, all predictions are kept
-    until the end of the file; see :func:`explain_kept`.
+    In the Kaggle layout, each line has all predictions of an image. In the long layout, all predictions are kept until
+    the end of the file; see :func:`explain_kept`.
 
     Attributes
     ----------
     segments : list of (float64 array, uint32 array)
-        The curve entries.
+        The confidences and the codes of the curve entries.
     confusions : list of int64 arrays
+        The codes of false positives with a wrong class.
     kept : list of (int, Predictions)
         Predictions of the blocks of a file in the long layout, with the position of each block.
     """
@@ -133,7 +138,10 @@ class ExplainingReader(BlockReader):
             self.kept.append((position, by_image(found)))
 
     def explain(self, found: Predictions) -> None:
-        """Determine the outcomes of the predictions in complete images, and of the objects in these images."""
+        """Determine the outcomes of predictions, and of the objects in the same images.
+
+        The predictions must include all predictions of each of these images.
+        """
         size = len(found.images)
         if size > len(self.overlaps.others):
             self.overlaps, self.outcomes = self._new_overlaps(size), self._new_outcomes(size)
@@ -146,7 +154,11 @@ class ExplainingReader(BlockReader):
         self.confusions.append(self.outcomes.confusions[:confusions].copy())
 
     def _caps(self, found: Predictions) -> NDArray[np.uint8]:
-        """Return which predictions are within the cap; an empty array if no image is overfull."""
+        """Return whether each prediction is within the cap on predictions per image and class, shape (N,).
+
+        The elements have two bits: for the ground truth with and without the hierarchy. The array is empty if no image
+        has more predictions than the cap.
+        """
         starts = np.flatnonzero(np.diff(found.images, prepend=-1))
         sizes = np.diff(starts, append=len(found.images))
         if sizes.max(initial=0) <= MAX_PER_IMAGE_AND_CLASS:
@@ -163,7 +175,7 @@ class ExplainingReader(BlockReader):
 
 
 def by_image(found: Predictions) -> Predictions:
-    """Return a copy of predictions, ordered by image. Predictions of an image keep their order."""
+    """Return the given predictions, ordered by image. Predictions of the same image keep their order."""
     order = np.argsort(found.images, kind="stable")
     return found._replace(images=found.images[order], labels=found.labels[order], numbers=found.numbers[order])
 
@@ -179,8 +191,9 @@ def _joined(parts: Sequence[Predictions]) -> Predictions:
 
 
 def explain_kept(readers: Sequence[ExplainingReader], predictions: NDArray[np.int64]) -> None:
-    """Determine the outcomes of the predictions that the readers have kept, in one thread for each reader.
+    """Determine the outcomes of the predictions that the readers of a file in the long layout have kept.
 
+    There is one thread for each reader.
     ``predictions`` is the number of predictions of each image.
     """
     blocks = {position: found for reader in readers for position, found in reader.kept}

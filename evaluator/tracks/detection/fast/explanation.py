@@ -1,4 +1,7 @@
-"""Explains a detection score with kernels. The report is identical to that of the reference implementation."""
+"""Explains a score of the detection track with compiled kernels.
+
+The report is identical to that of the reference implementation.
+"""
 
 from collections.abc import Sequence
 
@@ -62,7 +65,8 @@ def explained(
         group_weight=parameters.group_of_weight,
     )
     splits = {name: ExplainedSplit(found, name) for name in truth.splits}
-    if "private" not in splits:  # Every scored image is public, so both splits are equal.
+    # Without a private split, all scored images are public, so the public split equals the split of all images.
+    if "private" not in splits:
         splits["public"] = splits["all"]
     return Outcome({name: split.report for name, split in splits.items()}, curves=lambda name: splits[name].curves)
 
@@ -78,6 +82,6 @@ def _curves(readers: Sequence[ExplainingReader], labels: int, threads: int) -> C
 
 
 def _plain_counts(truth: DetectionTruth, hierarchy: Hierarchy) -> NDArray[np.int64]:
-    """Return the numbers of objects as in ``ObjectTruth.object_counts``, without copies for ancestors."""
+    """Return the numbers of objects, as in ``ObjectTruth.object_counts``, but without copies for ancestors."""
     boxes, groups = truth.object_keys[hierarchy.box_is_annotated], truth.group_keys[hierarchy.group_is_annotated]
     return count_objects(boxes, groups, truth.usage, len(truth.labels))

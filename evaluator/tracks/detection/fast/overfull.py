@@ -17,12 +17,15 @@ from evaluator.metrics.matching import most_confident
 
 
 class Collected(NamedTuple):
-    """Predictions in overfull images; the arrays have the shapes (N,), (N,) and (N, 5).
+    """Predictions in images that have more predictions than are scored per class.
 
     Predictions whose box has no area are not included.
 
-    The arrays are described in :class:`~evaluator.kernels.detection.state.DetectionState` as ``collected_images``,
-    ``collected_labels`` and ``collected``.
+    Attributes
+    ----------
+    images, labels : int32 arrays of shape (N,)
+    predictions : float64 array of shape (N, 5)
+        Described as ``collected`` in :class:`~evaluator.kernels.detection.state.DetectionState`.
     """
 
     images: NDArray[np.int32]
@@ -35,26 +38,30 @@ class Collected(NamedTuple):
 
 
 def collected(state: DetectionState) -> Collected:
-    """Return the predictions in overfull images (with more predictions than the cap) that one thread has collected."""
+    """Return the predictions that one thread has collected in images with more than are scored per class."""
     count = int(state.counts[COLLECTED])
     return Collected(state.collected_images[:count], state.collected_labels[:count], state.collected[:count])
 
 
 def joined(parts: Sequence[Collected]) -> Collected:
-    """Return the predictions that all threads have collected in overfull images (those over the cap)."""
+    """Return the predictions that all threads have collected in images with more than are scored per class."""
     return Collected(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def capped(truth: KernelTruth, found: Collected) -> Collected:
-    """Return the most confident predictions for each image and label, ordered by image."""
+    """Return the most confident predictions for each image and label, ordered by image.
+
+    The number for an image and label is limited to ``MAX_PER_IMAGE_AND_CLASS``.
+    """
     kept = within_cap(truth, found)
     return found.only(kept[np.argsort(found.images[kept], kind="stable")])
 
 
 def within_cap(truth: KernelTruth, found: Collected) -> NDArray[np.int64]:
-    """Return the indices of the most confident predictions for each image and label, in ascending order.
+    """Return the indices, in ascending order, of the most confident predictions for each image and label.
 
-    All labels that are not in the ground truth are treated as one label.
+    The number for an image and label is limited to ``MAX_PER_IMAGE_AND_CLASS``. All labels that are not in the ground
+    truth are treated as one label.
     """
     labels = len(truth.labels.starts)  # Labels that are not in the ground truth count as one additional label.
     keys = found.images.astype(np.int64) * labels + found.labels + 1

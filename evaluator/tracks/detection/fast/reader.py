@@ -1,4 +1,4 @@
-"""Reads a detection submission in one thread. Readers call kernels and allocate their memory."""
+"""Reads a detection submission in one thread. Readers call compiled kernels and allocate the memory for them."""
 
 from collections.abc import Sequence
 
@@ -30,8 +30,10 @@ from evaluator.tracks.shared.curves.buckets import Segments
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
 ENTRIES_PER_SEGMENT = 1 << 20
-BYTES_PER_DETECTION = 12  # The shortest detection in either layout is "a 0 0 0 0 0 ".
-BYTES_PER_LINE = 3  # The shortest possible line of a submission is "a,\n".
+# The length of the shortest possible detection, "a 0 0 0 0 0 ", limits the number of detections in a block.
+BYTES_PER_DETECTION = 12
+# The length of the shortest possible line, "a,\n", limits the number of lines in a block.
+BYTES_PER_LINE = 3
 
 
 class BlockReader:
@@ -61,7 +63,10 @@ class BlockReader:
         self.state = self._new_state(collects)
 
     def _new_state(self, collects: NDArray[np.uint8]) -> DetectionState:
-        """Return an empty state with room for one image (Kaggle layout) or all images (long layout)."""
+        """Return new arrays for the kernels, with room for the objects of one image or of all images.
+
+        In the Kaggle layout, images are read one at a time. In the long layout, their rows may be anywhere in the file.
+        """
         truth = self.truth
         boxes, groups = len(truth.boxes), len(truth.groups)
         if self.header.kaggle:
@@ -92,7 +97,10 @@ class BlockReader:
 
     @property
     def images(self) -> int:
-        """The number of images read so far. With one row per prediction, this number is only an upper bound."""
+        """The number of images read so far. With one row per prediction, it is an upper bound.
+
+        In that case, an image that is not in the ground truth is counted once for each of its rows.
+        """
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
@@ -129,7 +137,7 @@ class DetectionReader(BlockReader):
     Parameters
     ----------
     truth, header, parameters, collects
-        As for :class:`BlockReader`. When a file is read for the first time, nothing is collected.
+        As for :class:`BlockReader`. When a file is read for the first time, ``collects`` is 0 for all images.
     keeps_images : bool
         Whether to keep the image of each entry, for curves and replicates.
     """
@@ -151,7 +159,7 @@ class DetectionReader(BlockReader):
     def read(self, data: Bytes, stop: int, position: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.
 
-        The order of the blocks (``position``) does not matter.
+        The position of the block in the file is not used, because the order of the blocks does not matter.
 
         Raises
         ------
@@ -166,7 +174,7 @@ class DetectionReader(BlockReader):
         self.read_block(data, stop)
 
     def _make_room(self, entries: int) -> None:
-        """Ensure that there is room for ``entries`` more entries."""
+        """Allocate new arrays unless the current ones have room for ``entries`` more curve entries."""
         used = int(self.state.counts[ENTRIES])
         if used + entries > len(self.state.codes):
             self.filled, self.filled_images = self.entries(), self.entry_images()
@@ -187,13 +195,19 @@ class DetectionReader(BlockReader):
         merge(self.truth, self.state, other.state, self.threshold)
 
     def match_collected(self, readers: Sequence["DetectionReader"]) -> None:
-        """Apply the cap to the predictions in overfull images from all threads, and match the remaining predictions."""
+        """Apply the cap on predictions per image and class to the predictions that all threads have collected.
+
+        Match the remaining predictions.
+        """
         left = capped(self.truth, joined([collected(reader.state) for reader in readers]))
         self._make_room(len(left.images) + len(self.truth.groups))
         match_collected(self.truth, self.state, self.threshold, self.header.kaggle, self.groups_count, *left)
 
     def _collect_into(self, more: int) -> None:
-        """Make room for ``more`` predictions, by applying the cap to the predictions collected so far."""
+        """Make room for ``more`` collected predictions.
+
+        If the arrays are full, the cap is applied to the predictions collected so far, so that memory use is limited.
+        """
         if int(self.state.counts[kernels.COLLECTED]) + more <= len(self.state.collected):
             return
         left = capped(self.truth, collected(self.state))
@@ -205,7 +219,7 @@ class DetectionReader(BlockReader):
         self.state.counts[kernels.COLLECTED] = count
 
     def finish(self) -> None:
-        """Add the true positives of all images to the entries. Call this after merging the states of all threads.
+        """Add the true positives of all images to the curve entries. Call this after merging all threads' states.
 
         Only the long layout, which has one row for each prediction, needs this step.
         """
@@ -213,7 +227,10 @@ class DetectionReader(BlockReader):
         finish_all_images(self.truth, self.state, self.groups_count)
 
     def entries(self) -> Segments:
-        """Return the confidences and codes of all curve entries, one pair of arrays per memory segment."""
+        """Return the confidences and codes of all curve entries, one pair of arrays per memory segment.
+
+        A code contains the class, the usage of the image, and whether the entry is a false positive.
+        """
         used = int(self.state.counts[ENTRIES])
         return [*self.filled, (self.state.confidences[:used], self.state.codes[:used])]
 

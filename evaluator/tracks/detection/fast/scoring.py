@@ -1,4 +1,7 @@
-"""Scores or checks detections with kernels. Reports are identical to those of the reference implementation."""
+"""Scores or checks submissions to the detection track with compiled kernels.
+
+Reports are identical to those of the reference implementation.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -103,7 +106,9 @@ def outcome_of(
 def read_file(
     truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters
 ) -> Sequence[DetectionReader]:
-    """Read a submission file, and read it again if an image has more predictions than the cap.
+    """Read a submission file, and read it again if an image has more predictions than are scored per class.
+
+    The second time, the predictions in such images are collected, so that the excess predictions can be removed.
 
     Raises
     ------
@@ -131,7 +136,8 @@ def read_once(
 ) -> Sequence[DetectionReader]:
     """Read a submission file with one reader for each thread.
 
-    Predictions in the images that ``overfull`` marks are collected, and matched after the cap has been applied.
+    Predictions in the images that ``overfull`` selects are only collected. They must be matched later, after the cap on
+    predictions per image and class has been applied.
 
     Raises
     ------
@@ -159,7 +165,7 @@ def entries_with_images(readers: Sequence[DetectionReader]) -> Entries:
 
 
 def merge_threads(readers: Sequence[DetectionReader]) -> None:
-    """Merge the states of all threads, and match the predictions in images that have more predictions than the cap."""
+    """Merge the states of all threads, and match the predictions that they have collected."""
     first, *others = readers
     predictions = predictions_of_images(readers)
     for reader in readers:

@@ -49,7 +49,7 @@ def public_kernel_truth(truth: DetectionTruth) -> KernelTruth:
 
 
 def without_annotations(truth: KernelTruth) -> KernelTruth:
-    """Return a ground truth for kernels that only read: its images and labels are kept, and nothing is verified."""
+    """Return a ground truth for kernels that only read a file. It has the images and labels, but no annotations."""
     return truth._replace(**_read_only(_no_annotations(len(truth.usage))))
 
 

@@ -1,4 +1,8 @@
-"""Rules for reading the codes of explained detections: which curve entries count, for each number in the tables."""
+"""Assigns roles (true positive, false positive or left out) to the curve entries of detections that are explained.
+
+Each entry has a code with its outcome. An explanation shows several average precisions, such as the one that the
+submission would have without false positives. For each of them, the codes have different roles.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,12 +48,15 @@ def _roles(in_split: Mask, true: Mask, false: Mask, partial: Mask | None = None)
 
 
 def as_scored(in_split: Mask, group_weight: float) -> Roles:
-    """Return the roles of all codes in the score. ``in_split`` selects the codes of a split, shape (CODES,)."""
+    """Return the role, such as true positive, that each code has in the score, shape (CODES,).
+
+    ``in_split`` selects the codes of a split. All other codes are left out.
+    """
     return _roles(in_split, OUTCOME == HIT, IS_FALSE, (OUTCOME == GROUP) & (group_weight > 0))
 
 
 def without_errors(in_split: Mask, group_weight: float, kind: int) -> Roles:
-    """Return the roles if all errors of a kind were fixed; see ``CurveErrors.gain_without``."""
+    """Return the role of each code if all errors of a kind were fixed; see ``CurveErrors.gain_without``."""
     true, false = OUTCOME == HIT, IS_FALSE & (FALSE + kind != OUTCOME)
     if kind == CLASS:
         true |= OUTCOME == ARRIVAL
@@ -59,19 +66,19 @@ def without_errors(in_split: Mask, group_weight: float, kind: int) -> Roles:
 
 
 def without_false_positives(in_split: Mask, group_weight: float) -> Roles:
-    """Return the roles if there were no false positives."""
+    """Return the role of each code if there were no false positives. The codes of false positives are left out."""
     return _roles(in_split, OUTCOME == HIT, np.zeros(CODES, bool), (OUTCOME == GROUP) & (group_weight > 0))
 
 
 def of_size(in_split: Mask, size: int) -> Roles:
-    """Return the roles for the objects of one size, without group-of boxes."""
+    """Return the role of each code if only detections and objects of one size counted, without group-of boxes."""
     return _roles(in_split & (size == SIZE), OUTCOME == HIT, IS_FALSE)
 
 
 def ablated(in_split: Mask, *, plain: bool, verified_only: bool, group_weight: int) -> Roles:
-    """Return the roles under one combination of the rules of the ablation.
+    """Return the role of each code under one combination of the rules that the ablation table compares.
 
-    If ``plain`` is true, the copies that the hierarchy adds are left out. The group-of weight is 0 or 1.
+    If ``plain`` is true, the copies of boxes that the hierarchy adds are left out. The group-of weight is 0 or 1.
     """
     if plain:
         true, false, unverified = PLAIN == PLAIN_HIT, PLAIN == PLAIN_FALSE, PLAIN == PLAIN_UNVERIFIED

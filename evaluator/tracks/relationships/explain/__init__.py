@@ -1,1 +1,1 @@
-"""Explains relationships scores with tables of errors and the outcome of each pair."""
+"""Explains scores of the relationships track with tables of errors and a row with the outcome of each pair."""

@@ -25,7 +25,7 @@ ONE_PART_WRONG = {
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The kinds of errors of N pairs and M triplets.
+    """The kinds of errors of N pairs that are scored, and of the M triplets of the ground truth.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Explains a relationships score with tables of errors and the outcome of each pair."""
+"""Explains a score of the relationships track with tables of errors and a row with the outcome of each pair."""
 
 from dataclasses import replace
 from functools import partial
@@ -21,7 +21,7 @@ from evaluator.tracks.shared.report_tables import by_class, by_kind, error_sums,
 def explain(
     truth: RelationshipsTruth, table: SubmissionTable, parameters: RelationshipsParameters, progress: Progress
 ) -> Outcome:
-    """Score the pairs, and return the outcome with tables that explain the score and a row for each pair.
+    """Score the pairs in a submission. The outcome includes tables that explain the score, and a row for each pair.
 
     The relation rows get columns with the precision, recall and F1 of relationships. Further columns count the pairs
     that were not scored, the triplets that were not matched, and the false positives of each kind of error (``fp_…``).

@@ -1,4 +1,4 @@
-"""Lists each pair, and each triplet that was not matched, with its outcome and the reason."""
+"""Lists each pair and each missed triplet, with its outcome and the reason for the outcome."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ COLUMNS = (
 # NO_ERROR is -1 and therefore selects the last element of REASONS, an empty string.
 REASONS = (*RELATIONSHIP_KINDS, "unverified_class", "")
 UNVERIFIED = len(RELATIONSHIP_KINDS)
-FIRST_LINE = 2  # Line number of the first row in relationships.csv.
+FIRST_LINE = 2  # Line number of the first row after the header of relationships.csv.
 
 Row = tuple[Any, ...]
 
@@ -46,7 +46,7 @@ class Columns:
 
 
 def match_rows(truth: RelationshipsTruth, matches: PairMatches, errors: Errors) -> Iterator[Row]:
-    """Yield a row of :data:`COLUMNS` for each pair with known labels, then a row for each triplet that was not matched.
+    """Yield a row of :data:`COLUMNS` for each pair with labels of the ground truth, then for each missed triplet.
 
     ``TruthLine`` is the line number, in relationships.csv, of the triplet that the pair hits or that its kind of error
     refers to. ``Overlap`` is the overlap with that triplet: the smaller IoU of the two boxes.

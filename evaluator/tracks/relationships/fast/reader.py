@@ -1,4 +1,7 @@
-"""Reads a relationships submission in one thread. A reader calls kernels and allocates their memory."""
+"""Reads a submission to the relationships track in one thread.
+
+Readers call compiled kernels and allocate the memory for them.
+"""
 
 from typing import Any
 
@@ -22,8 +25,10 @@ from evaluator.kernels.text.lookup import TextIndex, index_of
 from evaluator.tracks.relationships.truth import RelationshipsTruth
 from evaluator.tracks.shared.fast import REASONS, Bytes, FileHeader
 
-BYTES_PER_PAIR = 24  # The shortest pair in either layout is "0 a 0 0 0 0 b 0 0 0 0 c ".
-BYTES_PER_LINE = 3  # The shortest possible line of a submission is "a,\n".
+# The length of the shortest possible pair, "0 a 0 0 0 0 b 0 0 0 0 c ", limits the number of pairs in a block.
+BYTES_PER_PAIR = 24
+# The length of the shortest possible line, "a,\n", limits the number of lines in a block.
+BYTES_PER_LINE = 3
 
 
 def kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
@@ -71,7 +76,7 @@ def public_kernel_truth(truth: RelationshipsTruth) -> KernelTruth:
 
 
 class RelationshipReader:
-    """A reader of relationships submissions for one thread, with the state of its kernels."""
+    """A reader of submissions to the relationships track for one thread, with the state of its compiled kernels."""
 
     def __init__(self, truth: KernelTruth, header: FileHeader, threshold: float) -> None:
         self.truth = truth
@@ -100,7 +105,10 @@ class RelationshipReader:
 
     @property
     def images(self) -> int:
-        """The number of images read so far. With one row per prediction, this number is only an upper bound."""
+        """The number of images read so far. With one row per prediction, it is an upper bound.
+
+        In that case, an image that is not in the ground truth is counted once for each of its rows.
+        """
         if self.header.kaggle:
             return int(self.state.counts[IMAGES])
         return int(np.count_nonzero(self.state.named) + self.state.counts[UNKNOWN_IMAGES])
@@ -113,7 +121,7 @@ class RelationshipReader:
     def read(self, data: Bytes, stop: int, position: int) -> None:
         """Read the lines before the offset ``stop``, and match their predictions.
 
-        The order of the blocks (``position``) does not matter.
+        The position of the block in the file is not used, because the order of the blocks does not matter.
 
         Raises
         ------
@@ -134,9 +142,9 @@ class RelationshipReader:
             self.state.counts[UNKNOWN_IMAGE_HASHES] = 0
 
     def _make_room(self, entries: int, *, lines: int) -> None:
-        """Ensure that there is room for ``entries`` more entries and for ``lines`` hashes of image ids.
+        """Enlarge the arrays unless there is room for ``entries`` more curve entries and ``lines`` hashes of image ids.
 
-        If the capacity for entries grows, it at least doubles, so that copying is rare.
+        If the arrays of curve entries are enlarged, their size at least doubles, so that copying is rare.
         """
         state, needed = self.state, self.entries + entries
         if needed > len(state.confidences):

@@ -1,4 +1,7 @@
-"""Scores or checks relationships with kernels. Reports are identical to those of the reference implementation."""
+"""Scores or checks submissions to the relationships track with compiled kernels.
+
+Reports are identical to those of the reference implementation.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -115,7 +118,8 @@ def scored_pairs(
 def all_entries(readers: Sequence[RelationshipReader]) -> PairEntries:
     """Return the curve entries of all threads in order of ascending confidence.
 
-    The entries of each bucket of :class:`RelationshipBuckets` then have the same order, so buckets need no sorting.
+    The entries are later distributed to the buckets of :class:`RelationshipBuckets` in this order, so that the buckets
+    need not be sorted.
     """
     misses = misses_of(readers)
     confidences, images, relations = (

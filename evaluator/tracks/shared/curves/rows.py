@@ -23,7 +23,7 @@ def curve_row(
     Parameters
     ----------
     named : row
-        The columns that identify the curve.
+        The columns that identify the curve, such as its label.
     confidences, weights, positives
         As in :func:`evaluator.metrics.average_precision.average_precision`.
     interpolated : bool

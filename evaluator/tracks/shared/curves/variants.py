@@ -1,6 +1,7 @@
-"""Sorts coded curve entries, and computes the areas of many variants of their curves.
+"""Sorts the entries of precision/recall curves once, and computes the areas of many variants of these curves.
 
-:mod:`evaluator.kernels.curves.variants` defines codes and variants.
+Each entry has a code. A variant assigns a role, such as false positive, to each code; see
+:mod:`evaluator.kernels.curves.variants`.
 """
 
 from collections.abc import Callable
@@ -23,12 +24,12 @@ WORTH_THREADS = 100_000  # For fewer entries than this, starting threads takes l
 
 @dataclass(frozen=True, slots=True)
 class CodedCurves:
-    """The entries of all curves, curve by curve, in ascending order of confidence.
+    """The entries of all precision/recall curves, curve by curve, in ascending order of confidence.
 
     Attributes
     ----------
     keys, codes : uint64 and uint16 arrays of shape (N,)
-        Bits of the confidence, and code of each entry.
+        Bits of the confidence of each entry, and its code; see :mod:`evaluator.kernels.curves.variants`.
     ends : int64 array of shape (curves + 1,)
         Start of each curve in ``keys``, and the end of the last one.
     by_curve : int64 array of shape (curves, low)
@@ -47,9 +48,10 @@ class CodedCurves:
 
     @classmethod
     def of(cls, segments: Segments, curves: int, *, reported: int, low: int, threads: int) -> "CodedCurves":
-        """Sort the entries in ``segments``. To free memory, each segment is removed from the list after it was copied.
+        """Sort the entries in ``segments``. To free memory, each segment is removed from the list once it is copied.
 
-        The first ``reported`` of the ``curves`` are reported. ``low`` must be a power of two.
+        ``curves`` is the number of curves, of which the first ``reported`` are reported. :class:`CodedCurves` describes
+        ``low``, which must be a power of two.
         """
         by_curve, by_code = np.zeros((curves, low), np.int64), np.zeros(kernels.CODES, np.int64)
         for _, entries in segments:
@@ -69,7 +71,7 @@ class CodedCurves:
         return int(np.diff(self.ends).max(initial=0))
 
     def _in_threads(self, work: Callable[[int, int], None]) -> None:
-        """Call ``work`` with ranges of curves that have about the same number of entries."""
+        """Call ``work`` in several threads, with ranges of curves that have about the same number of entries."""
         threads = self.threads if len(self.keys) >= WORTH_THREADS else 1
         bounds = np.searchsorted(self.ends, np.linspace(0, len(self.keys), threads + 1)[1:-1]).tolist()
         bounds = [0, *bounds, len(self.ends) - 1]
@@ -91,7 +93,9 @@ class CodedCurves:
         Parameters
         ----------
         roles : uint8 array of shape (variants, CODES)
+            The role of each code, such as false positive, in each variant.
         positives : float64 array of shape (variants, C)
+            Number of positives of each curve.
         partial_weight : float
             Weight of the true positives with the role PARTIAL.
 
@@ -112,7 +116,10 @@ class CodedCurves:
         return np.where(positives > 0, found[:, :count], np.nan)
 
     def curve(self, number: int, roles: Roles, positives: float, partial_weight: float) -> Curve:
-        """Return the precision/recall curve with a number, without points if it has no entries or no positives."""
+        """Return the precision/recall curve with the given number.
+
+        The curve has no points if it has no entries or no positives.
+        """
         part = slice(self.ends[number], self.ends[number + 1])
         keys = self.keys[part]
         thresholds, counts = np.empty(len(keys), np.uint64), np.empty((3, len(keys)), np.int64)
