@@ -13,5 +13,5 @@ class Missing(APIView):
     authentication_classes = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Raise Http404, before the HTTP method and the media type of the request are checked."""
+        """Raise Http404 before the HTTP method and the media type are checked, because these have no meaning here."""
         raise Http404
