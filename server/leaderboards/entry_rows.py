@@ -15,7 +15,10 @@ Key = tuple[str, int]  # identifies an entry: kind of leaderboard (such as "publ
 
 
 class Line(NamedTuple):
-    """The content of a leaderboard entry, except its number of submissions. A change creates a new entry version."""
+    """The content of a leaderboard entry without its number of submissions.
+
+    If this content changes, a new version of the entry is created.
+    """
 
     evaluation_id: int | None
     score: float

@@ -26,8 +26,8 @@ SEARCH_ROWS = 1000  # the maximum number of search results, which limits the cos
 SEARCH_CHARACTERS = 80  # the maximum length of a search string, because no team name is longer
 BASELINES = ("only", "hide")
 
-# For each pair of numbers, this query counts the teams with a score above the first number but not above the second.
-# The ranges do not overlap, so each entry is read from the index at most once.
+# For each given pair of numbers, this query counts the teams whose score is above the first number and not above the
+# second. The pairs describe ranges that do not overlap, so each entry is read from the index at most once.
 COUNT_IN_RANGES = """
 WITH asked(above, up_to) AS (VALUES {pairs})
 SELECT (
@@ -87,7 +87,7 @@ def teams_from(challenge: int, country: str) -> list[int]:
 
 
 def listing_of(board: ShownBoard, selection: Selection) -> "Listing":
-    """Return the requested entries. Leaderboards for an earlier time ignore `sort` and use rank order."""
+    """Return the entries that a selection requests. On a leaderboard for an earlier time, `sort` is ignored."""
     return Listing(board, replace(selection, sort="") if board.past else selection)
 
 
@@ -157,7 +157,8 @@ class Listing:
         text = searchable(self.selection.search)
         teams = Team.objects.filter(challenge=self.board.phase.challenge_id, search_name__contains=text).order_by()
         entries = self._entries
-        if self.board.past is None:  # For current entries, a unique index finds the entry of each team.
+        # The current entry of each team is read with a unique index. No index covers the entries of past leaderboards.
+        if self.board.past is None:
             present = entries.filter(team=OuterRef("pk")).values("pk")
             some = list(teams.annotate(entry=Subquery(present)).values_list("entry", flat=True)[: SEARCH_ROWS + 1])
             few = Entry.objects.filter(pk__in=[key for key in some if key is not None])
@@ -169,7 +170,7 @@ class Listing:
 
     @property
     def _values(self) -> QuerySet[MetricValue]:
-        """The selected entries' values of the metric by which the list is sorted."""
+        """The stored values, for the selected entries, of the metric by which the list is sorted."""
         values = MetricValue.objects.filter(board=self.board.kept, metric=self.selection.sort)
         if self.selection.country:
             values = values.filter(entry__team__in=self.teams)
@@ -192,10 +193,11 @@ class Listing:
 
 
 def ranks_of(board: ShownBoard, scores: Collection[float]) -> dict[float, int]:
-    """Return the rank for each of these scores, which need not be adjacent on the leaderboard."""
+    """Return the rank that each of the given scores has on a leaderboard, keyed by score."""
     if not scores:
         return {}
-    if board.past is not None:  # No database index covers the scores of past leaderboards.
+    # No database index covers the scores of past leaderboards, so all of them are read.
+    if board.past is not None:
         teams = sorted(board.entries.filter(is_baseline=False).values_list("score", flat=True))
         return {score: len(teams) - bisect_right(teams, score) + 1 for score in scores}
     assert board.kept is not None

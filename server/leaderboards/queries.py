@@ -62,7 +62,7 @@ class ShownBoard:
 
     `past` equals `at` for a time in the past; otherwise it is None. `kept` is the stored leaderboard; it is None before
     the first entry. `is_frozen` is true if the viewer may not see how the leaderboard has changed since it was frozen.
-    `without` are the teams that were removed between the freeze and the requested time; None if there are none.
+    `without` contains the teams that were removed between the freeze and the requested time; None if there are none.
     """
 
     phase: Phase
@@ -141,7 +141,7 @@ class ShownBoard:
         return [row for chunk in self.chunks() for row in chunk]
 
     def with_keys(self, keys: list[int]) -> list[Any]:
-        """Return the entries with these primary keys in leaderboard order, with all columns that a page displays."""
+        """Return the entries with the given primary keys in leaderboard order, with all columns that pages display."""
         return entry_queries.with_keys(at=self.past, keys=keys)
 
     def _read(self, query: Callable[..., list[Any]], **arguments: Any) -> list[Any]:

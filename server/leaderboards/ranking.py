@@ -15,7 +15,8 @@ class Candidate(NamedTuple):
     received: Any  # sort key that puts a team's submissions in chronological order
     public_score: float | None = None
     baseline: bool = False
-    visible: bool = True  # whether participants see the score of this submission rather than that of an earlier one
+    # False if ladder feedback hides the score of this submission and shows the team's earlier score instead
+    visible: bool = True
     final: bool = False
     low: float | None = None
     high: float | None = None

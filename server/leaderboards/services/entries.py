@@ -56,8 +56,8 @@ def refresh(phase: Phase, teams: Iterable[int], signature: str | None = None) ->
 def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None = None) -> None:
     """Update the entries of teams that the caller has locked in its transaction; see `refresh`."""
     if changes := list(changes_of(phase, teams, signature)):
-        # The old versions of the entries end at this time, and the new ones begin. The clock is read after the scores,
-        # because reading them can take seconds.
+        # `now` is the time at which the old versions of the entries end and the new ones begin. It is determined after
+        # the scores have been read, because reading them can take seconds.
         now = database_now()
         for boards, found in changes:
             write(phase, found, boards, now=now)
