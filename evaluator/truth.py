@@ -161,7 +161,7 @@ class Truth:
 
     @classmethod
     def of(cls, truth: "Truth") -> Self:
-        """Return a ground truth as an instance of this track's class. No data is copied."""
+        """Return the same ground truth as an instance of this class, such as that of a track. No data is copied."""
         if isinstance(truth, cls):
             return truth
         return cls(**{each.name: getattr(truth, each.name) for each in fields(cls)})

@@ -84,7 +84,7 @@ def numbers_above(
 
 @compiled_query
 def scores_of(*, evaluations: list[int], split: str) -> QuerySet[Any, Any]:
-    """Return a row (evaluation id, metric, value) for each score of these evaluations on one split of the images."""
+    """Return a row (evaluation id, metric, value) for each score of the given evaluations on one split."""
     scores = Score.objects.filter(evaluation__in=evaluations, split=split).order_by("pk")
     return scores.values_list("evaluation_id", "metric", "value")
 

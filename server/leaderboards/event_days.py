@@ -77,7 +77,7 @@ def days_of(shown: Sequence[Period]) -> list[date]:
 
 
 def removal_days(phase: int) -> list[date]:
-    """Return the days on which a team was removed from the leaderboards or returned to them, in order."""
+    """Return the days on which any team was removed from the leaderboards or put back, in order."""
     moments = (moment for windows in removals_of(phase).values() for window in windows for moment in window)
     return sorted({moment.date() for moment in moments if moment is not None})
 

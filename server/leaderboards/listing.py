@@ -70,10 +70,7 @@ EVERYTHING = Selection()
 
 
 def sort_metric(track: Track, name: str) -> str:
-    """Return the requested metric if leaderboards of this track can be sorted by it.
-
-    Otherwise return an empty string.
-    """
+    """Return the requested metric, or an empty string if leaderboards of the track cannot be sorted by it."""
     return name if name in {metric.name for metric in track.board_metrics} else ""
 
 
@@ -157,7 +154,7 @@ class Listing:
         text = searchable(self.selection.search)
         teams = Team.objects.filter(challenge=self.board.phase.challenge_id, search_name__contains=text).order_by()
         entries = self._entries
-        # The current entry of each team is read with a unique index. No index covers the entries of past leaderboards.
+        # On a current leaderboard, a subquery for each team is fast, because it uses a unique index.
         if self.board.past is None:
             present = entries.filter(team=OuterRef("pk")).values("pk")
             some = list(teams.annotate(entry=Subquery(present)).values_list("entry", flat=True)[: SEARCH_ROWS + 1])
@@ -187,7 +184,7 @@ class Listing:
         return list(self._entries.in_order().values_list("pk", flat=True)[start:stop])
 
     def _named(self, keys: Sequence[int]) -> list[Any]:
-        """Return the entries with these primary keys, including the columns of related tables that a page displays."""
+        """Return the entries with the given primary keys, including columns of related tables that a page displays."""
         found = {entry.pk: entry for entry in self.board.with_keys([*keys])}
         return [found[key] for key in keys if key in found]
 
@@ -196,7 +193,7 @@ def ranks_of(board: ShownBoard, scores: Collection[float]) -> dict[float, int]:
     """Return the rank that each of the given scores has on a leaderboard, keyed by score."""
     if not scores:
         return {}
-    # No database index covers the scores of past leaderboards, so all of them are read.
+    # No database index has the scores of a past leaderboard in order, so all of its scores are read.
     if board.past is not None:
         teams = sorted(board.entries.filter(is_baseline=False).values_list("score", flat=True))
         return {score: len(teams) - bisect_right(teams, score) + 1 for score in scores}

@@ -52,7 +52,7 @@ class EntryQuerySet(models.QuerySet["Entry"]):
         return self.order_by("-score", "submitted_at", "team_id")
 
     def before(self, *, score: float, submitted_at: datetime, team: int) -> "EntryQuerySet":
-        """Return the entries that are listed above an entry with this score, submission time and team."""
+        """Return the entries that are listed above an entry with the given score, submission time and team."""
         earlier = Q(submitted_at__lt=submitted_at) | Q(submitted_at=submitted_at, team__lt=team)
         # The condition `score__gte` is redundant, but with it, databases read only the matching part of an index.
         return self.filter(Q(score__gte=score) & (Q(score__gt=score) | earlier))
@@ -98,8 +98,8 @@ class Entry(models.Model):
                 condition=Q(valid_until=None),
                 name="entry_in_order",
             ),
-            # This index serves queries of past entries. If the score came before `valid_from`, SQLite would use it for
-            # queries of current entries as well.
+            # This index is for queries of past entries. If the score came before `valid_from`, SQLite would also use it
+            # for queries of current entries.
             models.Index(
                 F("board"),
                 F("valid_from"),

@@ -39,7 +39,7 @@ def frozen_rank(phase: Phase, team: int, *, now: datetime) -> int | None:
 
 @compiled_query
 def public_ranks(*, ladders: list[int], others: list[int], teams: list[int]) -> QuerySet[Any, Any]:
-    """Return a row (phase, team, number of higher-scoring teams) for each of these teams' public entries."""
+    """Return a row (phase, team, number of teams with a higher score) for each public entry of the given teams."""
     published = Q(board__kind=kind_of("public", ladder=True), board__phase__in=ladders)
     public = Q(board__kind=kind_of("public", ladder=False), board__phase__in=others)
     entries = Entry.objects.present().filter(published | public, team__in=teams, is_baseline=False)

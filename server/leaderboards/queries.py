@@ -110,7 +110,7 @@ class ShownBoard:
         return self._consecutive(self._read(entry_queries.listed, rows=range(count), with_baselines=False), at_top=True)
 
     def row_named(self, team: str) -> BoardRow | None:
-        """Return the row of the team with this name, or None if the team has no row."""
+        """Return the row of the team with the given name, or None if there is no such row."""
         return next(iter(self._consecutive(self._read(entry_queries.of_team_named, name=team))), None)
 
     def row_of(self, team_id: int) -> BoardRow | None:
@@ -268,7 +268,7 @@ def kind_of(split: str, *, ladder: bool) -> str:
 
 
 def all_ranks(phase: Phase, *, split: str, signature: str) -> dict[int, tuple[str, int | None, float]]:
-    """Return (name, rank, score) for current entries with this evaluation signature, keyed by team id, best first."""
+    """Return (name, rank, score) of each current entry with the given signature, keyed by team id, best first."""
     entries = Entry.objects.present().filter(board__phase=phase, board__kind=split, board__signature=signature)
     lines = list(entries.in_order().values_list("team", "team__name", "score", "is_baseline"))
     ranks = ranking.ranks([(score, baseline) for _, _, score, baseline in lines])

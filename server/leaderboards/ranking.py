@@ -36,7 +36,7 @@ class Earlier:
 
 
 def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate | None:
-    """Return the candidate that becomes a team's entry on a leaderboard of this kind, or None if no candidate counts.
+    """Return the candidate that becomes a team's entry on a leaderboard of one kind, or None if no candidate counts.
 
     The entry is the candidate with the highest score among those that count. If several share this score, the earliest
     of them counts.
@@ -51,7 +51,7 @@ def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate |
 
 
 def counting(own: Iterable[Candidate], *, kind: str, finals: int) -> list[Candidate]:
-    """Return the candidates of a team that count on a leaderboard of this kind."""
+    """Return the candidates of a team that count on leaderboards of the given kind, such as "private"."""
     if kind == "published":
         return [one for one in own if one.visible]
     return [*own] if kind == "public" else finalists(own, finals=finals)

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 def complete_tested_settings(apps, schema_editor):
-    """Add the split and the sample of the phase to the settings stored with each gate result.
+    """Add the split and the sample submission of the phase to the settings stored with each gate result.
 
     A gate result is valid only for the stored settings. Without this change, no existing result would be valid.
     """

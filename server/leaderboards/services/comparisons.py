@@ -29,7 +29,7 @@ QUEUES[Comparison] = Queue(COMPARE, 6)
 
 # Leaderboards under ladder feedback are not compared, because ladder feedback hides small differences.
 KINDS = (Board.Kind.PUBLIC, Board.Kind.PRIVATE, Board.Kind.ALL)
-LATE = timedelta(minutes=1)  # After this waiting time, a comparison gets the same priority as submissions.
+LATE = timedelta(minutes=1)  # the waiting time after which a comparison gets the same priority as submissions
 # After a comparison, a leaderboard is not compared again until PAUSE has passed or, if that is longer, PAUSES times the
 # duration of the comparison.
 PAUSE, PAUSES = timedelta(seconds=20), 9

@@ -66,7 +66,7 @@ def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None =
 def changes_of(
     phase: Phase, teams: Collection[int], signature: str | None
 ) -> Iterator[tuple[Mapping[str, int], list[Difference]]]:
-    """Lock the teams' leaderboards, and yield outdated entries by batch of teams and evaluation signature."""
+    """Lock the leaderboards of teams. For each batch of teams and each signature, yield the outdated entries."""
     for some in in_batches(teams):
         for one in [signature] if signature is not None else signatures_of(phase, some):
             boards = lock_boards(phase, signature=one)
@@ -102,7 +102,7 @@ def in_batches(teams: Collection[int]) -> Iterator[list[int]]:
 
 
 def signatures_of(phase: Phase, teams: Collection[int]) -> list[str]:
-    """Return the signatures of all scores and entries of these teams.
+    """Return the signatures of all scores and entries of the given teams.
 
     A signature names the track, its parameters, the ground truth and the evaluator version that produced a score.
     """
