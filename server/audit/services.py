@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 # comparison with them shows that entries are missing.
 LOG_LINE = "entry %d %s"
 VALUE_CHARACTERS = 200
-# The fields whose values identify people. The audit log does not contain these values, because it cannot be erased.
+# The fields whose values identify people. These values are not logged, because log entries cannot be erased.
 PERSONAL_FIELDS = ("allowed_people",)
 
 

@@ -154,7 +154,7 @@ class Listing:
         text = searchable(self.selection.search)
         teams = Team.objects.filter(challenge=self.board.phase.challenge_id, search_name__contains=text).order_by()
         entries = self._entries
-        # On a current leaderboard, a subquery for each team is fast, because it uses a unique index.
+        # On the current leaderboard, a subquery finds the entry of each team quickly, because it uses a unique index.
         if self.board.past is None:
             present = entries.filter(team=OuterRef("pk")).values("pk")
             some = list(teams.annotate(entry=Subquery(present)).values_list("entry", flat=True)[: SEARCH_ROWS + 1])

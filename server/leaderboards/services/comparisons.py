@@ -81,7 +81,8 @@ def claim_next() -> Comparison | None:
     """Claim the next comparison for this process, or return None if none is due. Only one process can claim it."""
     now = database_now()
     for one in in_turn(now):
-        if one.attempts >= settings.EVALUATION_ATTEMPTS:  # The last attempt ended without a report from its process.
+        # No attempts are left, and the process of the last attempt stopped without recording a result or a failure.
+        if one.attempts >= settings.EVALUATION_ATTEMPTS:
             give_up(one, f"its worker stopped {one.attempts} times")
             continue
         lease, unclaimed = leases.new_lease(now), Comparison.objects.filter(pk=one.pk, lease_token=one.lease_token)
