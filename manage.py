@@ -11,12 +11,13 @@ from django.db import DatabaseError, OperationalError
 from server.runtime.startup_checks import lacks_tables, unusable_database
 
 WRONG_USAGE = 64
-# These commands write files that the web server or other users of the repository must be able to read.
+# The commands that write files which the web server or other users of the repository must be able to read.
 READ_BY_OTHERS = {"collectstatic", "makemigrations"}
 
 if __name__ == "__main__":
     if READ_BY_OTHERS.isdisjoint(sys.argv[1:2]):
-        os.umask(0o077)  # Only the owner may read the database, uploads and logs. Child processes inherit this umask.
+        # With this umask, which child processes inherit, only the owner can read the database, uploads and logs.
+        os.umask(0o077)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "server.settings")
     try:
         execute_from_command_line(sys.argv)

@@ -76,7 +76,7 @@ class StoredMember:
 class StoredArray(StoredMember, Generic[Element]):
     """A descriptor for ground truth classes that reads one of the stored arrays.
 
-    The array is not copied. If the ground truth is prepared, the array is mapped and verified when it is first used.
+    The array is not copied. In a prepared file, the array is memory-mapped, and is verified when it is first used.
 
     Parameters
     ----------
@@ -161,14 +161,14 @@ class Truth:
 
     @classmethod
     def of(cls, truth: "Truth") -> Self:
-        """Return a ground truth as an instance of this class. No data is copied."""
+        """Return the same ground truth as an instance of this class, such as that of a track. No data is copied."""
         if isinstance(truth, cls):
             return truth
         return cls(**{each.name: getattr(truth, each.name) for each in fields(cls)})
 
     def __post_init__(self) -> None:
         """Make all arrays read-only, because several scoring runs use them at the same time."""
-        if not isinstance(self.arrays, prepared.Mapped):  # Memory-mapped arrays are already read-only.
+        if not isinstance(self.arrays, prepared.Mapped):  # Arrays of prepared files are already read-only.
             for array in self.arrays.values():
                 array.flags.writeable = False
 
@@ -208,8 +208,8 @@ class Truth:
     def summed_images(self, split: str) -> NDArray[np.bool_]:
         """Return a mask of the images that contribute to the sums of a split, shape (images,).
 
-        Predictions in ignored images are not scored, but they are summed as if these images were public. Otherwise, the
-        scoring time would reveal which images are ignored.
+        Predictions in ignored images do not affect any score, but they are summed with those in public images.
+        Otherwise, the scoring time would reveal which images are ignored.
         """
         return self.splits[split] | (self.usage == IGNORED) if split != "private" else self.splits[split]
 
@@ -283,7 +283,7 @@ def newly_public(before: Truth, after: Truth) -> int:
 
 
 def drawn_usage(images: Sequence[str], share: float, seed: int, *, salt: bytes = b"") -> bytes:
-    """Return a ``usage.csv`` in which a fraction of about ``share`` of the images is public.
+    """Return the content of a ``usage.csv`` in which a fraction of about ``share`` of the images is public.
 
     The result is the same on all machines. An image is public if :func:`evaluator.salt.image_fraction` is below
     ``share``, and private otherwise. Without a salt, anyone who guesses the seed can compute the split.

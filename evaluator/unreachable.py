@@ -17,7 +17,7 @@ TOO_MANY = "an image has more triplets than this metric counts"
 
 
 def unreachable(track: str, split: SplitReport, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metrics of the best possible submission, and the reasons why they are below 1.
+    """Return the metrics of the best possible submission and, for those below 1, the reasons.
 
     Parameters
     ----------

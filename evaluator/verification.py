@@ -34,15 +34,15 @@ class ScoreCheck:
 
 @contextmanager
 def prepared_truth(results: Results, truth: Path, opening: TruthOptions) -> Iterator[Path]:
-    """Prepare a ground truth folder with the settings in the results. A prepared ground truth is used unchanged.
+    """Prepare a ground truth folder with the settings in exported results, and yield the path of the prepared file.
 
-    A folder without a usage file is split as described in the results. ``opening`` contains other options, such as the
-    seed.
+    If ``truth`` is a prepared file already, yield its path. If the folder does not contain a file with the usage of
+    each image, the images are split as described in the results. ``opening`` contains other options, such as the seed.
 
     Raises
     ------
     InvalidResults
-        If this version has no such track or parameters.
+        If this version of the evaluator does not have the track, or does not accept its parameters.
     InvalidTruth, DamagedTruth
     """
     if results.track not in TRACKS:
@@ -128,7 +128,10 @@ def _has_headline(results: Results, score: float, scores: Mapping[str, Any]) -> 
 
 
 def _scores(results: Results, prepared: Path, path: Path, resources: Resources) -> dict[str, Any] | None:
-    """Return the scores of a file by split and metric, rounded as in the results, or None if the file has defects."""
+    """Return the scores of a file, keyed by split and metric, or None if the file has defects.
+
+    The scores are rounded to the number of decimals in the results.
+    """
     request = ScoringRequest(results.track, prepared, path, parameters=results.parameters, resources=resources)
     try:
         report = score(request)

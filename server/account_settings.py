@@ -26,8 +26,8 @@ EMAIL_HOST_USER = env.text("EMAIL_HOST_USER")
 EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD")
 EMAIL_USE_TLS = env.switch("EMAIL_USE_TLS", default=False)
 EMAIL_TIMEOUT = 10
-# These backends do not deliver email. With any other backend, an address must be confirmed before the account can be
-# used.
+# The email backends that do not deliver email. With any other backend, the default of `CONFIRM_EMAIL` is true: a user
+# must confirm the email address before using the account.
 SILENT_EMAIL_BACKENDS = {
     f"django.core.mail.backends.{name}.EmailBackend" for name in ("console", "dummy", "filebased", "locmem")
 }
@@ -70,6 +70,6 @@ MFA_FORMS = {
     "reauthenticate": "server.accounts.two_factor.CodeAgainForm",
 }
 MFA_TOTP_ISSUER = "Podium"
-# With a tolerance, django-allauth would also accept the codes of the previous and the next time step. It remembers a
-# used code only for the length of one time step, so it would accept such a code twice.
+# With a tolerance, django-allauth would also accept the authentication codes of the previous and the next time step. It
+# remembers a used code only for the length of one time step, so it would accept such a code twice.
 MFA_TOTP_TOLERANCE = 0

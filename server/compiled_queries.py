@@ -116,7 +116,7 @@ class Statement(Generic[Row]):
         compiler = queryset.query.get_compiler(connection=connection)
         try:
             sql, parameters = compiler.as_sql()
-        except EmptyResultSet:  # No row can match the conditions, so there is no SQL to run.
+        except EmptyResultSet:  # Django compiles no SQL if the conditions of the queryset exclude every row.
             sql, parameters = "", ()
         self.placeholders = {one.name: one for one in parameters if isinstance(one, Placeholder)}
         self.sql, self.constants = with_names(sql, parameters, connection)
@@ -144,16 +144,16 @@ class Statement(Generic[Row]):
 def literals(given: Mapping[str, Any], connection: BaseDatabaseWrapper) -> dict[str, str]:
     """Return values as SQL literals for PostgreSQL.
 
-    If psycopg received the values as parameters, it would parse the SQL at each execution to find the placeholders. It
-    keeps the result of parsing only for statements of up to 4,096 characters.
+    If psycopg received the values as parameters, it would parse a long SQL statement at each execution to find the
+    placeholders. It caches the result of parsing only for statements of up to 4,096 characters.
     """
-    from psycopg.sql import quote  # Installations that use SQLite do not load psycopg.
+    from psycopg.sql import quote  # Imported here, because an installation with SQLite needs no psycopg.
 
     return {name: quote(value, connection.connection) for name, value in given.items()}
 
 
 def with_names(sql: str, parameters: Sequence[Any], connection: BaseDatabaseWrapper) -> tuple[str, dict[str, Any]]:
-    """Return an SQL statement with named parameters, and a dict with the values of its constant parameters.
+    """Return an SQL statement with named parameters, and a dict with the values of the constants among them.
 
     For PostgreSQL, constants are written into the SQL, because psycopg would convert them again at each execution. For
     SQLite, Django searches the SQL for unnamed parameters at each execution, which takes as long as a small query.
@@ -188,8 +188,8 @@ def row_maker(queryset: QuerySet[Any, Any], compiler: Any) -> Callable[[Sequence
 def model_maker(info: dict[str, Any], compiler: Any) -> Callable[[Sequence[Any]], Any]:
     """Return a function that builds a model instance from a row, with its related instances.
 
-    The result is the same as that of `ModelIterable`, but `Model.__init__` is not called: setting the fields one by one
-    takes as long as a small query. Therefore the signals `pre_init` and `post_init` are not sent.
+    The result is the same as that of `ModelIterable`. For speed, `Model.__init__` is not called, because it takes as
+    long as a small query. Therefore the signals `pre_init` and `post_init` are not sent.
     """
     model = info["model"]
     names = [compiler.select[index][0].target.attname for index in info["select_fields"]]
@@ -201,7 +201,7 @@ def model_maker(info: dict[str, Any], compiler: Any) -> Callable[[Sequence[Any]]
     ]
 
     def made(values: Sequence[Any]) -> Any:
-        if values[key] is None:  # The outer join found no related row.
+        if values[key] is None:  # The key is null if the outer join found no related row.
             return None
         one = model.__new__(model)
         one._state = ModelState()

@@ -58,7 +58,7 @@ EVALUATION_WALL_SECONDS = env.number(
 GATE_WALL_SECONDS = env.number(
     "GATE_WALL_SECONDS", default=4 * EVALUATION_WALL_SECONDS, low=EVALUATION_SECONDS, high=16 * MAX_SECONDS
 )
-# A file counts as small up to this decompressed size, unless scoring it has taken more than this CPU time
+# Maximum decompressed size of a small file, and maximum CPU time for scoring it. A file that exceeds either is large.
 SMALL_FILE_MAX_BYTES = env.number("SMALL_FILE_MAX_BYTES", default=2**20, low=0, high=MAX_BYTES)
 SMALL_FILE_CPU_SECONDS = env.number("SMALL_FILE_CPU_SECONDS", default=5, low=0, high=MAX_SECONDS)
 # Number of bootstrap replicates for each confidence interval; with 0, no intervals are computed

@@ -19,7 +19,7 @@ STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "request", "
 
 @contextmanager
 def bound(**fields: Any) -> Iterator[None]:
-    """Add these fields to every line that this thread logs inside the `with` block."""
+    """Add the given fields to every line that the current thread logs inside the `with` block."""
     token = bound_fields.set({**bound_fields.get(), **fields})
     try:
         yield

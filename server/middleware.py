@@ -42,8 +42,8 @@ UPLOAD_ROUTES = frozenset(
 )
 API = "/api/v1/"
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
-# Routes whose requests are not refused during maintenance: people can log in and out, and the routes that monitor the
-# service need no database.
+# The routes whose requests are not refused during maintenance. Users can still log in and out. Monitoring routes must
+# not need the database, which is read to determine whether the maintenance mode is on.
 DURING_MAINTENANCE = frozenset(
     {
         *("account_login", "account_logout", "account_reauthenticate", "mfa_authenticate", "mfa_reauthenticate"),
@@ -127,9 +127,9 @@ class ContentSecurityPolicyMiddleware:
 
 
 class MaintenanceMiddleware:
-    """Middleware that refuses requests that change something while the maintenance mode is on.
+    """Middleware that refuses requests that change data while the maintenance mode is on.
 
-    The admin site is exempt, because only staff can use it. An upload is refused before its file arrives.
+    The admin site is exempt, because only staff can use it. An upload is refused before the server has read the file.
     """
 
     def __init__(self, get_response: Handler) -> None:
@@ -148,7 +148,7 @@ class MaintenanceMiddleware:
         except Refused as refusal:
             return refused(request, refusal)
         except (InterfaceError, OperationalError):
-            return None  # The view finds out that the database is unavailable, and says so.
+            return None  # The database is unavailable. The view detects this too, and returns a suitable response.
         return None
 
 
@@ -196,7 +196,7 @@ def body_refusal(request: HttpRequest) -> Refused | None:
 
 
 def content_length(request: HttpRequest) -> int:
-    """Return the declared length of the body. If it is not a number, return 0, because Django then reads no body."""
+    """Return the Content-Length of a request. If it is not a number, return 0, because Django then reads no body."""
     try:
         return int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:

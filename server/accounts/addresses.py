@@ -16,8 +16,9 @@ SITE_BITS = 48
 def client_address(peer: str, forwarded_for: str) -> str:
     """Return the client's address as seen by the outermost reverse proxy of this server.
 
-    The setting PROXIES is the number of reverse proxies. Each proxy appends an address to X-Forwarded-For, so a client
-    can forge only the addresses before those.
+    `peer` is the address of the connection, and `forwarded_for` is the X-Forwarded-For header. The setting PROXIES is
+    the number of reverse proxies. Each of them appends one address to the header, so a client can forge any address
+    in the header except the last PROXIES ones.
     """
     forwarded = forwarded_for.split(",")[-settings.PROXIES :] if settings.PROXIES else []
     return next(iter(forwarded), "").strip() or peer

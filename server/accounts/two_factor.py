@@ -64,7 +64,7 @@ def cipher_of(key: str) -> Fernet:
 
 
 def encrypt_again() -> tuple[int, int]:
-    """Encrypt all two-factor secrets with the current SECRET_KEY.
+    """Encrypt the two-factor secrets of all accounts again, with the current SECRET_KEY.
 
     Return how many accounts have such secrets, and how many of them cannot be decrypted with any known key.
     """
@@ -85,9 +85,9 @@ def encrypt_again() -> tuple[int, int]:
 
 
 def encrypted_again(value: Any) -> Any:
-    """Return a value of an authenticator in which encrypted texts are encrypted with the current key.
+    """Return a value from an authenticator's data, encrypted again with the current key.
 
-    The other values are numbers.
+    Strings in the data are encrypted, and so are the strings in a list. Numbers are returned unchanged.
     """
     if isinstance(value, list):
         return [encrypted_again(one) for one in value]

@@ -47,7 +47,7 @@ class ConfirmEmailView(AllauthConfirmEmailView):
 
 
 def rate_limited(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Raise Refused, because a request has exceeded one of django-allauth's rate limits."""
+    """Raise Refused for a request that has exceeded one of django-allauth's rate limits."""
     raise Refused("rate_limited", "Too many attempts from your network or for this account. Try again in a minute.")
 
 

@@ -13,7 +13,7 @@ from server.accounts.token_use import note_use
 from server.clock import database_now
 
 KEYWORD = "Bearer"
-# Each scope includes the permissions of the scopes listed before it.
+# The scopes of API tokens. Each scope includes the permissions of the scopes listed before it.
 SCOPES = (
     ApiToken.Scope.READ,
     ApiToken.Scope.SUBMIT,

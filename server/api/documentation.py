@@ -87,7 +87,7 @@ def contents(answer: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def command(path: str, method: str, body: Mapping[str, Any]) -> str:
-    """Return a curl command that calls an API operation. In its URL, words in capitals stand for path parameters."""
+    """Return a curl command that calls an API operation. Path parameters in its URL are written in capitals."""
     words = ["curl"]
     if method not in METHODS_WITHOUT_OPTION:
         words.append(f"-X {method}")

@@ -27,7 +27,7 @@ def challenge_at(request: Request, slug: str) -> Challenge:
 
 
 def read_challenge_at(request: Request, slug: str, *, archived: bool = False) -> ReadChallenge:
-    """Return the challenge with the given slug and the user's role in it. Raises Http404 if there is none.
+    """Return the challenge with the given slug, and whether the user organizes it. Raises Http404 if there is none.
 
     If the challenge is archived, a request that could change data raises Refused, unless `archived` is true.
     """
@@ -46,8 +46,8 @@ def phase_at(request: Request, slug: str, phase: str) -> Phase:
 def read_phase_at(request: Request, slug: str, phase: str) -> tuple[Phase, ReadChallenge]:
     """Return a phase by its challenge's slug and its own slug, together with the challenge.
 
-    The returned challenge includes the user's role and the current time. Raises Http404 if the user may not see the
-    phase.
+    The returned challenge includes the current time, and whether the user organizes the challenge. Raises Http404 if
+    the user may not see the phase.
     """
     read = read_challenge_at(request, slug)
     found = next((one for one in read.phases if one.slug == phase), None)
@@ -90,7 +90,7 @@ def submission_at(request: Request, submission_id: UUID) -> ReadSubmission:
 
 
 def own_team(request: Request, phase: Phase) -> Team:
-    """Return the user's team in the challenge of a phase. Raises Refused if there is none."""
+    """Return the user's team in the challenge of a phase. Raises Refused if the user has no team."""
     return own_membership(request, phase.challenge).team
 
 

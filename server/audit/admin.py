@@ -36,7 +36,7 @@ class SafeLookupMixin:
 class ReadOnlyMixin(SafeLookupMixin):
     """An admin mixin for models whose rows cannot be added, changed or deleted in the admin.
 
-    It must be the first base class.
+    It must be the first base class, so that its methods override those of `ModelAdmin`.
     """
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -41,7 +41,7 @@ class Damaged(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The number and hash of the last entry of the audit log, and the number of the first entry with a keyed hash."""
+    """The number and hash of the audit log's last entry, and the number of its first entry with a keyed hash (HMAC)."""
 
     number: int
     hash: str
@@ -114,8 +114,8 @@ def parsed(text: str, path: Path) -> End:
 def note(number: int, hashed: str, *, is_back: bool = False) -> None:
     """Record the last entry of the audit log in a file.
 
-    By default, an entry with a lower number than the recorded entry is ignored. Set `is_back` after a backup has been
-    restored, because the last entry may then have a lower number.
+    By default, nothing is recorded if the file contains an entry with the same or a higher number. Set `is_back` after
+    a backup has been restored, because the last entry may then have a lower number.
     """
     descriptor = os.open(path_of_end(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -135,7 +135,7 @@ def keep_lost_end(number: int, hashed: str) -> None:
 
     `number` and `hashed` describe the last entry in the database. An entry is recorded only after its transaction has
     been committed. If the recorded number is higher, entries were lost, for example because a backup was restored.
-    Call this function while the head of the log is locked.
+    Call this function while the row of the model `Head` is locked.
     """
     try:
         known = end()

@@ -18,11 +18,12 @@ from server.clock import database_now
 
 log = logging.getLogger(__name__)
 
-# Anybody with write access to the database could delete the last entries and adjust the head of the log. Therefore the
-# hashes are also written to log files, which can be copied to another machine.
+# The format of a log line with the number and hash of an audit entry. Anybody with write access to the database could
+# delete the last entries and adjust the stored number of entries. Log files can be copied to another machine, so a
+# comparison with them shows that entries are missing.
 LOG_LINE = "entry %d %s"
 VALUE_CHARACTERS = 200
-# The values of these fields identify people, and nothing can be erased from the audit log.
+# The fields whose values identify people. These values are not logged, because log entries cannot be erased.
 PERSONAL_FIELDS = ("allowed_people",)
 
 
@@ -58,7 +59,10 @@ def readable(value: Any) -> str:
 
 
 def readable_field(name: str, value: Any) -> str:
-    """Return the value of a field as a short string for the audit log. Only the number of allowed people is logged."""
+    """Return the value of a field as a short string for the audit log.
+
+    For a list of people, the string contains only their number.
+    """
     return f"{len(str(value or '').split())} people" if name in PERSONAL_FIELDS else readable(value)
 
 

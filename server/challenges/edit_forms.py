@@ -77,7 +77,8 @@ class NewChallengeForm(forms.Form):
 class ScheduleForm(forms.Form):
     """The form for the time at which a draft is published."""
 
-    # The browser must not require the time, because the same HTML form has a button that publishes immediately.
+    # The browser must allow an empty time, because the same HTML form has a button that publishes the draft
+    # immediately.
     use_required_attribute = False
 
     at = KeyField(

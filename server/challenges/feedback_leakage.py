@@ -14,15 +14,15 @@ EXACT_BITS = 62
 END_STEPS, STEP_SIZES = 201, 16
 # The estimate of what a leaderboard reveals about the ground truth assumes that it has 10,000 teams.
 TEAMS = 10_000
-# A pair of teams is in one of three states: tied, not tied, or unknown.
+# A leaderboard shows one of three results for two adjacent teams: tied, not tied, or not compared.
 TIES = 3
-# Rank intervals can show three relations between two teams: better, worse, or neither.
+# Rank intervals show one of three results for two teams: the first is significantly better, the second is, or neither.
 ORDERS = 3
 # Simultaneous confidence intervals for ranks are computed only for the first 100 teams of a leaderboard.
 FIRST_TEAMS = 100
 # A team can compare any two of its newest 200 submissions.
 MAX_COMPARED = 200
-# A curve in a chart has 50 points. Each point consists of three numbers of 20 bits each.
+# The curve of a class in a chart has 50 points. Each point consists of three numbers of 20 bits each.
 CURVE_POINTS, CURVE_BITS = 50, 20
 
 PER_CLASS = (
@@ -64,8 +64,8 @@ def bits_of_rank_intervals(phase: Phase) -> float:
 
     It is 0 under ladder feedback, which shows no rank intervals. Otherwise, the intervals show whether each team is
     significantly better or worse than the team that submitted the file. They also depend on the critical value of the
-    significance test. As this value grows, one pair of teams after another ceases to differ significantly, so there are
-    at most as many different results as there are pairs of teams.
+    significance test. As this value grows, the pairs of teams cease to differ significantly one by one, so the number
+    of different results is at most the number of pairs.
     """
     return 0.0 if phase.is_ladder else TEAMS * log2(ORDERS) + log2(FIRST_TEAMS * TEAMS)
 

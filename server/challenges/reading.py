@@ -45,7 +45,7 @@ def read_challenge(user: Any, slug: str, *, phases: Callable[..., list[Any]]) ->
 
 
 def seen_phases(*, slug: str, user: int | None, is_staff: bool) -> QuerySet[Any]:
-    """Return the phases of a challenge, each with its challenge, if the user may see it.
+    """Return the phases of the challenge with the given slug, or no rows if the user may not see the challenge.
 
     If the user is a member, the attribute `own` of each phase is the user's membership, with its team.
     """

@@ -26,6 +26,6 @@ def is_outdated(truth: Truth, phase: Phase) -> bool:
 
 
 def signature_of(phase: Phase, sha256: str) -> str:
-    """Return the evaluation signature for a phase's current settings and the ground truth with this sha256."""
+    """Return the evaluation signature for a phase's current settings and the ground truth with the given sha256."""
     track = phase.declared_track
     return compose(track, track.resolve(phase.parameters), sha256)

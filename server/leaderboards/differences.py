@@ -15,7 +15,7 @@ from server.submissions.models import Replicates
 
 TAIL = 0.025  # fraction of the bootstrap distribution that lies beyond each end of a 95% interval
 
-Vector = tuple[int, Sequence[float]]  # seed of the bootstrap draws, and the headline score for each draw
+Vector = tuple[int, Sequence[float]]  # seed of the bootstrap draws of images, and the headline score for each draw
 
 
 def vectors_of(evaluations: Iterable[int], *, split: str) -> dict[int, Vector]:
@@ -46,7 +46,7 @@ def paired_differences(one: Vector | None, other: Vector | None) -> list[float]:
     if one is None or other is None or (one[0], len(one[1])) != (other[0], len(other[1])):
         return []
     differences = list(map(sub, one[1], other[1]))
-    if isnan(sum(differences)):  # Some bootstrap replicates have no score, which is rare.
+    if isnan(sum(differences)):  # In rare cases, a bootstrap replicate has no score. It is left out.
         return [difference for difference in differences if not isnan(difference)]
     return differences
 

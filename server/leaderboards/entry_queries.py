@@ -18,7 +18,7 @@ COLUMNS = (
 
 
 def entries_of(board: int, at: datetime | None, without: list[int] | None = None) -> EntryQuerySet:
-    """Return the entries of a leaderboard, without those of the teams `without`, which a frozen leaderboard omits."""
+    """Return the entries of a leaderboard. If it is frozen, `without` contains the teams whose entries are left out."""
     entries = Entry.objects.filter(board=board)
     entries = entries.present() if at is None else entries.at(at)
     return entries if without is None else entries.exclude(team__in=without)
@@ -37,7 +37,7 @@ def with_columns(entries: EntryQuerySet, at: datetime | None) -> Any:
 def listed(
     *, board: int, at: datetime | None, without: list[int] | None, rows: range, with_baselines: bool
 ) -> QuerySet[Any, Any]:
-    """Return the entries in a range of positions. Only these entries are joined with other tables, for speed."""
+    """Return the entries at a range of positions. For speed, only these entries are joined with other tables."""
     entries = entries_of(board, at, without)
     if not with_baselines:
         entries = entries.filter(is_baseline=False)
@@ -62,7 +62,7 @@ def with_keys(*, at: datetime | None, keys: list[int]) -> QuerySet[Any, Any]:
 
 @compiled_query
 def sizes(*, board: int, at: datetime | None, without: list[int] | None) -> QuerySet[Any, Any]:
-    """Return a row (number of all entries, number of those that are not baselines), or no row if there are none."""
+    """Return a row (number of entries, number of entries that are not baselines), or no row if there are no entries."""
     counts = {"listed": Count("*"), "ranked": Count("pk", filter=Q(is_baseline=False))}
     return entries_of(board, at, without).order_by().values("board").annotate(**counts).values_list(*counts)
 
@@ -84,7 +84,7 @@ def numbers_above(
 
 @compiled_query
 def scores_of(*, evaluations: list[int], split: str) -> QuerySet[Any, Any]:
-    """Return a row (evaluation id, metric, value) for each score of these evaluations on one split of the images."""
+    """Return a row (evaluation id, metric, value) for each score of the given evaluations on one split."""
     scores = Score.objects.filter(evaluation__in=evaluations, split=split).order_by("pk")
     return scores.values_list("evaluation_id", "metric", "value")
 

@@ -15,7 +15,10 @@ Key = tuple[str, int]  # identifies an entry: kind of leaderboard (such as "publ
 
 
 class Line(NamedTuple):
-    """The content of a leaderboard entry, except its number of submissions. A change creates a new entry version."""
+    """The content of a leaderboard entry without its number of submissions.
+
+    If this content changes, a new version of the entry is created.
+    """
 
     evaluation_id: int | None
     score: float
@@ -35,7 +38,7 @@ class Kept(NamedTuple):
 
 
 def board_ids(phase: Phase, *, signature: str, lock: str = "") -> dict[str, int]:
-    """Return the ids of a phase's leaderboards for scores with this evaluation signature, keyed by kind.
+    """Return the ids of a phase's leaderboards for scores with the given evaluation signature, keyed by kind.
 
     The kind is "public", "published", "private" or "all". The dict is empty before the first entry.
     """
@@ -44,7 +47,7 @@ def board_ids(phase: Phase, *, signature: str, lock: str = "") -> dict[str, int]
 
 
 def lock_boards(phase: Phase, *, signature: str) -> dict[str, int]:
-    """Lock a phase's leaderboards for scores with this evaluation signature, and return their ids by kind.
+    """Lock a phase's leaderboards for scores with the given evaluation signature, and return their ids by kind.
 
     Leaderboards that do not exist yet are created.
     """

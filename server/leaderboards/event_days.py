@@ -51,13 +51,16 @@ def event_days(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) 
 def days_of(shown: Sequence[Period]) -> list[date]:
     """Return the days on which the entries that a leaderboard displayed changed.
 
-    They include days on which the leaderboard began to show another `Board` row, for example because a rescoring was
-    applied. `shown` contains the periods during which it showed each row.
+    A leaderboard begins to show the entries of another `Board` row when a rescoring is applied, for example. Such days
+    are included. `shown` contains the periods, each with the `Board` row whose entries were displayed.
     """
     changes = changes_of({period.board.pk for period in shown if period.board})
 
     def days_with_changes(period: Period) -> list[date]:
-        """Return the days with changes. While a leaderboard is frozen, only removals of teams change it."""
+        """Return the days on which the entries of a period's `Board` row changed.
+
+        While the leaderboard is frozen, only removals of teams change it.
+        """
         if period.board is None:
             return []
         return changes.get(period.board.pk, []) if period.frozen is None else removal_days(period.board.phase_id)
@@ -74,7 +77,7 @@ def days_of(shown: Sequence[Period]) -> list[date]:
 
 
 def removal_days(phase: int) -> list[date]:
-    """Return the days on which a team was removed from the leaderboards or returned to them, in order."""
+    """Return the days on which any team was removed from the leaderboards or put back, in order."""
     moments = (moment for windows in removals_of(phase).values() for window in windows for moment in window)
     return sorted({moment.date() for moment in moments if moment is not None})
 
@@ -88,5 +91,6 @@ def changes_of(boards: Collection[int]) -> dict[int, list[date]]:
             places = ", ".join(["%s"] * len(boards))
             cursor.execute(CHANGES.format(column=column, places=places, **names), [*boards])
             for board, moment in cursor.fetchall():
-                found.setdefault(board, set()).add(date.fromisoformat(str(moment)[:10]))  # SQLite returns times as text
+                # PostgreSQL returns the time as a datetime, and SQLite as a string. Both begin with the date as text.
+                found.setdefault(board, set()).add(date.fromisoformat(str(moment)[:10]))
     return {board: sorted(days) for board, days in found.items()}

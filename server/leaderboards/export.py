@@ -13,14 +13,14 @@ from server.leaderboards.listing import Listing
 from server.leaderboards.queries import BoardRow
 
 RANKS = ("rank_low", "rank_high", "rank_individual")
-# A spreadsheet treats a cell that starts with one of these characters as a formula, even if it is a full-width
-# character. Depending on its settings, a spreadsheet splits a line not only at commas but also at semicolons, tabs or
-# other characters, even inside a cell. Therefore a cell can start after each of these characters.
+# A spreadsheet treats a cell as a formula if it starts with =, +, -, @ (also in full width), a tab or a line break.
+# Depending on its settings, a spreadsheet also splits the text of a cell at semicolons and other separators. Therefore
+# the pattern matches such characters at the start of the text and after each separator.
 FORMULA_START = re.compile(r"""(^|[;|\t\r\n])(?=[ "]*[=+\-@\t\r\n＝＋－＠])""")
 
 
 def harmless(text: str) -> str:
-    """Return text that a spreadsheet displays instead of executing it.
+    """Return a text with an apostrophe before each possible formula, so that spreadsheets do not execute it.
 
     >>> harmless("=HYPERLINK(1)"), harmless("A=1"), harmless("A;=1")
     ("'=HYPERLINK(1)", 'A=1', "A;'=1")

@@ -26,8 +26,8 @@ SEARCH_ROWS = 1000  # the maximum number of search results, which limits the cos
 SEARCH_CHARACTERS = 80  # the maximum length of a search string, because no team name is longer
 BASELINES = ("only", "hide")
 
-# For each pair of numbers, this query counts the teams with a score above the first number but not above the second.
-# The ranges do not overlap, so each entry is read from the index at most once.
+# For each given pair of numbers, this query counts the teams whose score is above the first number and not above the
+# second. The pairs describe ranges that do not overlap, so each entry is read from the index at most once.
 COUNT_IN_RANGES = """
 WITH asked(above, up_to) AS (VALUES {pairs})
 SELECT (
@@ -70,10 +70,7 @@ EVERYTHING = Selection()
 
 
 def sort_metric(track: Track, name: str) -> str:
-    """Return the requested metric if leaderboards of this track can be sorted by it.
-
-    Otherwise return an empty string.
-    """
+    """Return the requested metric, or an empty string if leaderboards of the track cannot be sorted by it."""
     return name if name in {metric.name for metric in track.board_metrics} else ""
 
 
@@ -87,7 +84,7 @@ def teams_from(challenge: int, country: str) -> list[int]:
 
 
 def listing_of(board: ShownBoard, selection: Selection) -> "Listing":
-    """Return the requested entries. Leaderboards for an earlier time ignore `sort` and use rank order."""
+    """Return the entries that a selection requests. On a leaderboard for an earlier time, `sort` is ignored."""
     return Listing(board, replace(selection, sort="") if board.past else selection)
 
 
@@ -157,7 +154,8 @@ class Listing:
         text = searchable(self.selection.search)
         teams = Team.objects.filter(challenge=self.board.phase.challenge_id, search_name__contains=text).order_by()
         entries = self._entries
-        if self.board.past is None:  # For current entries, a unique index finds the entry of each team.
+        # On the current leaderboard, a subquery finds the entry of each team quickly, because it uses a unique index.
+        if self.board.past is None:
             present = entries.filter(team=OuterRef("pk")).values("pk")
             some = list(teams.annotate(entry=Subquery(present)).values_list("entry", flat=True)[: SEARCH_ROWS + 1])
             few = Entry.objects.filter(pk__in=[key for key in some if key is not None])
@@ -169,7 +167,7 @@ class Listing:
 
     @property
     def _values(self) -> QuerySet[MetricValue]:
-        """The selected entries' values of the metric by which the list is sorted."""
+        """The stored values, for the selected entries, of the metric by which the list is sorted."""
         values = MetricValue.objects.filter(board=self.board.kept, metric=self.selection.sort)
         if self.selection.country:
             values = values.filter(entry__team__in=self.teams)
@@ -186,16 +184,17 @@ class Listing:
         return list(self._entries.in_order().values_list("pk", flat=True)[start:stop])
 
     def _named(self, keys: Sequence[int]) -> list[Any]:
-        """Return the entries with these primary keys, including the columns of related tables that a page displays."""
+        """Return the entries with the given primary keys, including columns of related tables that a page displays."""
         found = {entry.pk: entry for entry in self.board.with_keys([*keys])}
         return [found[key] for key in keys if key in found]
 
 
 def ranks_of(board: ShownBoard, scores: Collection[float]) -> dict[float, int]:
-    """Return the rank for each of these scores, which need not be adjacent on the leaderboard."""
+    """Return the rank that each of the given scores has on a leaderboard, keyed by score."""
     if not scores:
         return {}
-    if board.past is not None:  # No database index covers the scores of past leaderboards.
+    # No database index has the scores of a past leaderboard in order, so all of its scores are read.
+    if board.past is not None:
         teams = sorted(board.entries.filter(is_baseline=False).values_list("score", flat=True))
         return {score: len(teams) - bisect_right(teams, score) + 1 for score in scores}
     assert board.kept is not None

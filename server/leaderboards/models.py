@@ -12,7 +12,7 @@ from server.submissions.models import Evaluation, Leased
 
 
 class Board(models.Model):
-    """The leaderboard of one kind in a phase, for scores with one evaluation signature.
+    """A leaderboard of a phase: the entries of one kind, such as public, for scores with one evaluation signature.
 
     Transactions lock its row after the rows of teams, submissions and comparisons, and before the audit log's `Head`.
     """
@@ -52,9 +52,9 @@ class EntryQuerySet(models.QuerySet["Entry"]):
         return self.order_by("-score", "submitted_at", "team_id")
 
     def before(self, *, score: float, submitted_at: datetime, team: int) -> "EntryQuerySet":
-        """Return the entries that are listed above an entry with this score, submission time and team."""
+        """Return the entries that are listed above an entry with the given score, submission time and team."""
         earlier = Q(submitted_at__lt=submitted_at) | Q(submitted_at=submitted_at, team__lt=team)
-        # The first condition is redundant, but it makes databases read only the matching part of an index.
+        # The condition `score__gte` is redundant, but with it, databases read only the matching part of an index.
         return self.filter(Q(score__gte=score) & (Q(score__gt=score) | earlier))
 
 
@@ -98,8 +98,8 @@ class Entry(models.Model):
                 condition=Q(valid_until=None),
                 name="entry_in_order",
             ),
-            # `valid_from` and `valid_until` come before the score. Otherwise, SQLite would use this index for queries
-            # of current entries.
+            # This index is for queries of past entries. If the score came before `valid_from`, SQLite would also use it
+            # for queries of current entries.
             models.Index(
                 F("board"),
                 F("valid_from"),
@@ -122,7 +122,7 @@ class Entry(models.Model):
 class MetricValue(models.Model):
     """The value of a metric other than the headline metric for a current entry. Leaderboards can be sorted by it."""
 
-    UNDEFINED = -inf  # Minus infinity is sorted last by every database, unlike null.
+    UNDEFINED = -inf  # Unlike null, minus infinity is the lowest value in every database, so it is sorted last.
 
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="+", db_index=False)
     entry = models.ForeignKey(Entry, on_delete=models.CASCADE, related_name="values", db_index=False)

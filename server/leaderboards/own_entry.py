@@ -12,7 +12,9 @@ from server.leaderboards.models import Entry
 from server.leaderboards.queries import BoardRow, ShownBoard
 from server.submissions.feedback import ScoreAccess
 
-NEAREST = 20  # Only if this many teams share the next higher score, a second query is needed to count them.
+# The number of higher entries that are read at first. If all of them have the same score, a second query counts the
+# teams with this score.
+NEAREST = 20
 DECIMALS = 5  # maximum number of decimals with which pages show a score
 Compared = tuple[float, int | None, bool | None]
 Nearest = tuple[int, float]
@@ -39,8 +41,8 @@ class NextRank:
 class RankedEntry:
     """An entry with its rank, its exact score, and the result of comparing it with the next higher entry `next_up`.
 
-    The rank of a baseline is None. `at` is the time of the leaderboard, or None for the current one. `without` are the
-    teams that a frozen leaderboard omits.
+    The rank of a baseline is None. `at` is the time of the leaderboard, or None for the current one. `without` contains
+    the teams that are left out because they were removed after the leaderboard was frozen.
     """
 
     board_id: int
@@ -108,7 +110,7 @@ def next_rank(own: RankedEntry, *, access: ScoreAccess) -> NextRank | None:
 
 @compiled_query
 def entries_with_next(*, board: int, team: int, at: datetime | None) -> QuerySet[Entry, Compared]:
-    """Return a row (score, key of the next higher entry, whether both are tied) for a team's entry, if it has one.
+    """Return a row (score, key of the next higher entry, whether both are tied) for the entry of a team, if any.
 
     The last two values are None if the entry has not been compared.
     """
@@ -120,7 +122,7 @@ def entries_with_next(*, board: int, team: int, at: datetime | None) -> QuerySet
 def nearest_above(
     *, board: int, score: float, at: datetime | None, without: list[int] | None
 ) -> QuerySet[Entry, Nearest]:
-    """Return a row (primary key, score) for each of the lowest team entries above `score`, at most `NEAREST`."""
+    """Return rows (primary key, score) for the `NEAREST` lowest entries of teams with a score above `score`."""
     above = entries_of(board, at, without).filter(is_baseline=False, score__gt=score)
     return above.order_by("score", "-submitted_at", "-team_id").values_list("pk", "score")[:NEAREST]
 
@@ -129,8 +131,8 @@ def nearest_above(
 def with_score(
     *, board: int, score: float, at: datetime | None, without: list[int] | None
 ) -> QuerySet[Entry, tuple[int]]:
-    """Return a row with the number of teams that have this score on a leaderboard at the given time."""
-    # The condition is a range that contains only this score. With an equality condition, SQLite would choose a
+    """Return a row with the number of teams that have the given score on a leaderboard at the given time."""
+    # The condition is a range that contains only one score. With an equality condition, SQLite would choose a
     # different index and read all entries.
     same = entries_of(board, at, without).filter(is_baseline=False, score__gte=score, score__lte=score).order_by()
     return same.values("board").annotate(count=Count("pk")).values_list("count")

@@ -39,7 +39,7 @@ def frozen_rank(phase: Phase, team: int, *, now: datetime) -> int | None:
 
 @compiled_query
 def public_ranks(*, ladders: list[int], others: list[int], teams: list[int]) -> QuerySet[Any, Any]:
-    """Return a row (phase, team, number of higher-scoring teams) for each of these teams' public entries."""
+    """Return a row (phase, team, number of teams with a higher score) for each public entry of the given teams."""
     published = Q(board__kind=kind_of("public", ladder=True), board__phase__in=ladders)
     public = Q(board__kind=kind_of("public", ladder=False), board__phase__in=others)
     entries = Entry.objects.present().filter(published | public, team__in=teams, is_baseline=False)
@@ -50,8 +50,8 @@ def public_ranks(*, ladders: list[int], others: list[int], teams: list[int]) -> 
 def with_better(entries: EntryQuerySet, at: datetime | None = None, without: list[int] | None = None) -> Any:
     """Annotate entries with `better`, the number of teams with a higher score.
 
-    For current entries, an index speeds up the count. The teams `without`, which a frozen leaderboard omits, do not
-    count.
+    For current entries, an index speeds up the count. The teams `without` are not counted, because they were removed
+    after the leaderboard was frozen.
     """
     listed = Entry.objects.present() if at is None else Entry.objects.at(at)
     if without is not None:

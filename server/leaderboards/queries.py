@@ -62,7 +62,7 @@ class ShownBoard:
 
     `past` equals `at` for a time in the past; otherwise it is None. `kept` is the stored leaderboard; it is None before
     the first entry. `is_frozen` is true if the viewer may not see how the leaderboard has changed since it was frozen.
-    `without` are the teams that were removed between the freeze and the requested time; None if there are none.
+    `without` contains the teams that were removed between the freeze and the requested time; None if there are none.
     """
 
     phase: Phase
@@ -110,7 +110,7 @@ class ShownBoard:
         return self._consecutive(self._read(entry_queries.listed, rows=range(count), with_baselines=False), at_top=True)
 
     def row_named(self, team: str) -> BoardRow | None:
-        """Return the row of the team with this name, or None if the team has no row."""
+        """Return the row of the team with the given name, or None if there is no such row."""
         return next(iter(self._consecutive(self._read(entry_queries.of_team_named, name=team))), None)
 
     def row_of(self, team_id: int) -> BoardRow | None:
@@ -141,7 +141,7 @@ class ShownBoard:
         return [row for chunk in self.chunks() for row in chunk]
 
     def with_keys(self, keys: list[int]) -> list[Any]:
-        """Return the entries with these primary keys in leaderboard order, with all columns that a page displays."""
+        """Return the entries with the given primary keys in leaderboard order, with all columns that pages display."""
         return entry_queries.with_keys(at=self.past, keys=keys)
 
     def _read(self, query: Callable[..., list[Any]], **arguments: Any) -> list[Any]:
@@ -268,7 +268,7 @@ def kind_of(split: str, *, ladder: bool) -> str:
 
 
 def all_ranks(phase: Phase, *, split: str, signature: str) -> dict[int, tuple[str, int | None, float]]:
-    """Return (name, rank, score) for current entries with this evaluation signature, keyed by team id, best first."""
+    """Return (name, rank, score) of each current entry with the given signature, keyed by team id, best first."""
     entries = Entry.objects.present().filter(board__phase=phase, board__kind=split, board__signature=signature)
     lines = list(entries.in_order().values_list("team", "team__name", "score", "is_baseline"))
     ranks = ranking.ranks([(score, baseline) for _, _, score, baseline in lines])

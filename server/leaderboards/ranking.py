@@ -15,7 +15,8 @@ class Candidate(NamedTuple):
     received: Any  # sort key that puts a team's submissions in chronological order
     public_score: float | None = None
     baseline: bool = False
-    visible: bool = True  # whether participants see the score of this submission rather than that of an earlier one
+    # False if ladder feedback hides the score of this submission and shows the team's earlier score instead
+    visible: bool = True
     final: bool = False
     low: float | None = None
     high: float | None = None
@@ -35,7 +36,7 @@ class Earlier:
 
 
 def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate | None:
-    """Return the candidate that becomes a team's entry on a leaderboard of this kind, or None if no candidate counts.
+    """Return the candidate that becomes a team's entry on a leaderboard of one kind, or None if no candidate counts.
 
     The entry is the candidate with the highest score among those that count. If several share this score, the earliest
     of them counts.
@@ -50,7 +51,7 @@ def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate |
 
 
 def counting(own: Iterable[Candidate], *, kind: str, finals: int) -> list[Candidate]:
-    """Return the candidates of a team that count on a leaderboard of this kind."""
+    """Return the candidates of a team that count on leaderboards of the given kind, such as "private"."""
     if kind == "published":
         return [one for one in own if one.visible]
     return [*own] if kind == "public" else finalists(own, finals=finals)

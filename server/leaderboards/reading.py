@@ -24,7 +24,7 @@ class JsonRows(Aggregate):
 
 
 def read_with_boards(user: Any, slug: str) -> ReadChallenge | None:
-    """Return the challenge with this slug and its current leaderboards.
+    """Return the challenge with the given slug and its current leaderboards.
 
     Return None if the challenge does not exist or the user may not see it.
     """
@@ -46,7 +46,7 @@ def phases_with_boards(*, slug: str, user: int | None, is_staff: bool) -> QueryS
 
 
 def boards_read_with(phase: Phase, **values: str) -> list[Board] | None:
-    """Return the leaderboards with these field values that were loaded together with a phase.
+    """Return those leaderboards of a phase that have the given field values and were loaded together with the phase.
 
     Return None if the phase was loaded without its leaderboards.
     """

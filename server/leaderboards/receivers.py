@@ -1,7 +1,7 @@
 """Updates leaderboards when scores, phases or teams change. The receivers run in the transaction that makes the change.
 
-After each run of the sweeper, they also update entries if a phase's number of final submissions has changed, and wake a
-worker if the entries of a leaderboard have not been compared since its last change.
+Another receiver is called after each run of the sweeper (a periodic task). It updates entries if a phase's number of
+final submissions has changed, and wakes a worker if a leaderboard has changed since its entries were last compared.
 """
 
 from collections.abc import Iterable

@@ -40,7 +40,10 @@ SCORES = """
 
 @dataclass(frozen=True)
 class TeamScores:
-    """A team's headline scores on the split that one kind of leaderboard shows. Undefined scores are left out."""
+    """The scores of a team's submissions in the headline metric, on the split that one kind of leaderboard shows.
+
+    Submissions whose score is undefined are left out.
+    """
 
     kind: str
     finals: int

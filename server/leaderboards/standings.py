@@ -101,7 +101,8 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
         ranks = None if at else compared.rank_interval(entry, rank)
         listed[entry.submission_id] = Standing(split, True, "", rank, ranks, own)
     beaten = {one.team_id for one in asked if one.pk not in listed} & teams
-    # On the private leaderboard, whether a submission counts depends on the other submissions of its team.
+    # The private scores are needed to explain why a submission does not count on the private leaderboard: this depends
+    # on the other submissions of its team.
     finals = beaten if kind == Board.Kind.PRIVATE else set()
     scores = read_scores(phase, signature=phase.signature, teams=finals) if finals else {}
 
@@ -117,7 +118,7 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
 def entries_at(phase: Phase, kind: str, teams: list[int], at: datetime | None, without: list[int] | None) -> list[Any]:
     """Return the entries of teams on the current leaderboard or, if `at` is given, on the leaderboard at that time.
 
-    The leaderboard omits the teams `without`.
+    The entries of the teams `without` are left out, because these teams were removed after the leaderboard was frozen.
     """
     teams = [team for team in teams if team not in (without or ())]
     if at is None:

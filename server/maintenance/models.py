@@ -1,12 +1,12 @@
-"""The maintenance mode: while it is on, requests that change something are refused."""
+"""The database model for the maintenance mode. While it is on, requests that change data are refused."""
 
 from django.db import models
 
 
 class Maintenance(models.Model):
-    """The current maintenance, as a row that exists only while the mode is on."""
+    """The reason and the expected end of the current maintenance. The row exists only while the mode is on."""
 
-    ONLY = 1  # the primary key of the row
+    ONLY = 1  # the primary key of the only row
 
     started_at = models.DateTimeField()
     until = models.DateTimeField(help_text="when it is expected to end; it ends only when somebody ends it")

@@ -1,4 +1,4 @@
-"""Turns the maintenance mode on and off, and says what to tell people whose requests are refused."""
+"""Turns the maintenance mode on and off, and refuses requests that change data while it is on."""
 
 from datetime import datetime, timedelta
 from math import ceil
@@ -22,7 +22,7 @@ def current() -> Maintenance | None:
 
 @transaction.atomic
 def begin(*, minutes: int, reason: str, by: User | None) -> Maintenance:
-    """Turn the maintenance mode on, or change its end and reason if it is on already."""
+    """Turn the maintenance mode on. If it is already on, change its expected end and its reason."""
     now = database_now()
     started = current()
     fields = {"started_at": started.started_at if started else now, "until": now + timedelta(minutes=minutes)}
@@ -42,7 +42,10 @@ def end(*, by: User | None) -> bool:
 
 
 def refuse_changes() -> None:
-    """Raise Refused while the maintenance mode is on. The database is asked each time, so the mode acts at once."""
+    """Raise Refused if the maintenance mode is on.
+
+    The mode is read from the database for each request, so a change of the mode takes effect immediately.
+    """
     found = current()
     if found is not None:
         raise refusal(found, database_now())
@@ -59,7 +62,7 @@ def refusal(found: Maintenance, now: datetime) -> Refused:
 
 
 def sentence(found: Maintenance, now: datetime) -> str:
-    """Return until when the maintenance lasts, and its reason, as the end of a sentence."""
+    """Return the end of a sentence with the time at which the maintenance is expected to end, and its reason."""
     reason = f": {found.reason.rstrip('.')}" if found.reason else ""
     if found.until > now:
         return f"until about {utc_text(found.until)}{reason}."

@@ -7,7 +7,9 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class TrackParameters:
-    """The parameters of a track. A subclass has a field for each parameter, named as in the catalogue.
+    """The parameters of a track. A subclass has a field for each parameter that the track's scorer uses.
+
+    A field has the same name as the parameter in the catalogue of tracks.
 
     Examples
     --------
@@ -20,5 +22,5 @@ class TrackParameters:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """Create an object from all parameters of the track. Parameters without a field are ignored."""
+        """Create an object from a mapping of all parameters of the track. Parameters without a field are ignored."""
         return cls(**{each.name: parameters[each.name] for each in fields(cls)})

@@ -1,4 +1,4 @@
-"""Computes tables of precision, recall and F1, and tables of errors, for a split and for each class."""
+"""Computes the tables of a report: precision, recall and F1, and numbers of errors, for a split and each class."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,13 +12,16 @@ from evaluator.report import ClassRow, SplitReport, finite
 
 
 class ErrorFigures(Protocol):
-    """The numbers in the tables of errors of a split; see :class:`evaluator.metrics.errors.CurveErrors`."""
+    """The numbers of errors of each kind on a split; see :class:`evaluator.metrics.errors.CurveErrors`."""
 
     def false_positives(self, kind: int) -> NDArray[np.int64]:
-        """Return the number of false positives of each class whose error is of the given kind, shape (classes,)."""
+        """Return the number of false positives with the given kind of error in each class, shape (classes,)."""
 
     def misses(self, kind: int) -> float:
-        """Return the sum of the weights of the objects that were missed because of errors of the given kind."""
+        """Return the number of objects that were missed because of the given kind of error.
+
+        The number need not be whole, because a missed group-of box counts with its weight.
+        """
 
     def gain_without(self, kind: int) -> float:
         """Return how much the mean average precision would rise if all errors of the given kind were fixed."""
@@ -35,8 +38,8 @@ def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Co
 
     Parameters
     ----------
-    true, predicted, support : float64 arrays of shape (class rows,)
-        As in :func:`evaluator.metrics.rates.rates`.
+    true, predicted, support : float64 arrays
+        The counts for each row of the report's class table, as in :func:`evaluator.metrics.rates.rates`.
     """
     found = rates(true, predicted, support)
     columns = {"precision": found.precision, "recall": found.recall, "f1": found.f1, "support": support}
@@ -60,8 +63,8 @@ def with_rates(report: SplitReport, true: Counts, predicted: Counts, support: Co
 def by_kind(errors: ErrorFigures, kinds: Sequence[str], metric: str) -> list[ClassRow]:
     """Return a row for each kind of error: its false positives, its misses, and the gain if it were fixed.
 
-    The gain is the increase in ``metric``. Over all kinds, the false positives add up to those in the score, and the
-    misses to the objects that were not matched. A group contributes its weight.
+    The gain is the increase in ``metric``. The false positives of all kinds add up to the false positives of the
+    submission, and the misses add up to the objects that were not found. A missed group-of box counts with its weight.
     """
     return [
         {
@@ -75,7 +78,10 @@ def by_kind(errors: ErrorFigures, kinds: Sequence[str], metric: str) -> list[Cla
 
 
 def error_sums(errors: ErrorFigures, kinds: Sequence[str], metric: str) -> list[ClassRow]:
-    """Return two rows: the gain in ``metric`` without any false positives, and the gain without any misses."""
+    """Return two rows about all kinds of errors together: all false positives, and all misses.
+
+    Each row contains the increase in ``metric`` if there were no such errors.
+    """
     codes = range(len(kinds))
     return [
         {
@@ -94,7 +100,7 @@ def error_sums(errors: ErrorFigures, kinds: Sequence[str], metric: str) -> list[
 
 
 def as_count(count: float) -> float | int:
-    """Return a count as an int if it is whole. A group weight such as 0.3 can make a count fractional.
+    """Return a count as an int if it is whole. The weight of a group-of box, such as 0.3, can make it fractional.
 
     >>> as_count(2.0), as_count(1.3)
     (2, 1.3)
@@ -103,14 +109,17 @@ def as_count(count: float) -> float | int:
 
 
 def by_class(errors: ErrorFigures, kinds: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    """Return, for each kind of error, a column with the number of false positives in each class, shape (classes,)."""
+    """Return the columns of the class table with the number of false positives of each kind, each of shape (classes,).
+
+    The kind ``missed`` has no column, because a missed object is not a false positive.
+    """
     return {f"fp_{kind}": errors.false_positives(code) for code, kind in enumerate(kinds) if kind != "missed"}
 
 
 def with_columns(
     classes: Sequence[ClassRow], labels: Sequence[str], columns: Mapping[str, NDArray[Any]]
 ) -> list[ClassRow]:
-    """Return the class rows with additional columns. Each column is an array with one value for each label."""
+    """Return the rows of a class table with additional columns. Each column has one value for each of ``labels``."""
     codes = {label: code for code, label in enumerate(labels)}
     return [
         {

@@ -19,9 +19,9 @@ from evaluator.truth import Truth
 
 
 def vocabularies_of(truth: LabelTruth | None) -> dict[str, Vocabulary]:
-    """Return the image ids and the labels that submissions may contain, each as a vocabulary with codes.
+    """Return the vocabularies of a submission: the known image ids and labels, each with its integer code.
 
-    Without a ground truth, the dict is empty.
+    The dict is empty if only the format of a file is checked, without a ground truth.
     """
     if truth is None:
         return {}
@@ -36,8 +36,9 @@ def vocabulary_of(
 ) -> Vocabulary:
     """Return the vocabulary of labels or relations. ``by_name`` maps lower-case display names to labels or relations.
 
-    An open vocabulary, in which unknown labels are not defects, leaves out labels and relations that are longer than
-    allowed. In a submission, they therefore cause the same defect whether or not they are in the ground truth.
+    If ``closed`` is false, participants do not know all labels, and an unknown label in a submission is not a defect.
+    The vocabulary then omits labels that are longer than the limit for submissions. Such a label is always reported as
+    too long, so the result does not reveal whether it is in the ground truth.
     """
     if not closed:
         index = {text: code for text, code in index.items() if len(text) <= Limits().text_characters}
@@ -66,7 +67,8 @@ def notice_predictions(
     ----------
     confidences : float64 array of shape (N,)
     boxes : list of float64 arrays of shape (N, 4)
-    labels : codes of each prediction, one array of shape (N,) for each label that it has
+    labels : sequence of int64 arrays of shape (N,)
+        The label codes of the predictions. A prediction of a relationship, for example, has several labels.
     """
     inverted, outside = np.zeros(len(confidences), bool), np.zeros(len(confidences), bool)
     for coordinates in boxes:
@@ -89,8 +91,8 @@ def notice_predictions(
 def can_match(boxes: NDArray[np.float64], iou_threshold: float) -> NDArray[np.bool_]:
     """Return whether each box could match an object inside the image, shape (N,).
 
-    A box cannot overlap an object by more than the fraction of the box that is inside the image. To be safe, boxes are
-    excluded only if this fraction is below half of the threshold.
+    An inverted box matches nothing. The IoU of any other box is at most the fraction of the box that is inside the
+    image. To allow for rounding errors, the result is false only if this fraction is below half of the threshold.
 
     >>> can_match(np.array([[0.0, 0.5, 0.0, 0.5], [0.0, 640.0, 0.0, 480.0], [0.5, 0.1, 0.0, 0.5]]), 0.5)
     array([ True, False, False])
@@ -101,7 +103,7 @@ def can_match(boxes: NDArray[np.float64], iou_threshold: float) -> NDArray[np.bo
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    r"""Return the content of a CSV file, without a header line if ``header`` is empty.
+    r"""Return rows as the content of a CSV file. If ``header`` is empty, the file has no header line.
 
     >>> csv_text(("a", "b"), [(1, "x,y")])
     'a,b\n1,"x,y"\n'
@@ -114,5 +116,5 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def empty_strings(track: Track, truth: Truth) -> str:
-    """Return the content of a CSV file with an empty prediction string for every image."""
+    """Return a CSV file that has a row for every image, with an empty prediction string, as text."""
     return csv_text(track.form.kaggle_header, ((image, "") for image in truth.images))

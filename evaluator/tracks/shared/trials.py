@@ -1,4 +1,4 @@
-"""Computes metrics that are proportions (hits divided by trials), such as accuracies and recalls."""
+"""Computes metrics that are proportions of successful trials (hits), such as accuracy and recall."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,17 +14,17 @@ from evaluator.tracks.interface import Engine
 
 @dataclass(frozen=True, slots=True)
 class TrialCounts:
-    """The numbers of trials and hits from which the metrics of a split are computed. Each image has a weight.
+    """The numbers of trials and hits in each group (such as a class), from which the metrics of a split are computed.
 
-    For the score, every weight is 1. For bootstrap replicates, the weight of an image is the number of times that it
-    was drawn, and the last axis of every array has one element for each replicate.
+    Trials are weighted by their image. For the score, every weight is 1. For bootstrap replicates, the weight of an
+    image is the number of times that it was drawn, and every array has a last axis with one element per replicate.
 
     Attributes
     ----------
     trials : float64 array of shape (groups, ...)
         Number of trials in each group.
     hits : mapping of str to float64 array of shape (groups, ...)
-        Number of trials in each group that succeed, by criterion.
+        For each criterion, the number of trials in each group that meet it.
     """
 
     trials: Numbers
@@ -50,14 +50,16 @@ Metrics = Callable[[TrialCounts], dict[str, Numbers]]
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """Trials in groups. Each trial belongs to an image, and succeeds or fails according to each of several criteria.
+    """Trials (such as classifying an image) in groups (such as the classes of the images).
+
+    Each trial belongs to an image, and meets or fails each of several criteria, such as top-1 and top-5.
 
     Attributes
     ----------
     images : int64 array of shape (N,)
         Code of the image of each trial.
     hits : mapping of str to bool array of shape (N,)
-        Whether each trial succeeds, by criterion.
+        For each criterion, whether each trial meets it.
     groups : int array of shape (N,)
         Group of each trial, from 0 to ``group_count`` - 1.
     group_count : int
@@ -70,11 +72,11 @@ class Trials:
 
     @classmethod
     def ungrouped(cls, images: NDArray[np.int64], hits: Mapping[str, NDArray[np.bool_]]) -> Self:
-        """Return trials that are all in the same group."""
+        """Return trials that are all in one group."""
         return cls(images, hits, np.zeros(len(images), np.int64), 1)
 
     def regrouped(self, groups: NDArray[np.integer[Any]], group_count: int) -> Self:
-        """Return the trials with new groups. Trials whose group is -1 are left out."""
+        """Return the trials with new groups. Trials whose new group is -1 are left out."""
         chosen = groups >= 0
         return replace(self[chosen], groups=groups[chosen], group_count=group_count)
 
@@ -84,7 +86,7 @@ class Trials:
         return replace(self, images=self.images[chosen], hits=hits, groups=self.groups[chosen])
 
     def counts(self, in_split: NDArray[np.bool_]) -> TrialCounts:
-        """Return the numbers of trials and hits in a split. Each image counts once.
+        """Return the numbers of trials and hits in a split, with weight 1 for each image.
 
         Parameters
         ----------
@@ -100,7 +102,8 @@ class Trials:
     def statistics(self, metrics: Metrics, image_rows: ImageRows) -> "TrialStatistics":
         """Return the statistics of a split, from which bootstrap replicates are computed.
 
-        ``image_rows`` maps each image to its row in the matrix of bootstrap weights.
+        ``metrics`` computes the metrics from the counts of a replicate. ``image_rows`` maps the code of each image to
+        its row in the matrix of bootstrap weights.
         """
         rows = image_rows[self.images]
         return TrialStatistics(

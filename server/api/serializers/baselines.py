@@ -20,9 +20,9 @@ class BaselineInput(StrictInput):
 
 
 class BaselineSerializer(serializers.Serializer[Any]):
-    """A baseline of a phase with its latest submission, from which it is serialized.
+    """A baseline of a phase with its latest submission.
 
-    The serializer needs the same context as SubmissionSerializer.
+    The object to serialize is this submission. The context must be the same as for SubmissionSerializer.
     """
 
     team_id = serializers.IntegerField()

@@ -30,7 +30,7 @@ CHANGING = refusals("not_found", *COUNTED, *WITH_A_BODY)
 
 
 def serialized(submissions: Sequence[Submission], phase: Phase, request: PersonRequest) -> list[dict[str, Any]]:
-    """Return the JSON data of baselines, given their latest submissions to a phase, as an organizer sees them."""
+    """Return the JSON data of baselines for an organizer. `submissions` contains the latest submission of each."""
     now = database_now()
     access = score_access(phase, viewer=request.user, now=now, is_organizer=True)
     context = {"access": access, "standings": standings(phase, submissions, now=now)}
@@ -38,7 +38,7 @@ def serialized(submissions: Sequence[Submission], phase: Phase, request: PersonR
 
 
 def baseline_at(request: PersonRequest, slug: str, phase: str, team_id: int) -> tuple[Phase, Submission]:
-    """Return a phase and the latest submission of a baseline to it. Raises Http404 if there is none."""
+    """Return a phase and the latest submission of a baseline to it. Raises Http404 if there is no such submission."""
     found = organized_phase_at(request, slug, phase)
     return found, latest_of(found, team_id)
 

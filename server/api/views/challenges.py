@@ -60,7 +60,7 @@ class ChallengeList(APIView):
         responses={200: ChallengeSerializer(many=True), **refusals("not_found", *COUNTED)},
     )
     def get(self, request: Request) -> Response:
-        """List public challenges, and those that you take part in or organize, newest first."""
+        """List public challenges, and those that you have joined or organize, newest first."""
         listed = Challenge.objects.listed_for(request.user).prefetch_related("phases__truths")
         context = {"now": database_now()}
         return list_response(listed, request, lambda page: ChallengeSerializer(page, many=True, context=context).data)

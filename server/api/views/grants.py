@@ -21,7 +21,10 @@ CHANGING = refusals("not_found", "change_refused", *COUNTED, *WITH_A_BODY)
 
 
 def grants_at(request: PersonRequest, slug: str, phase: str, team_id: int) -> tuple[Phase, Team, QuerySet[QuotaGrant]]:
-    """Return a phase, a team of its challenge and the grants of the team in the phase. Raises Http404 without them."""
+    """Return a phase, a team of its challenge, and the additional submissions granted to the team in this phase.
+
+    Raises Http404 if the phase or the team does not exist.
+    """
     found = organized_phase_at(request, slug, phase)
     team = get_object_or_404(Team, pk=team_id, challenge=found.challenge_id)
     return found, team, quota.grants_of(team=team, phase=found)

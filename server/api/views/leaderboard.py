@@ -104,7 +104,10 @@ def described(shown: ShownBoard) -> dict[str, Any]:
 
 
 def row_json(row: BoardRow) -> dict[str, Any]:
-    """Return a leaderboard entry as a dict with the fields of `RowSerializer`, which would itself be much slower."""
+    """Return a leaderboard entry as a dict with the fields of `RowSerializer`.
+
+    The serializer is not used, because it would be much slower.
+    """
     earlier = row.earlier
     difference = None if earlier is None or earlier.score is None else row.score - earlier.score
     return {
@@ -141,7 +144,10 @@ def me_json(own: OwnEntry) -> dict[str, Any]:
 
 
 def json_stream(listing: Listing, head: dict[str, Any]) -> Iterator[str]:
-    """Yield a whole leaderboard as one JSON object, a few entries at a time. `head` contains the first fields."""
+    """Yield a whole leaderboard as one JSON object, a few entries at a time.
+
+    `head` contains the fields about the leaderboard as a whole, which precede the entries.
+    """
     fields = {**head, "count": listing.count, "next": None, "previous": None, "results": []}
     yield json.dumps(fields, cls=DjangoJSONEncoder).removesuffix("]}")
     separator = ""

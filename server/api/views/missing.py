@@ -13,5 +13,5 @@ class Missing(APIView):
     authentication_classes = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Raise Http404, before the HTTP method and the media type of the request are checked."""
+        """Raise Http404 before other checks, so that every request has status 404, whatever its HTTP method."""
         raise Http404

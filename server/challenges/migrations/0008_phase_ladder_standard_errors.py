@@ -2,7 +2,10 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Add the margin of the ladder. Existing phases keep the margin that was fixed before: one standard error."""
+    """Add the margin by which a score must exceed the team's best score to be shown under ladder feedback.
+
+    Existing phases keep the earlier fixed margin of one standard error.
+    """
 
     dependencies = [
         ("challenges", "0007_join_request"),

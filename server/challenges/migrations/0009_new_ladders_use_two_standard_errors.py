@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Change the default margin of the ladder to two standard errors. Existing phases are not changed."""
+    """Change the default margin of ladder feedback to two standard errors. Existing phases are not changed."""
 
     dependencies = [
         ("challenges", "0008_phase_ladder_standard_errors"),

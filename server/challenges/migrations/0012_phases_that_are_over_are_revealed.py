@@ -4,7 +4,7 @@ from django.db import migrations
 
 
 def mark(apps, schema_editor):
-    """Set `revealed_at` of closed phases, whose private scores participants could already read."""
+    """Set `revealed_at` of all closed phases, because participants could already read their private scores."""
     now = datetime.now(UTC)
     Phase = apps.get_model("challenges", "Phase")
     for phase in Phase.objects.select_related("challenge"):

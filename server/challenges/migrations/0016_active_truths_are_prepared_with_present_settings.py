@@ -1,8 +1,11 @@
-"""Stores the settings with which active truths were prepared. For all other versions they are unknown."""
+"""Stores the settings with which the active ground truth of each phase was prepared.
+
+For all other versions of a ground truth, these settings are unknown.
+"""
 
 from django.db import migrations
 
-# The only tracks whose prepared files depend on a parameter.
+# The tracks on which a prepared ground truth depends on a parameter, `expand_hierarchy`.
 EXPANDING = ("openimages-detection", "openimages-segmentation")
 
 
@@ -10,7 +13,7 @@ def note(apps, schema_editor):
     Truth = apps.get_model("challenges", "Truth")
     for truth in Truth.objects.filter(active=True).select_related("phase"):
         track, given = truth.phase.track, truth.phase.parameters.get("expand_hierarchy", True)
-        expand = str(given).lower() in ("true", "1", "yes")  # the texts that the parameter accepts as true
+        expand = str(given).lower() in ("true", "1", "yes")  # the texts that mean true for `expand_hierarchy`
         parameters = {"expand_hierarchy": expand} if track in EXPANDING else {}
         Truth.objects.filter(pk=truth.pk).update(prepared_with={"track": track, "parameters": parameters})
 

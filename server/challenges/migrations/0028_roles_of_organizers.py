@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """The table of organizers gets a model of its own. Everybody who organizes a challenge already is an owner."""
+    """Add a model with a role for the existing table of organizers. All existing organizers become owners."""
 
     dependencies = [
         ("challenges", "0027_gate"),

@@ -2,7 +2,10 @@ from django.db import migrations, models
 
 
 def complete_tested_settings(apps, schema_editor):
-    """Results of gates continue to be valid. Their settings now contain the split and the sample of the phase."""
+    """Add the split and the sample submission of the phase to the settings stored with each gate result.
+
+    A gate result is valid only for the stored settings. Without this change, no existing result would be valid.
+    """
     for truth in apps.get_model("challenges", "Truth").objects.exclude(gate=None).select_related("phase"):
         split = [truth.phase.public_share, truth.phase.split_seed]
         truth.gate["settings"] |= {"split": split, "sample": ""}

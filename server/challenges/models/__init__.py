@@ -1,4 +1,4 @@
-"""The database models for challenges, their phases and ground truths, and the teams that take part."""
+"""The database models for challenges, their phases, ground truths, teams and organizers."""
 
 from server.challenges.models.blocks import Block
 from server.challenges.models.challenge import Challenge

@@ -42,7 +42,7 @@ class Challenge(models.Model):
         help_text="Email domains, separated by spaces. Only people with a confirmed address at one of these domains "
         "can join.",
     )
-    # Personal data: never shown to participants, and not copied into the audit log.
+    # `allowed_people` is personal data. It is never shown to participants, and not copied into the audit log.
     allowed_people = models.TextField(
         blank=True,
         default="",

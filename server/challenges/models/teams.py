@@ -71,7 +71,7 @@ class Team(models.Model):
 class Removal(models.Model):
     """A period in which a team was off the leaderboards, because organizers disqualified it or removed the baseline.
 
-    Frozen leaderboards need it: they show entries of the time of the freeze, but no team that was removed later.
+    On a frozen leaderboard, all entries are as of the freeze, but teams that were removed later are left out.
     """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="removals")

@@ -1,8 +1,8 @@
 """Creates leaderboard entries for existing scores, with a history that is derived from the times of evaluations.
 
-The audit log contains the phase's signature at each time. Final submissions, intervals and the decisions of a ladder
-are the current ones, because no earlier ones were recorded. So the history before this migration is marked as
-reconstructed.
+The audit log shows which evaluation signature (track, parameters, ground truth and evaluator version) each phase used at
+which time. Earlier selections of final submissions, confidence intervals and hidden scores (under ladder feedback) were
+not recorded, so the current ones are used. Therefore the history before this migration is marked as reconstructed.
 """
 
 from django.db import migrations
@@ -25,13 +25,13 @@ def reconstruct(apps, schema_editor):
 
 
 def write_terms(BoardTerms, Evaluation, Entry, phase, now):
-    """Write one row for each time at which the signature changed, and one for the present."""
+    """Create a `BoardTerms` row for each time at which the evaluation signature of a phase changed, and one for now."""
     subject = f"phase {phase.challenge.slug}/{phase.slug}"
     applied = Entry.objects.filter(action="rescoring.applied", subject=subject).order_by("number")
     changes = [(entry.at, entry.detail["signature"]) for entry in applied if "signature" in entry.detail]
     common = {"finals": phase.finals, "ladder": phase.feedback == "ladder", "decimals": phase.feedback_decimals}
     first = Evaluation.objects.filter(submission__phase=phase)
-    if changes:  # also write the signature before the first change
+    if changes:  # The signature before the first change is that of an earlier evaluation.
         first = first.filter(created_at__lt=changes[0][0])
     earliest = first.order_by("created_at", "pk").values_list("created_at", "signature").first()
     if earliest is not None:
@@ -62,7 +62,7 @@ def write_entries(apps, phase, now):
 
 
 def read(apps, phase, teams):
-    """Return the evaluations of some teams, by signature and team, with their times and their scores by split."""
+    """Return the evaluations of some teams with their headline scores by split, keyed by signature and team."""
     scores = apps.get_model("submissions", "Score").objects.filter(
         metric=TRACKS[phase.track].headline,
         evaluation__submission__phase=phase,
@@ -81,7 +81,7 @@ def read(apps, phase, teams):
 
 
 def versions(apps, phase, boards, signature, team, evaluations):
-    """Yield the successive versions of one team's entries.
+    """Yield the versions of one team's entries in chronological order, from the evaluations of its submissions.
 
     Each evaluation counts from the time at which it was created.
     """

@@ -29,7 +29,7 @@ QUEUES[Comparison] = Queue(COMPARE, 6)
 
 # Leaderboards under ladder feedback are not compared, because ladder feedback hides small differences.
 KINDS = (Board.Kind.PUBLIC, Board.Kind.PRIVATE, Board.Kind.ALL)
-LATE = timedelta(minutes=1)  # After this waiting time, a comparison gets the same priority as submissions.
+LATE = timedelta(minutes=1)  # the waiting time after which a comparison gets the same priority as submissions
 # After a comparison, a leaderboard is not compared again until PAUSE has passed or, if that is longer, PAUSES times the
 # duration of the comparison.
 PAUSE, PAUSES = timedelta(seconds=20), 9
@@ -81,7 +81,8 @@ def claim_next() -> Comparison | None:
     """Claim the next comparison for this process, or return None if none is due. Only one process can claim it."""
     now = database_now()
     for one in in_turn(now):
-        if one.attempts >= settings.EVALUATION_ATTEMPTS:  # The worker died in every attempt at this comparison.
+        # No attempts are left, and the process of the last attempt stopped without recording a result or a failure.
+        if one.attempts >= settings.EVALUATION_ATTEMPTS:
             give_up(one, f"its worker stopped {one.attempts} times")
             continue
         lease, unclaimed = leases.new_lease(now), Comparison.objects.filter(pk=one.pk, lease_token=one.lease_token)

@@ -56,8 +56,8 @@ def refresh(phase: Phase, teams: Iterable[int], signature: str | None = None) ->
 def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None = None) -> None:
     """Update the entries of teams that the caller has locked in its transaction; see `refresh`."""
     if changes := list(changes_of(phase, teams, signature)):
-        # The old versions of the entries end at this time, and the new ones begin. The clock is read after the scores,
-        # because reading them can take seconds.
+        # `now` is the time at which the old versions of the entries end and the new ones begin. It is determined after
+        # the scores have been read, because reading them can take seconds.
         now = database_now()
         for boards, found in changes:
             write(phase, found, boards, now=now)
@@ -66,7 +66,7 @@ def refresh_locked(phase: Phase, teams: Collection[int], signature: str | None =
 def changes_of(
     phase: Phase, teams: Collection[int], signature: str | None
 ) -> Iterator[tuple[Mapping[str, int], list[Difference]]]:
-    """Lock the teams' leaderboards, and yield outdated entries by batch of teams and evaluation signature."""
+    """Lock the leaderboards of teams. For each batch of teams and each signature, yield the outdated entries."""
     for some in in_batches(teams):
         for one in [signature] if signature is not None else signatures_of(phase, some):
             boards = lock_boards(phase, signature=one)
@@ -102,7 +102,7 @@ def in_batches(teams: Collection[int]) -> Iterator[list[int]]:
 
 
 def signatures_of(phase: Phase, teams: Collection[int]) -> list[str]:
-    """Return the signatures of all scores and entries of these teams.
+    """Return the signatures of all scores and entries of the given teams.
 
     A signature names the track, its parameters, the ground truth and the evaluator version that produced a score.
     """

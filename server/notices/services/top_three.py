@@ -33,8 +33,8 @@ def changed_boards() -> list[Board]:
 def look_at(board: Board, now: datetime) -> Iterator[Found]:
     """Yield an event for each team that has dropped out of the top three of a leaderboard.
 
-    The new top three are stored for the next check. A team that no longer has an entry, such as a disqualified team,
-    gets no notice. Call this function in a transaction.
+    The teams that are now in the top three are stored for the next check. A team that no longer has an entry, such as a
+    disqualified team, gets no notice. Call this function in a transaction.
     """
     first, known = first_teams(board), TopThree.objects.filter(board=board).first()
     before = set() if known is None else set(known.teams.values_list("pk", flat=True))

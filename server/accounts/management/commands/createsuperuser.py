@@ -32,7 +32,7 @@ class Command(AuditedCommand, createsuperuser.Command):
         super().handle(*args, **options)
         user = User.objects.filter(pk__gt=newest.pk if newest else 0).order_by("pk").last()
         if user is None:
-            # Without a terminal, Django prints a message and creates no account.
+            # No account was created: without a terminal, Django's command only prints a message.
             return
         confirm_own_address(user)
         record(actor=None, action="account.created", subject=f"user {user.pk}", detail={"superuser": True})

@@ -17,8 +17,8 @@ from server.leaderboards.services.entries import rebuild, recount
 from server.leaderboards.services.verification import verify
 
 SHOWN = 20
-# `wrong_comparisons` is part of the worker, because it loads numpy. It is imported by name and only in this command, so
-# that web processes never load numpy.
+# The function `wrong_comparisons` is part of the worker, because it needs numpy. This command imports it only when it
+# runs, so that web processes never load numpy.
 WRONG_COMPARISONS = "worker.comparisons.verification.wrong_comparisons"
 
 

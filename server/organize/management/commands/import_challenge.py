@@ -72,9 +72,10 @@ class Command(AuditedCommand):
     def imported(
         self, path: Path, by: User | None, *, strict: bool, reveal: bool, force: bool, opaque_ids: bool, **options: Any
     ) -> Challenge:
-        """Import a bundle. If requested, first replace the caption ids in its files with new random ids."""
+        """Import a bundle. With `opaque_ids`, first replace the ids of captions in its files with new random ids."""
         if opaque_ids:
-            # If the path is too long, os.path.isfile returns False, and the import reports the path as an error.
+            # Path.is_file would raise an exception for a path that is too long. os.path.isfile returns False, and the
+            # import then reports the error.
             if os.path.isfile(path):
                 raise CommandError(
                     "--opaque-ids changes files of the bundle. Unpack the zip file and import the folder."
