@@ -104,7 +104,7 @@ def clone_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> Phase:
     refuse_without(Right.EDIT, by=by, challenge=phase.challenge)
     source = exported(phase)
     kept = {name: value for name, value in phase_values(source).items() if name not in NOT_CLONED}
-    assert phase.truth is not None  # `exported` has already raised Refused for a phase without a ground truth.
+    assert phase.truth is not None  # If the phase had no ground truth, `exported` would have raised Refused.
     with gates.sample_of(phase) as sample, local_copy(phase.truth.source) as truth:
         return add_phase(challenge=phase.challenge, by=by, values={**kept, **values}, truth=truth, sample=sample)
 

@@ -38,9 +38,10 @@ def may_import(user: Any) -> bool:
 
 @compiled_query
 def importers(*, user: int) -> QuerySet[User, tuple[int]]:
-    """Return a list with the user's primary key if the user may import bundles, otherwise an empty list.
+    """Return the primary keys of the users who may import bundles, limited to the given user.
 
-    Owners and editors of any challenge may import bundles, and so may users with the permission to add challenges.
+    The result is therefore empty unless that user may import bundles. Owners and editors of any challenge may do so,
+    and users with the permission to add challenges.
     """
     add = Permission.objects.filter(content_type__app_label="challenges", codename="add_challenge").order_by()
     granted = Exists(add.filter(user=user)) | Exists(add.filter(group__user=user)) | Q(is_superuser=True)

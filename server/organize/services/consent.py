@@ -46,9 +46,11 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class ChallengeState:
-    """The state of a challenge before an import: its terms, and the edits made on the server since the last import.
+    """The state of a challenge before an import.
 
-    `baselines` are the submissions of baselines that organizers added with forms.
+    `terms` maps the slug of each phase to its terms, such as its dates and who may read its scores. `edits` are the
+    edits made on the server since the last import. `baselines` are the submissions of baselines that organizers added
+    with forms.
     """
 
     terms: dict[str, Terms] = field(default_factory=dict)

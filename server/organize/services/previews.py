@@ -29,7 +29,7 @@ class Change:
     def places(self) -> int:
         """The number of ranks that the team moves up.
 
-        It is negative if the team moves down, and 0 if one of the two ranks is missing.
+        It is negative if the team moves down. It is 0 if the team has no rank before or after the rescoring.
         """
         return 0 if self.rank_before is None or self.rank_after is None else self.rank_before - self.rank_after
 

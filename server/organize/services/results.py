@@ -129,7 +129,7 @@ def unfinished_work(phase: Phase, now: datetime) -> Iterator[str]:
 def download(
     request: HttpRequest, phase: Phase, *, access: ScoreAccess, now: datetime, preliminary: bool, is_csv: bool
 ) -> HttpResponseBase:
-    """Return the response that downloads the results, or 304 if the client has them.
+    """Return a response with the results as a file, or with status 304 if the client already has the same file.
 
     Raises Refused in the same cases as `export`.
     """
