@@ -141,7 +141,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 MEDIA_ROOT = PODIUM_HOME / "uploads"
 MEDIA_URL = "/no-upload-has-an-address/"
 TRUTH_ROOT = PODIUM_HOME / "truths"
-# The object storage that is used instead of the two folders, or None
+# The object storage that is used instead of the folders for uploads and ground truths, or None
 OBJECT_STORE = env.object_store("STORAGE_URL")
 FILE_UPLOAD_HANDLERS = ["server.submissions.upload_handler.HashingUploadHandler"]
 FILE_UPLOAD_PERMISSIONS = 0o600

@@ -90,7 +90,7 @@ class Environment:
     """
 
     def __init__(self) -> None:
-        self.names: set[str] = set()  # of all settings that have been read
+        self.names: set[str] = set()  # the names of all settings that have been read
 
     def text(self, var: str, *, default: str = "") -> str:
         self.names.add(var)
@@ -222,4 +222,4 @@ def unusable_folder(var: str, path: Path, error: OSError) -> ImproperlyConfigure
 
 env = Environment()
 ENV_FILE = BASE_DIR / ".env"
-read_env_file(ENV_FILE)  # Environment variables take precedence over it.
+read_env_file(ENV_FILE)  # Variables that are already set take precedence over the file.

@@ -41,7 +41,8 @@ class ServiceProcess:
         with ExitStack() as stack:
             log = None
             if self.log is not None:
-                self.log.parent.mkdir(mode=0o700, exist_ok=True)  # An operator may have moved the folder away.
+                # Create the folder of the log file again if an operator has moved it away.
+                self.log.parent.mkdir(mode=0o700, exist_ok=True)
                 log = stack.enter_context(self.log.open("ab"))
             self.child = subprocess.Popen(
                 command,

@@ -38,9 +38,11 @@ class Use:
     """The files of one storage.
 
     place : the folder or the bucket
-    stored : all files that rows may refer to
-    without_row : those of them to which no row refers; old ones are moved to quarantine by the sweeper
-    missing : names in the database without a file, at most SHOWN_NAMES of them; `missing_count` counts all
+    stored : number and size of all files, except those in quarantine
+    without_row : files to which no database row refers; the sweeper moves old ones to quarantine
+    quarantined : files in quarantine
+    missing : names of files that are in the database but not in the storage, at most SHOWN_NAMES of them
+    missing_count : number of all such names
     """
 
     place: str
