@@ -20,7 +20,10 @@ MODELS = (
 
 
 def mark_used(Truth):
-    """Mark the active version and all earlier ones as used, so that no rescoring chooses them by default."""
+    """Mark the active version of each ground truth and all earlier versions as used.
+
+    By default, a rescoring does not choose a used version.
+    """
     active = dict(Truth.objects.filter(active=True).values_list("phase", "version"))
     for phase, version in active.items():
         Truth.objects.filter(phase=phase, version__lte=version).update(used=True)

@@ -112,7 +112,7 @@ def clone_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> Phase:
 def write_bundle(
     folder: Path, challenge: Challenge, values: Mapping[str, Any], truth: Path, sample: Path | None
 ) -> None:
-    """Write a bundle for a challenge whose only phase has these values and this ground truth."""
+    """Write a bundle with the title and dates of a challenge, and one phase with the given values and ground truth."""
     home = folder / "phases" / "new"
     home.mkdir(parents=True)
     with bundles.opened(truth) as opened:

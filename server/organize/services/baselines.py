@@ -12,7 +12,7 @@ from server.organize.services.preparing import sha256_of
 from server.submissions.models import Status, Submission
 from server.submissions.services import intake
 
-ADDED = "baseline.submitted"  # the action in the audit log when an organizer adds a baseline with a form
+ADDED = "baseline.submitted"  # the action that the audit log records when an organizer adds a baseline with a form
 
 
 def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> list[str]:

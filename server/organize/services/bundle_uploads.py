@@ -83,5 +83,5 @@ def import_upload(*, path: Path, name: str, by: User, strict: bool = False, cons
 
 
 def named(problems: Iterable[Problem], path: Path, name: str) -> list[Problem]:
-    """Return the problems with the name of the uploaded file in place of that of its temporary copy."""
+    """Return copies of the problems that name the uploaded file instead of its temporary copy."""
     return [replace(each, file=name) if each.file == path.name else each for each in problems]

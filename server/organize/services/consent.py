@@ -146,7 +146,7 @@ def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, 
 
 
 def has_secrets(phase: Phase, now: datetime) -> bool:
-    """Return whether participants may have seen public scores of a phase, and cannot see the private ones yet."""
+    """Return whether participants may have seen the public scores of a phase, but not its private scores."""
     return phase.has_opened(now) and not phase.shows_private(now)
 
 

@@ -44,7 +44,7 @@ class Preview:
 
     @cached_property
     def rank_changes(self) -> list[Change]:
-        """The entries whose ranks change, in the new order, followed by the entries that disappear."""
+        """The entries whose ranks change, in the new rank order, followed by the entries that disappear."""
         lost = [one for one in self.before if one.score_after is None]
         return [one for one in [*self.after, *lost] if one.is_rank_change]
 

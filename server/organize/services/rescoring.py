@@ -151,7 +151,7 @@ def added_evaluations(begun: Rescoring) -> QuerySet[Evaluation]:
 
 
 def lock(rescoring: Rescoring) -> tuple[Phase, Rescoring]:
-    """Lock the phase and read its rescoring again. Raises Refused if that was discarded, replaced or is outdated."""
+    """Lock and return the phase and its rescoring. Raises Refused if the rescoring is outdated or no longer exists."""
     phase = Phase.objects.select_for_update(no_key=True).get(pk=rescoring.phase_id)
     found = reload(rescoring)
     if found.applied_at is None and found.signature != signature_of(phase, found.truth.sha256):
@@ -174,7 +174,7 @@ def reload(rescoring: Rescoring) -> Rescoring:
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
     """Queue a rerun (a repeated scoring) for every submission that has neither a new score nor a rerun yet."""
-    lock(rescoring)  # Raises Refused if the rescoring was discarded. Otherwise, nothing would remove the new reruns.
+    lock(rescoring)  # Raises Refused if the rescoring was discarded, because then nothing would remove the new reruns.
     queued = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.request(without_score(rescoring).exclude(Exists(queued)).order_by("received_at"), truth=rescoring.truth)
 
@@ -193,7 +193,7 @@ def evaluations_of(rescoring: Rescoring) -> QuerySet[Evaluation]:
 
 
 def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return the submissions whose new scores have no intervals yet, except those that are no longer retried."""
+    """Return the submissions whose new scores have no intervals yet, except those whose reruns have failed."""
     if not (settings.INTERVAL_REPLICATES and rescoring.phase.declared_track.intervals):
         return Submission.objects.none()
     incomplete = evaluations_of(rescoring).filter(submission=OuterRef("pk")).exclude(scores__low__isnull=False)

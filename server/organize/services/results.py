@@ -149,7 +149,7 @@ def file_response(ready: Export, *, is_csv: bool, by: Any) -> HttpResponse:
 
 
 def scored_truth(phase: Phase) -> Truth:
-    """Return the ground truth used to compute the phase's current scores. Raises Refused if it does not exist."""
+    """Return the ground truth used to compute the phase's current scores. Raises Refused if there is none."""
     words = phase.signature.split("|")
     found = next((one for one in phase.truths.all() if f"truth:{one.sha256[:12]}" in words), None)
     if found is None:

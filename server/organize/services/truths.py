@@ -255,7 +255,7 @@ def prepare_again(truth: Truth) -> None:
         folder = Path(workspace) / "source"
         try:
             with truth.source.storage.open(str(truth.source.name)) as source, ZipFile(source) as archive:
-                # The source archive of the ground truth is complete and includes the salt, because `pack` wrote it.
+                # The archive contains everything that is needed to prepare the ground truth, including the salt.
                 archive.extractall(folder)
             with gates.sample_of(phase) as sample:
                 prepared = prepare(TruthFolder.of(phase, folder, sample), Path(workspace))
@@ -290,4 +290,5 @@ def replace_file(target: Path, source: Path) -> None:
             os.fsync(file.fileno())
         partial.replace(target)
     finally:
-        partial.unlink(missing_ok=True)  # If writing failed, for example on a full disk, an incomplete file is left.
+        # If writing failed, for example because the disk is full, remove the incomplete file.
+        partial.unlink(missing_ok=True)

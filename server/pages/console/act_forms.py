@@ -1,4 +1,4 @@
-"""Forms with which organizers pause or extend a running phase, grant submissions, add baselines, and block people."""
+"""Forms with which organizers pause or extend a phase, grant more submissions, add baselines, and block people."""
 
 from typing import Any, cast
 

@@ -112,7 +112,7 @@ class Command(AuditedCommand):
         self.stderr.write(f"{warning.file}:{warning.line or ''}: warning: {warning.code} {warning.message}")
 
     def wait(self, begun: Rescoring) -> None:
-        """Wait until every submission either has a new score or can no longer get one because its job was given up."""
+        """Wait until every submission has a new score, except those whose scoring has failed and is not tried again."""
         printed, until = -1, time.monotonic() + MAX_IDLE_SECONDS
         while left := rescoring.count_left(begun):
             if left != printed:
