@@ -270,8 +270,8 @@ LOGGING = {
     # The log file contains every audit entry, including those from commands, whose other output goes to a terminal.
     "loggers": {
         "server.audit.services": {"handlers": ["audit"], "level": "INFO"},
-        # Only failed requests are logged here, with a traceback. Refused requests appear only in the line that is
-        # logged for every request.
+        # This logger only records requests that failed, with a traceback. Refused requests appear only in the line that
+        # is logged for every request.
         "django.request": {"level": "ERROR", "filters": ["without_path"]},
         "gunicorn.error": {"propagate": True},
     },

@@ -197,7 +197,10 @@ class Environment:
         refuse(var, without_password(url), REDIS_SHAPES)
 
     def object_store(self, var: str) -> ObjectStore | None:
-        """Return the object storage of a URL, or None if it is not set. Messages do not contain its key pair."""
+        """Return the object storage at the URL in a variable, or None if the variable is not set.
+
+        Error messages do not contain the key pair in the URL.
+        """
         url = self.text(var)
         with suppress(ValueError):
             return parsed(url) if url else None
@@ -206,7 +209,7 @@ class Environment:
     def database(self, var: str, *, default: str) -> dict[str, Any]:
         url = self.text(var, default=default)
         found: dict[str, Any] = {}
-        # For a URL with an unknown scheme, django-environ would print a warning that contains the password.
+        # The scheme is checked first, because for an unknown one, django-environ would print the password in a warning.
         if environ.Env.DB_SCHEMES.get(url.partition(":")[0]) in DATABASES:
             with suppress(ValueError):
                 found = environ.Env.db_url_config(url)

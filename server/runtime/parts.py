@@ -78,7 +78,7 @@ def own_worker() -> str:
 
 
 def readiness(parts: Iterable[str]) -> dict[str, str]:
-    """Return the state of everything that these parts need on this host, keyed by name: `ok`, or the problem."""
+    """Return the state of everything that the given parts need on this host, keyed by name: `ok`, or the problem."""
     found = web_address.readiness() if "web" in parts else {}
     if "worker" in parts:
         found["worker"] = health.worker(own_worker())

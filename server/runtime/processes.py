@@ -13,7 +13,7 @@ from time import monotonic
 from django.conf import settings
 
 DIE_WITH_PARENT = Path(__file__).with_name("die_with_parent.py")
-STABLE_SECONDS = 60.0  # If a process ends after it has run for this long, its earlier crashes are no longer counted.
+STABLE_SECONDS = 60.0  # If a process has run for this long before it ends, its earlier crashes are no longer counted.
 DELAY_MAX_SECONDS = 30.0
 TAIL_BYTES = 2000
 

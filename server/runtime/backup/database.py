@@ -83,7 +83,7 @@ def run(program: str, *options: str) -> None:
 
 
 def refuse_unless_replaceable() -> None:
-    """Raise Unusable if a backup cannot be restored into the PostgreSQL database, because it has tables or clients.
+    """Raise Unusable if the PostgreSQL database cannot be replaced, because it contains tables or is in use.
 
     An SQLite file can always be replaced, because it is moved away first.
     """

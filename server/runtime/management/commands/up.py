@@ -56,7 +56,8 @@ class Command(BaseCommand):
                     self.report(only, "is ready. Press Ctrl-C to stop.")
                 else:
                     self.stdout.write(f"\n  {settings.PODIUM_URL}\n\nPress Ctrl-C to stop.")
-                    self.stdout.flush()  # Output to a pipe is buffered, and there may be no more output for days.
+                    # Without this, text written to a pipe could stay in the buffer for days until more text follows.
+                    self.stdout.flush()
                 service.watch()
         except NotStarted as error:
             raise CommandError(str(error), returncode=error.returncode) from error
