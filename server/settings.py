@@ -141,7 +141,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 MEDIA_ROOT = PODIUM_HOME / "uploads"
 MEDIA_URL = "/no-upload-has-an-address/"
 TRUTH_ROOT = PODIUM_HOME / "truths"
-# The object storage that is used instead of the two folders, or None
+# The object storage that is used instead of the folders for uploads and ground truths, or None
 OBJECT_STORE = env.object_store("STORAGE_URL")
 FILE_UPLOAD_HANDLERS = ["server.submissions.upload_handler.HashingUploadHandler"]
 FILE_UPLOAD_PERMISSIONS = 0o600
@@ -270,8 +270,8 @@ LOGGING = {
     # The log file contains every audit entry, including those from commands, whose other output goes to a terminal.
     "loggers": {
         "server.audit.services": {"handlers": ["audit"], "level": "INFO"},
-        # Only failed requests are logged here, with a traceback. Refused requests appear only in the line that is
-        # logged for every request.
+        # This logger only records requests that failed, with a traceback. Refused requests appear only in the line that
+        # is logged for every request.
         "django.request": {"level": "ERROR", "filters": ["without_path"]},
         "gunicorn.error": {"propagate": True},
     },

@@ -102,7 +102,10 @@ def run_in(
 
 
 def seconds_for(command: str) -> int:
-    """Return how long a command may run. The gate of a ground truth scores several files, so it has a higher limit."""
+    """Return how many seconds a `podium` command may run.
+
+    The command `gate` has a higher limit, because it tests a ground truth by scoring several files.
+    """
     limit: int = settings.GATE_WALL_SECONDS if command == "gate" else settings.EVALUATION_WALL_SECONDS
     return limit
 

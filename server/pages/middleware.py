@@ -51,7 +51,8 @@ class HiddenCharactersMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         is_page = response.get("Content-Type", "").startswith("text/html") and not response.streaming
-        # Compressed pages come from `cached_pages`, which has already made hidden characters visible.
+        # Compressed pages are skipped. They come from `cached_pages`, where hidden characters were made visible before
+        # the pages were compressed.
         is_compressed = response.has_header("Content-Encoding")
         if is_page and not is_compressed and not request.path.startswith(ADMIN):
             response.content = revealed(response.content)

@@ -99,7 +99,7 @@ def written(archive: ZipFile, sink: Sink, submission: Submission) -> Iterator[by
     try:
         source = submission.file.open("rb")
     except FileNotFoundError:
-        # The submitted file was removed after the query for submissions with stored files had run.
+        # The submitted file was removed after the query for stored files, so it is left out of the archive.
         return
     name = f"submissions/{submission.pk}{ending_of(submission.file_name)}"
     with source, archive.open(entry(name, ZIP_STORED), "w", force_zip64=True) as target:

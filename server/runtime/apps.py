@@ -11,10 +11,10 @@ class RuntimeConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("server.runtime.checks")
-        # These modules connect receivers to the signals `swept` and `files_swept` of the sweeper.
+        # Importing these modules connects their receivers to the signals `swept` and `files_swept` of the sweeper.
         import_module("server.organize.services.kits")
         import_module("server.organize.services.old_files")
         import_module("server.organize.services.publishing")
-        # The settings module cannot check the email backend, because a backend may read the settings when it is
-        # imported.
+        # The email backend is checked here, because it may read the settings when it is imported. The settings module
+        # therefore cannot import it.
         refuse_unless_mail_backend("EMAIL_BACKEND", settings.EMAIL_BACKEND)

@@ -15,7 +15,8 @@ from server.maintenance.models import Maintenance
 from server.notices.models import Notice
 from server.submissions.models import Rerun, Submission
 
-DELAYED_SECONDS = 60.0  # Scoring is considered delayed if a team with nothing running has to wait longer than this.
+# Scoring is considered delayed if a team waits for more than 60 seconds while none of its submissions is being scored.
+DELAYED_SECONDS = 60.0
 CACHE_SECONDS = 5
 
 
@@ -57,10 +58,10 @@ def seconds_between(since: datetime | None, now: datetime) -> float:
 
 
 def waiting_since(now: datetime) -> datetime | None:
-    """Return since when the longest-waiting team has been waiting although its submissions could be scored.
+    """Return the time since which the longest-waiting team has waited, or None if no team is waiting.
 
-    A team counts as waiting only while none of its submissions is being scored. A queue that is long only because of
-    one team's files is not a delay for other teams.
+    A team is waiting if it has submissions that could be scored but none that is being scored. Therefore a queue that
+    is long only because of one team's files does not count as a delay.
     """
     ready = Submission.objects.queued().filter(Q(not_before=None) | Q(not_before__lte=now))
     busy = Submission.objects.running().order_by().values("team")
@@ -71,7 +72,10 @@ def waiting_since(now: datetime) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class ScoringStatus:
-    """Whether scoring is delayed, since when, how many submissions are waiting or being scored, and the maintenance."""
+    """The state of scoring: the numbers of waiting and running submissions, the delay, and any current maintenance.
+
+    `since` is the time since which the longest-waiting team has waited.
+    """
 
     waiting: int
     running: int

@@ -247,7 +247,7 @@ class BufferingWorker(ThreadWorker):
         self.nr_conns -= 1
 
     def murder_pending(self) -> None:
-        """After each round of gthread's loop, but at most once a second, end connections that have timed out."""
+        """Close surplus connections after each round of gthread's loop and, once a second, those that timed out."""
         self.drop_surplus()
         now = time.monotonic()
         if now < self.checked_at + 1:

@@ -32,7 +32,7 @@ def address_before_head(client: Any) -> str:
 
 
 class NextStep(Enum):
-    """What happens to a client connection after a thread has worked on a request from it."""
+    """The next step for a client connection after a thread has worked on a request from it."""
 
     RECEIVE = "more of the request is needed"
     KEEP = "another request may follow"

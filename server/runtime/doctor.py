@@ -82,7 +82,10 @@ def check_settings() -> Iterator[Finding]:
 
 
 def check_env_file() -> Iterator[Finding]:
-    """Name the lines of .env that have no effect, because no setting has this name."""
+    """Yield a finding for each variable in .env that is not the name of a setting, and therefore has no effect.
+
+    Also yield one while SECRET_KEY is being changed.
+    """
     for name in names_in(ENV_FILE):
         if name not in env.names | OF_COMPOSE:
             near = get_close_matches(name, env.names, n=1)

@@ -1,4 +1,4 @@
-"""Reads the file .env. A file that would be ignored, or read in part, is refused with a sentence."""
+"""Reads the file .env. A file that cannot be read completely is rejected with an error message."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ ASSIGNMENT = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=")
 
 
 def names_in(path: Path) -> list[str]:
-    """Return the names that a file sets. It is empty if there is no file.
+    """Return the names of the variables that a file sets, or an empty list if there is no such file.
 
     Raises ImproperlyConfigured if the file cannot be read, or if a line is neither `NAME=VALUE` nor a comment. The
     message never shows the line, because it may contain a secret.

@@ -90,7 +90,7 @@ class Environment:
     """
 
     def __init__(self) -> None:
-        self.names: set[str] = set()  # of all settings that have been read
+        self.names: set[str] = set()  # the names of all settings that have been read
 
     def text(self, var: str, *, default: str = "") -> str:
         self.names.add(var)
@@ -197,7 +197,10 @@ class Environment:
         refuse(var, without_password(url), REDIS_SHAPES)
 
     def object_store(self, var: str) -> ObjectStore | None:
-        """Return the object storage of a URL, or None if it is not set. Messages do not contain its key pair."""
+        """Return the object storage at the URL in a variable, or None if the variable is not set.
+
+        Error messages do not contain the key pair in the URL.
+        """
         url = self.text(var)
         with suppress(ValueError):
             return parsed(url) if url else None
@@ -206,7 +209,7 @@ class Environment:
     def database(self, var: str, *, default: str) -> dict[str, Any]:
         url = self.text(var, default=default)
         found: dict[str, Any] = {}
-        # For a URL with an unknown scheme, django-environ would print a warning that contains the password.
+        # The scheme is checked first, because for an unknown one, django-environ would print the password in a warning.
         if environ.Env.DB_SCHEMES.get(url.partition(":")[0]) in DATABASES:
             with suppress(ValueError):
                 found = environ.Env.db_url_config(url)
@@ -222,4 +225,4 @@ def unusable_folder(var: str, path: Path, error: OSError) -> ImproperlyConfigure
 
 env = Environment()
 ENV_FILE = BASE_DIR / ".env"
-read_env_file(ENV_FILE)  # Environment variables take precedence over it.
+read_env_file(ENV_FILE)  # Variables that are already set take precedence over the file.

@@ -12,10 +12,11 @@ from redis import Redis, RedisError
 from server.stored_files.copies import in_objects
 from server.stored_files.failures import StoreUnavailable
 
-# The event loop of each worker writes the Redis server's time to this hash every few seconds. A file would not work,
-# because workers may run on other machines. A database row would have to be written every few seconds.
+# The key of the Redis hash with the heartbeats: every few seconds, each worker writes the Redis server's time to it.
+# Files would not work, because workers may run on other machines, and the database would have to be written too often.
 WORKERS_KEY = "podium:workers"
-# The workers that take no jobs because they cannot read the stored files. Versions that do not know the key ignore it.
+# The key of the Redis hash with the workers that take no jobs, because they cannot read the stored files. Earlier
+# versions of Podium ignore this key.
 STOPPED_KEY = "podium:stopped-workers"
 WORKER_SECONDS = 15
 FORGOTTEN_SECONDS = 24 * 3600.0  # how long a worker that crashed is still listed
@@ -49,7 +50,8 @@ def broker() -> str:
 def storage() -> str:
     """Check the storage by writing a file, because nothing else reveals a full or read-only disk.
 
-    An object storage is only asked for its bucket. The file is then written where uploads arrive.
+    With an object storage, this checks whether its bucket exists, and writes the file to the local folder in which
+    uploads arrive.
     """
     folder = Path(settings.FILE_UPLOAD_TEMP_DIR if settings.OBJECT_STORE else settings.MEDIA_ROOT)
     try:
@@ -90,7 +92,10 @@ def seconds_of(time: tuple[int, int]) -> float:
 
 
 def worker(name: str = "") -> str:
-    """Return whether the worker with this name, or any worker if no name is given, sends heartbeats and takes jobs."""
+    """Return `ok` if the worker with this name sends heartbeats and takes jobs, otherwise the problem.
+
+    Without a name, one such worker is enough.
+    """
     try:
         found, stopped = worker_seconds(), stopped_workers()
     except (RedisError, ValueError):

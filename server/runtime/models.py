@@ -1,4 +1,7 @@
-"""The identity of the installation, by which its parts recognize their servers and their secret keys."""
+"""The id of the installation and the fingerprints of its secret keys.
+
+With them, each part of the service checks that its database, storage, Redis and keys belong to the same installation.
+"""
 
 from django.db import models
 

@@ -10,8 +10,8 @@ from django.conf import settings
 
 from server.runtime import health, web_address
 
-# With glibc's default number of memory arenas, a web process with several threads keeps a lot of memory that it no
-# longer uses.
+# Limit the number of glibc's memory arenas. With the default number, a web process with several threads keeps a lot of
+# memory that it no longer uses.
 FEW_ARENAS = {"MALLOC_ARENA_MAX": "2"}
 # Without these options, Celery workers send each other messages that the service does not need.
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
@@ -78,7 +78,7 @@ def own_worker() -> str:
 
 
 def readiness(parts: Iterable[str]) -> dict[str, str]:
-    """Return the state of everything that these parts need on this host, keyed by name: `ok`, or the problem."""
+    """Return the state of everything that the given parts need on this host, keyed by name: `ok`, or the problem."""
     found = web_address.readiness() if "web" in parts else {}
     if "worker" in parts:
         found["worker"] = health.worker(own_worker())

@@ -13,7 +13,7 @@ from time import monotonic
 from django.conf import settings
 
 DIE_WITH_PARENT = Path(__file__).with_name("die_with_parent.py")
-STABLE_SECONDS = 60.0  # If a process ends after it has run for this long, its earlier crashes are no longer counted.
+STABLE_SECONDS = 60.0  # If a process has run for this long before it ends, its earlier crashes are no longer counted.
 DELAY_MAX_SECONDS = 30.0
 TAIL_BYTES = 2000
 
@@ -41,7 +41,8 @@ class ServiceProcess:
         with ExitStack() as stack:
             log = None
             if self.log is not None:
-                self.log.parent.mkdir(mode=0o700, exist_ok=True)  # An operator may have moved the folder away.
+                # Create the folder of the log file again if an operator has moved it away.
+                self.log.parent.mkdir(mode=0o700, exist_ok=True)
                 log = stack.enter_context(self.log.open("ab"))
             self.child = subprocess.Popen(
                 command,

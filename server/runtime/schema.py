@@ -13,7 +13,7 @@ from server.runtime.home import NotStarted
 
 WAIT_SECONDS = 120.0
 RETRY_SECONDS = 1.0
-LOCK = 7_306_141  # an arbitrary number that no other program uses for an advisory lock in this database
+LOCK = 7_306_141  # key of a PostgreSQL advisory lock: an arbitrary number that nothing else uses in this database
 
 
 def refuse_newer(database: BaseDatabaseWrapper) -> None:
@@ -31,7 +31,7 @@ def refuse_newer(database: BaseDatabaseWrapper) -> None:
 
 
 def unknown_migrations(applied: Iterable[tuple[str, str]], loader: MigrationLoader) -> list[str]:
-    """Return those applied migrations that are not part of this version, as sorted "app.name"."""
+    """Return a sorted list of the applied migrations that are not part of this version, in the form "app.name"."""
     return sorted(f"{app}.{name}" for app, name in set(applied) - loader.disk_migrations.keys())
 
 

@@ -58,7 +58,10 @@ def installed_bytes() -> Iterator[int]:
 
 
 def group_bytes() -> Iterator[int]:
-    """Yield the memory limit of each control group of this process: version 2 (`0::/path`) or 1 (`5:memory:/path`)."""
+    """Yield the memory limits of the control groups of this process.
+
+    The kernel lists the groups in lines such as `0::/path` (version 2) or `5:memory:/path` (version 1).
+    """
     for line in MEMBERSHIP.read_text().splitlines() if MEMBERSHIP.exists() else []:
         _, controllers, path = line.split(":", 2)
         if not controllers:
@@ -70,7 +73,7 @@ def group_bytes() -> Iterator[int]:
 def limits_above(root: Path, path: str, name: str) -> Iterator[int]:
     """Yield the memory limits of a control group and its parents.
 
-    Inside a container, the root folder may be the control group of the container itself.
+    The limit in the root folder is included, because inside a container, this may be the group of the container itself.
     """
     group = root / path.lstrip("/")
     for folder in (group, *group.parents):

@@ -1,7 +1,8 @@
-"""Compares the secret keys of a part with those of the other parts, by fingerprints in the database.
+"""Compares the secret keys of a part of the service with those of the other parts, by fingerprints in the database.
 
-A part with other keys would do damage that nobody notices: its entries in the audit log could not be verified, people
-would be logged out when their next request reaches another host, and results would be signed with an unknown key.
+A part with different keys would do damage that nobody notices: its entries in the audit log could not be verified,
+people would be logged out when their next request reaches another host, and results would be signed with an unknown
+key.
 """
 
 import hashlib
@@ -26,9 +27,9 @@ def fingerprints() -> dict[str, str]:
 
 
 def differing(known: Mapping[str, str]) -> list[str]:
-    """Return the names of the keys whose known fingerprints are not those of this part.
+    """Return the names of the secret keys of this part whose fingerprints differ from those in `known`.
 
-    While SECRET_KEY is being changed, the earlier values in SECRET_KEY_FALLBACKS count as well.
+    While SECRET_KEY is being changed, it may also have one of the earlier values in SECRET_KEY_FALLBACKS.
     """
     usable = {name: {own} for name, own in fingerprints().items()}
     usable["SECRET_KEY"] |= {fingerprint("SECRET_KEY", key) for key in settings.SECRET_KEY_FALLBACKS}
@@ -36,14 +37,14 @@ def differing(known: Mapping[str, str]) -> list[str]:
 
 
 def of_installation() -> dict[str, str]:
-    """Return the fingerprints of the keys with which this installation runs, as far as a part has stored them."""
+    """Return the fingerprints of the installation's secret keys that are stored in the database, keyed by setting."""
     return dict(SharedKey.objects.values_list("name", "fingerprint"))
 
 
 def check(*, first: bool) -> None:
-    """Raise WrongInstallation if a key of this part differs from that of the installation.
+    """Raise WrongInstallation if a secret key of this part differs from that of the installation.
 
-    If `first` is true, the fingerprints of keys that are new are stored.
+    If `first` is true, fingerprints that are not stored yet, or that belong to an earlier SECRET_KEY, are stored.
     """
     known = of_installation()
     if names := differing(known):
@@ -53,7 +54,7 @@ def check(*, first: bool) -> None:
 
 
 def note(names: Iterable[str]) -> None:
-    """Store the fingerprints of these keys of this part as those of the installation."""
+    """Store this part's fingerprints of the named secret keys as the fingerprints of the installation."""
     own = fingerprints()
     for name in names:
         SharedKey.objects.update_or_create(name=name, defaults={"fingerprint": own[name]})

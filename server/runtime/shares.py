@@ -22,7 +22,8 @@ class Share(Generic[C]):
     count: int = 0
     # Idle connections have not received all request headers yet, or are waiting for the next request.
     idle: "dict[C, None]" = field(default_factory=dict)
-    # All other connections receive a body or send a response. New ones count as slow until their speed is steady.
+    # Connections that are not idle are receiving a body or sending a response. They count as slow until their speed is
+    # known to be steady.
     slow: "dict[C, None]" = field(default_factory=dict)
     steady: "dict[C, None]" = field(default_factory=dict)
 

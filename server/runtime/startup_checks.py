@@ -40,7 +40,7 @@ def unusable_database(error: DatabaseError) -> str:
 
 
 def lacks_tables(error: DatabaseError) -> bool:
-    """Return whether the database can be reached but lacks tables or columns that this version needs."""
+    """Return whether an error was caused by a table or column that does not exist in the database yet."""
     state = getattr(error.__cause__, "sqlstate", None)
     return state in UNDEFINED or str(error).startswith(("no such table", "no such column"))
 

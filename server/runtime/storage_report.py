@@ -1,4 +1,4 @@
-"""Reports how much storage is used for what, which files have no row, and which rows have no file."""
+"""Reports what uses storage, which files have no database row, and which database rows have no file."""
 
 import os
 import shutil
@@ -38,9 +38,11 @@ class Use:
     """The files of one storage.
 
     place : the folder or the bucket
-    stored : all files that rows may refer to
-    without_row : those of them to which no row refers; old ones are moved to quarantine by the sweeper
-    missing : names in the database without a file, at most SHOWN_NAMES of them; `missing_count` counts all
+    stored : number and size of all files, except those in quarantine
+    without_row : files to which no database row refers; the sweeper moves old ones to quarantine
+    quarantined : files in quarantine
+    missing : names of files that are in the database but not in the storage, at most SHOWN_NAMES of them
+    missing_count : number of all such names
     """
 
     place: str
@@ -85,7 +87,7 @@ def use_of(storage: Storage) -> Use:
 
 
 def names_in_database(storage: Storage) -> Iterator[str]:
-    """Yield the names of all files of a storage to which rows refer."""
+    """Yield the names of all files in a storage to which database rows refer."""
     is_upload = storage is default_storage
     for model, column in existing_file_fields():
         if (column.storage is default_storage) == is_upload:
@@ -94,7 +96,7 @@ def names_in_database(storage: Storage) -> Iterator[str]:
 
 
 def watched_folders(storage: Storage) -> list[StoredFolder]:
-    """Return the folders of a storage in which every file must have a row."""
+    """Return the folders of a storage in which every file must have a database row."""
     objects = [folder for _, folder in object_quarantine.stored_folders()] if not is_local(storage) else []
     uploads, truths = objects or quarantine.stored_folders()
     return [uploads if storage is default_storage else truths]
@@ -109,7 +111,10 @@ def quarantined(storage: Storage) -> list[quarantine.QuarantinedFile]:
 
 
 def in_chunks(storage: Storage, folder: str) -> Iterator[dict[str, int]]:
-    """Yield the sizes of the files in a folder of a storage by name, without subfolders, in chunks of up to 1,000."""
+    """Yield the sizes of the files in a folder of a storage, in dicts with up to 1,000 file names as keys.
+
+    Files in subfolders are not included.
+    """
     if not is_local(storage):
         for page in in_objects(storage).listed(folder):
             yield {one.name: one.size for one in page}

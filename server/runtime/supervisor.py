@@ -86,7 +86,8 @@ class Service:
         measured = str(home.measurements_folder())
         shared = {"PODIUM_HOME": str(settings.PODIUM_HOME), "REDIS_URL": url, "PROMETHEUS_MULTIPROC_DIR": measured}
         environment = {**os.environ, **shared}
-        if "worker" in self.parts:  # An earlier worker of this host that was killed still seems to be alive.
+        # If an earlier worker of this host was killed, its last heartbeat would make the new one seem to be ready.
+        if "worker" in self.parts:
             with suppress(RedisError):
                 health.forget(own_worker())
         for part in self.parts:

@@ -9,7 +9,7 @@ from django.conf import settings
 from server.runtime.die_with_parent import die_with
 
 CONNECTIONS_MAX = 2000
-# Each connection may use a socket, a temporary file for the request, and another one for the response.
+# A connection may need three file descriptors: for its socket, and for temporary files with its request and response.
 FILES_PER_CONNECTION = 3
 OTHER_FILES = 200
 
@@ -30,7 +30,7 @@ threads = settings.WEB_THREADS
 preload_app = True  # The application is imported only once, before gunicorn forks the web processes.
 timeout = 60
 worker_connections = max_connections()
-sendfile = False  # With sendfile, a client that receives a file slowly would block a thread.
+sendfile = False  # Sendfile is turned off, because a client that receives a file slowly would block a thread.
 graceful_timeout = 8  # The graceful timeout must be shorter than the time after which the supervisor kills the process.
 control_socket_disable = True
 logconfig_dict = settings.LOGGING

@@ -5,7 +5,7 @@ from django.db.models import Count
 
 
 def merge(apps, schema_editor):
-    """Keep one evaluation of each submission and signature, and one truth of each phase and sha256."""
+    """Merge evaluations of a submission that have the same signature, and truths of a phase with the same sha256."""
     mark_used(apps.get_model("challenges", "Truth"))
     merge_evaluations(apps.get_model("submissions", "Evaluation"), apps.get_model("submissions", "Explanation"))
     merge_truths(*(apps.get_model(*name) for name in MODELS))
@@ -20,7 +20,10 @@ MODELS = (
 
 
 def mark_used(Truth):
-    """Mark the active version and all earlier ones as used, so that no rescoring chooses them by default."""
+    """Mark the active version of each ground truth and all earlier versions as used.
+
+    By default, a rescoring does not choose a used version.
+    """
     active = dict(Truth.objects.filter(active=True).values_list("phase", "version"))
     for phase, version in active.items():
         Truth.objects.filter(phase=phase, version__lte=version).update(used=True)
@@ -29,9 +32,10 @@ def mark_used(Truth):
 
 
 def merge_evaluations(Evaluation, Explanation):
-    """Keep one evaluation of each group, preferably one with replicates.
+    """Keep one evaluation for each submission and signature, preferably one with bootstrap replicates.
 
-    It takes over the ladder's decision for the group.
+    Under ladder feedback, `published` refers to the evaluation whose score participants see. If it is only set in a
+    duplicate, it is copied to the evaluation that is kept.
     """
     several = Evaluation.objects.values("submission", "signature").annotate(count=Count("pk")).filter(count__gt=1)
     for group in several.order_by("submission", "signature"):
@@ -52,9 +56,9 @@ def move_explanations(Explanation, kept, others):
 
 
 def merge_truths(Truth, Evaluation, Rerun, Rescoring):
-    """Keep the active version or, without one, the newest.
+    """Keep one version of each ground truth: the active version or, if none is active, the newest.
 
-    The sweeper quarantines the files of the removed versions.
+    The sweeper moves the files of the removed versions to quarantine.
     """
     several = Truth.objects.values("phase", "sha256").annotate(count=Count("pk")).filter(count__gt=1)
     for group in several.order_by("phase", "sha256"):

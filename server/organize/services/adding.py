@@ -104,7 +104,7 @@ def clone_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> Phase:
     refuse_without(Right.EDIT, by=by, challenge=phase.challenge)
     source = exported(phase)
     kept = {name: value for name, value in phase_values(source).items() if name not in NOT_CLONED}
-    assert phase.truth is not None  # `exported` has already raised Refused for a phase without a ground truth.
+    assert phase.truth is not None  # If the phase had no ground truth, `exported` would have raised Refused.
     with gates.sample_of(phase) as sample, local_copy(phase.truth.source) as truth:
         return add_phase(challenge=phase.challenge, by=by, values={**kept, **values}, truth=truth, sample=sample)
 
@@ -112,7 +112,7 @@ def clone_phase(*, phase: Phase, by: User, values: Mapping[str, Any]) -> Phase:
 def write_bundle(
     folder: Path, challenge: Challenge, values: Mapping[str, Any], truth: Path, sample: Path | None
 ) -> None:
-    """Write a bundle for a challenge whose only phase has these values and this ground truth."""
+    """Write a bundle with the title and dates of a challenge, and one phase with the given values and ground truth."""
     home = folder / "phases" / "new"
     home.mkdir(parents=True)
     with bundles.opened(truth) as opened:

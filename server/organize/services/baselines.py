@@ -12,7 +12,7 @@ from server.organize.services.preparing import sha256_of
 from server.submissions.models import Status, Submission
 from server.submissions.services import intake
 
-ADDED = "baseline.submitted"  # the action in the audit log when an organizer adds a baseline with a form
+ADDED = "baseline.submitted"  # the action that the audit log records when an organizer adds a baseline with a form
 
 
 def write_teams(challenge: Challenge, bundle: Bundle, mistakes: Mistakes) -> list[str]:
@@ -64,9 +64,10 @@ def former_team(baseline: Baseline, *, phase: Phase, names: set[str]) -> Team | 
 
 
 def left_over(challenge: Challenge, bundle: Bundle) -> Iterator[str]:
-    """Yield a message for each stored baseline that is on a leaderboard but not in the bundle, or vice versa.
+    """Yield a message for each baseline whose presence on a leaderboard differs from its presence in the bundle.
 
-    A stored baseline that is only in the bundle was removed from the leaderboards by an organizer.
+    Either the baseline remains on the leaderboard although the bundle does not contain it, or the bundle contains it
+    although organizers have removed it from the leaderboards.
     """
     for declared in bundle.phases:
         entries = challenge.teams.filter(is_baseline=True, submissions__phase__slug=declared.slug).distinct()

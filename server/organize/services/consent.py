@@ -46,9 +46,11 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class ChallengeState:
-    """The state of a challenge before an import: its terms, and the edits made on the server since the last import.
+    """The state of a challenge before an import.
 
-    `baselines` are the submissions of baselines that organizers added with forms.
+    `terms` maps the slug of each phase to its terms, such as its dates and who may read its scores. `edits` are the
+    edits made on the server since the last import. `baselines` are the submissions of baselines that organizers added
+    with forms.
     """
 
     terms: dict[str, Terms] = field(default_factory=dict)
@@ -144,7 +146,7 @@ def check_images(slug: str, prepared: Mapping[str, Prepared], consent: Consent, 
 
 
 def has_secrets(phase: Phase, now: datetime) -> bool:
-    """Return whether participants may have seen public scores of a phase, and cannot see the private ones yet."""
+    """Return whether participants may have seen the public scores of a phase, but not its private scores."""
     return phase.has_opened(now) and not phase.shows_private(now)
 
 

@@ -38,7 +38,11 @@ CHUNK_BYTES = 2**20
 
 @dataclass(frozen=True, slots=True)
 class ExportedPhase:
-    """A phase with its files: the file names in its ground truth's zip file, and its baselines keyed by file name."""
+    """A phase to be exported, with its files.
+
+    `truth` contains the file names in the zip file of the ground truth. `baselines` contains the submissions of
+    baselines, keyed by the names of their files in the bundle.
+    """
 
     phase: Phase
     truth: list[str]

@@ -59,8 +59,9 @@ def sample_of(phase: Phase) -> Iterator[Path | None]:
 def is_settled(phase: Phase | None, sha256: str, tested_settings: Mapping[str, Any]) -> bool:
     """Return whether the gate of a ground truth need not be run again.
 
-    The gate is not run again if it is green and nothing that it tests has changed, or if the ground truth is exempt.
-    Therefore an upgrade of the evaluator cannot close a running phase.
+    The gate is not run again if it is green and nothing that it tests has changed. It is also not run for the active
+    ground truth of a phase that is older than the gate feature. Therefore an upgrade of the evaluator cannot close a
+    running phase.
     """
     truth = phase.truths.filter(sha256=sha256).first() if phase else None
     if phase is None or truth is None:
@@ -88,7 +89,10 @@ def run_again(truth: Truth, *, by: User | None) -> None:
 
 
 def ensure(truth: Truth, *, by: User | None) -> None:
-    """Run a ground truth's gate unless it is exempt or already has a result for the current settings and sample."""
+    """Run the gate of a ground truth, unless it has a result for the current settings and sample submission.
+
+    The active ground truth of a phase that is older than the gate feature is exempt from the gate.
+    """
     phase = Phase.objects.get(pk=truth.phase_id)
     if not (is_exempt(truth, phase) or is_current(truth, phase)):
         run_again(truth, by=by)
@@ -117,7 +121,10 @@ def store(truth: Truth, gate: dict[str, Any] | None) -> None:
 
 
 def refuse_closing(phase: Phase, truth: Truth) -> None:
-    """Raise Refused if the gate of this ground truth would close a phase that has not ended."""
+    """Raise Refused if a phase that has not ended would accept no submissions with this ground truth.
+
+    This is the case if the gate of the ground truth is needed but not green.
+    """
     gate = gate_of(truth, phase)
     if gate.is_needed and gate.state != GREEN and not phase.has_ended(database_now()):
         raise Refused(

@@ -93,7 +93,8 @@ def import_bundle(
         with transaction.atomic(), NewFiles() as files:
             before = read_state(bundle.slug)
             if own_only:
-                # Another import may have created the challenge since the user's permission was first checked.
+                # The permission is checked again, because another import may have created the challenge since the
+                # first check.
                 refuse_foreign(bundle.slug, by, consent)
             challenge, changes, notes = write(bundle, prepared, mistakes, files=files, by=by)
             check_consent(challenge, before, consent, mistakes, bundle=bundle)

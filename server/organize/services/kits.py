@@ -56,7 +56,10 @@ def wake(**signal: Any) -> None:
 
 @transaction.atomic
 def store(truth: Truth, made: Path | None, made_with: dict[str, Any]) -> None:
-    """Store the check kit of a ground truth. If `made` is None, record that no kit can be made with these settings."""
+    """Store the check kit of a ground truth, and the settings `made_with` with which it was made.
+
+    If `made` is None, record that no kit can be made with these settings.
+    """
     locked = Truth.objects.select_for_update(no_key=True).get(pk=truth.pk)
     old = str(locked.kit.name)
     locked.kit_made_with = made_with

@@ -82,14 +82,14 @@ def queue_of(phase: Phase) -> QueueFigures:
 
 
 def failures_of(phase: Phase) -> list[FailureCount]:
-    """Return the failed submissions grouped by code and fault, the most frequent first."""
+    """Return the number of failed submissions for each failure code and party at fault, the most frequent first."""
     failed = Submission.objects.filter(phase=phase, status=Status.FAILED).order_by()
     counted = failed.values_list("failure_code", "fault").annotate(count=Count("pk"))
     return [FailureCount(*row) for row in counted.order_by("-count", "failure_code", "fault")]
 
 
 def days_of(phase: Phase, *, now: datetime) -> list[DayCount]:
-    """Return the counts for the last DAYS days, ending with today. Days without submissions are included."""
+    """Return the numbers of submissions on each of the last DAYS days, including today and days without submissions."""
     first = midnight(now) - timedelta(days=DAYS - 1)
     received = Submission.objects.filter(phase=phase, received_at__gte=first).order_by()
     numbers = {"received": Count("pk"), "failed": Count("pk", filter=Q(status=Status.FAILED))}

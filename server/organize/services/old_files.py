@@ -1,4 +1,4 @@
-"""Removes the files of scored submissions that do not count, some days after the results of their phase are final."""
+"""Removes the files of scored submissions that affect no leaderboard, some days after their phase is final."""
 
 import logging
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ PAUSE_SECONDS = 24 * 3600
 
 @receiver(files_swept)
 def follow_sweep(**signal: Any) -> None:
-    """Remove such files once a day, whichever sweeper comes first."""
+    """Remove expired files after a sweep, but only once a day, even if several sweepers run."""
     if settings.SCORED_FILE_DAYS and cache.add("scored_files", value=True, timeout=PAUSE_SECONDS):
         removed = remove_expired()
         if removed:
@@ -35,7 +35,10 @@ def follow_sweep(**signal: Any) -> None:
 
 
 def remove_expired() -> int:
-    """Remove the files of all removable submissions, and return their number. Rows are updated first."""
+    """Remove the files of all removable submissions, and return the number of removed files.
+
+    Each row is updated before its file is removed, so that no row refers to a missing file.
+    """
     removed = 0
     for phase in final_phases(database_now()):
         for submission in removable(phase).only("file").iterator():
@@ -46,7 +49,7 @@ def remove_expired() -> int:
 
 
 def final_phases(now: datetime) -> Iterator[Phase]:
-    """Yield the phases whose private scores have been shown for SCORED_FILE_DAYS."""
+    """Yield the phases whose private scores have been shown for more than SCORED_FILE_DAYS days."""
     before = now - timedelta(days=settings.SCORED_FILE_DAYS)
     for phase in Phase.objects.select_related("challenge"):
         if phase.shown_from is not None and phase.shown_from < before:
@@ -64,7 +67,7 @@ def removable(phase: Phase) -> QuerySet[Submission]:
 
 
 def removable_rows(phase: Phase) -> QuerySet[Submission]:
-    """Return the removable submissions, by the conditions that a database can check in an UPDATE."""
+    """Return the submissions that fulfill those conditions of `removable` that a database can check in an UPDATE."""
     entries = Entry.objects.filter(evaluation__submission=OuterRef("pk"))
     rescoring = Rescoring.objects.filter(phase=OuterRef("phase"), applied_at=None)
     stored = Submission.objects.stored().filter(phase=phase, status=Status.SCORED, final=False, team__is_baseline=False)
@@ -73,7 +76,10 @@ def removable_rows(phase: Phase) -> QuerySet[Submission]:
 
 
 def counting(phase: Phase) -> list[int]:
-    """Return the evaluations that count on the private leaderboard, although only the best of a team is its entry."""
+    """Return the ids of the evaluations that count on the private leaderboard.
+
+    A team can have several of them, of which the leaderboard shows only the best.
+    """
     teams = [*phase.challenge.teams.values_list("pk", flat=True)]
     scores = read_scores(phase, signature=phase.signature, teams=teams)
     return [one.evaluation_id for found in scores.values() if found.kind in PRIVATE for one in found.counting]

@@ -56,7 +56,7 @@ def write(phase: BundlePhase) -> str:
         return f"phase {phase.slug}: the captions already have new ids"
     for caption in captions:
         caption["caption_id"] = new_ids.get(caption["caption_id"], caption["caption_id"])
-    # The new order of the captions reveals nothing about their images, because the new ids are random.
+    # Sorting by the new ids hides the original order, which could reveal the image of each caption.
     captions.sort(key=lambda caption: caption["caption_id"])
     renamed = json.dumps({**gallery, "captions": captions}, indent=0, ensure_ascii=False)
     write_whole(

@@ -87,9 +87,9 @@ def write_phase(
 
 
 def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> list[str]:
-    """Return the names of the changed fields that affect scores.
+    """Return the names of those settings that affect scores and that the import would change.
 
-    For a new phase, all fields that affect scores are returned.
+    For a new phase, these are all settings that affect scores.
     """
     truth = phase.truth if phase.pk else None
     if truth is None:

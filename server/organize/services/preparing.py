@@ -23,8 +23,8 @@ from server.organize.services import gates, kits, statistics
 class Prepared:
     """A prepared ground truth. Its files are in a temporary folder, from which they may be moved.
 
-    `gate` is the result of the acceptance checks, or None if they were not run, because the stored result remains
-    valid.
+    `gate` is the result of the gate, a series of checks. It is None if the checks were not run because an earlier
+    result is stored and still valid.
     """
 
     sha256: str

@@ -29,7 +29,7 @@ class Change:
     def places(self) -> int:
         """The number of ranks that the team moves up.
 
-        It is negative if the team moves down, and 0 if one of the two ranks is missing.
+        It is negative if the team moves down. It is 0 if the team has no rank before or after the rescoring.
         """
         return 0 if self.rank_before is None or self.rank_after is None else self.rank_before - self.rank_after
 
@@ -44,7 +44,7 @@ class Preview:
 
     @cached_property
     def rank_changes(self) -> list[Change]:
-        """The entries whose ranks change, in the new order, followed by the entries that disappear."""
+        """The entries whose ranks change, in the new rank order, followed by the entries that disappear."""
         lost = [one for one in self.before if one.score_after is None]
         return [one for one in [*self.after, *lost] if one.is_rank_change]
 

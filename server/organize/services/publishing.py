@@ -84,7 +84,8 @@ def publish_scheduled(challenge: Challenge) -> None:
     """Publish a scheduled draft. If it cannot be published, store the reason, so that the owners are notified."""
     locked = lock_organized(challenge.pk, by=None, right=Right.READ)
     found = Publication.objects.filter(challenge=locked, failed_at=None).first()
-    if found is None:  # Another sweeper has published the draft, or its publication was cancelled.
+    # There is nothing to do if another sweeper has published the draft, or if its publication was cancelled.
+    if found is None:
         return
     try:
         publish(challenge=locked, by=None, visibility=found.visibility)
@@ -115,7 +116,7 @@ def delete(*, challenge: Challenge, by: User, name: str) -> None:
     for phase in locked.phases.all():
         remove(phase)
     pk = locked.pk
-    locked.teams.all().delete()  # All teams are baselines, because a challenge that people have joined is not deleted.
+    locked.teams.all().delete()  # Only baselines can be left: `refuse_joined` raises Refused if there are other teams.
     locked.delete()
     audit.record(actor=by, action="challenge.deleted", subject=f"challenge {pk}", detail={"slug": challenge.slug})
 

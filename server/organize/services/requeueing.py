@@ -19,7 +19,7 @@ MOST_LISTED = 10
 
 @dataclass(frozen=True, slots=True)
 class Requeued:
-    """How many submissions matched a filter, how many were queued again, and why the others were not."""
+    """The result of requeueing: the numbers of matching and of requeued submissions, and reasons for the others."""
 
     queued: int
     matching: int
@@ -36,9 +36,9 @@ def failed(phase: Phase, chosen: SubmissionFilter) -> QuerySet[Submission]:
 
 
 def requeue_failed(*, phase: Phase, chosen: SubmissionFilter, by: User) -> Requeued:
-    """Requeue the failed submissions that match a filter, oldest first, up to MOST_AT_ONCE.
+    """Requeue the failed submissions that match a filter, oldest first, but at most MOST_AT_ONCE of them.
 
-    Each of them is recorded in the audit log.
+    Each requeued submission is recorded in the audit log.
     """
     matching = failed(phase, chosen)
     found = matching.select_related("phase__challenge", "team").order_by("received_at")

@@ -32,11 +32,11 @@ def start(
 ) -> Rescoring:
     """Start a rescoring against a version of the ground truth, with the current version of the evaluator.
 
-    An open rescoring of the same kind continues; any other open rescoring is discarded. Without `truth`,
-    :func:`default_truth` chooses the version. If the settings of the phase have changed since that version was
-    prepared, it is prepared again. If they or the sample submission have changed, its gate is run again. Raises Refused
-    if the ground truth cannot be prepared, or if private images would become public without `reveal`. With `retry`,
-    reruns that have used up their attempts or have unreadable files are tried again.
+    An open rescoring with the same ground truth and signature continues; any other is discarded. Without `truth`,
+    :func:`default_truth` chooses the version. The version is prepared again if the settings of the phase have changed,
+    and its gate is run again if the settings or the sample submission have changed. With `retry`, submissions whose
+    attempts are used up or whose files were unreadable are scored again. Raises Refused if the ground truth cannot be
+    prepared, or if private images would become public without `reveal`.
     """
     refuse_archived(phase.challenge)
     if reveal:
@@ -120,7 +120,7 @@ def remove(begun: Rescoring, *, by: User | None) -> None:
     """Remove a rescoring, its reruns, and the scores that it created. The caller must have locked the phase.
 
     Scores that leaderboards show and scores from earlier rescorings against the same ground truth are kept. If the
-    ground truth is active, submissions that are waiting for their intervals or for their first score keep their reruns.
+    ground truth is active, reruns that compute a first score or its interval for the current leaderboards are kept.
     """
     if begun.signature != begun.phase.signature:
         teams = {*evaluations_of(begun).values_list("submission__team", flat=True)}
@@ -138,9 +138,9 @@ def remove(begun: Rescoring, *, by: User | None) -> None:
 def added_evaluations(begun: Rescoring) -> QuerySet[Evaluation]:
     """Return the evaluations that a rescoring created.
 
-    After an upgrade, evaluations of new uploads have the same signature as the rescoring. They are recognized as the
-    first evaluation of a submission, or its first evaluation against the active ground truth, and left out. Evaluations
-    whose scores ladder feedback shows in place of the scores of another, remaining evaluation are also left out.
+    Evaluations of new uploads can have the signature of the rescoring, too. They are left out: each one is the first
+    evaluation of its submission, or the first one against the active ground truth. Under ladder feedback, an evaluation
+    is also left out if its score is shown for an evaluation that the rescoring did not create.
     """
     earlier = Evaluation.objects.filter(submission=OuterRef("submission"), pk__lt=OuterRef("pk"))
     if begun.truth.active:
@@ -151,7 +151,7 @@ def added_evaluations(begun: Rescoring) -> QuerySet[Evaluation]:
 
 
 def lock(rescoring: Rescoring) -> tuple[Phase, Rescoring]:
-    """Lock the phase and read the rescoring again. Raises Refused if it was discarded or replaced, or is outdated."""
+    """Lock and return the phase and its rescoring. Raises Refused if the rescoring is outdated or no longer exists."""
     phase = Phase.objects.select_for_update(no_key=True).get(pk=rescoring.phase_id)
     found = reload(rescoring)
     if found.applied_at is None and found.signature != signature_of(phase, found.truth.sha256):
@@ -174,13 +174,13 @@ def reload(rescoring: Rescoring) -> Rescoring:
 @transaction.atomic
 def catch_up(rescoring: Rescoring) -> None:
     """Queue a rerun (a repeated scoring) for every submission that has neither a new score nor a rerun yet."""
-    lock(rescoring)  # Raises Refused if the rescoring was discarded, because new reruns would never be removed.
+    lock(rescoring)  # Raises Refused if the rescoring was discarded, because then nothing would remove the new reruns.
     queued = Rerun.objects.scoring().filter(submission=OuterRef("pk"), truth=rescoring.truth_id)
     reruns.request(without_score(rescoring).exclude(Exists(queued)).order_by("received_at"), truth=rescoring.truth)
 
 
 def without_score(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return scored submissions to the phase that have no score from this rescoring, and whose files are kept."""
+    """Return the scored submissions that have no score from this rescoring, and whose files are still stored."""
     done = evaluations_of(rescoring).filter(submission=OuterRef("pk"))
     return Submission.objects.stored().filter(phase=rescoring.phase_id, status=Status.SCORED).exclude(Exists(done))
 
@@ -193,7 +193,7 @@ def evaluations_of(rescoring: Rescoring) -> QuerySet[Evaluation]:
 
 
 def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
-    """Return the submissions whose new scores still lack intervals, unless their reruns have been given up."""
+    """Return the submissions whose new scores have no intervals yet, except those whose reruns have failed."""
     if not (settings.INTERVAL_REPLICATES and rescoring.phase.declared_track.intervals):
         return Submission.objects.none()
     incomplete = evaluations_of(rescoring).filter(submission=OuterRef("pk")).exclude(scores__low__isnull=False)
@@ -202,14 +202,14 @@ def without_intervals(rescoring: Rescoring) -> QuerySet[Submission]:
 
 
 def unscorable(rescoring: Rescoring) -> RerunQuerySet:
-    """Return reruns that were given up or have unreadable files. Their submissions will leave the leaderboards."""
+    """Return the reruns that have failed or have unreadable files. Their submissions will leave the leaderboards."""
     blocked = Rerun.objects.scoring().blocked()
     blocked = blocked.filter(truth=rescoring.truth_id, submission__in=without_score(rescoring))
     return blocked.select_related("submission__team").order_by("submission__received_at")
 
 
 def retry_unscorable(rescoring: Rescoring) -> None:
-    """Requeue reruns that used up their attempts or have unreadable files. Other failed reruns would fail again."""
+    """Requeue reruns that used up their attempts or had unreadable files. Other failed reruns would fail again."""
     retried = unscorable(rescoring).exclude(failure__gt="", attempts__lt=settings.EVALUATION_ATTEMPTS)
     reruns.try_now(retried)
 
@@ -255,10 +255,10 @@ def apply(
 
 
 def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> int:
-    """Return the number of submissions that will disappear from the leaderboards.
+    """Return the number of submissions that cannot be scored and would therefore disappear from the leaderboards.
 
-    Raises Refused while submissions are waiting for a score or, unless `without_unscorable` is set, if any would
-    disappear.
+    Raises Refused while other submissions are waiting for a score. Unless `without_unscorable` is set, also raises
+    Refused if the number is not 0.
     """
     if unfinished := count_left(rescoring):
         sentence = f"The rescoring has not finished: {counted(unfinished, 'submission')} left. Try again later."
@@ -278,7 +278,7 @@ def switch(phase: Phase, rescoring: Rescoring) -> None:
     """Make the ground truth and evaluation signature of the rescoring those of its phase, which the caller has locked.
 
     A worker that is recording a score waits for this lock, and then finds that its score is based on the old ground
-    truth. Reruns with unreadable files are tried again. If one succeeds, its submission returns to the leaderboards.
+    truth. Reruns whose files were unreadable are queued again. If one succeeds, its submission is listed again.
     """
     scored = Submission.objects.stored().filter(phase=phase, status=Status.SCORED)
     # A worker that records a rerun locks the submission before the rerun. Any other order could cause a deadlock.

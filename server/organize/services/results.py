@@ -129,7 +129,7 @@ def unfinished_work(phase: Phase, now: datetime) -> Iterator[str]:
 def download(
     request: HttpRequest, phase: Phase, *, access: ScoreAccess, now: datetime, preliminary: bool, is_csv: bool
 ) -> HttpResponseBase:
-    """Return the response that downloads the results, or 304 if the client has them.
+    """Return a response with the results as a file, or with status 304 if the client already has the same file.
 
     Raises Refused in the same cases as `export`.
     """
@@ -149,7 +149,7 @@ def file_response(ready: Export, *, is_csv: bool, by: Any) -> HttpResponse:
 
 
 def scored_truth(phase: Phase) -> Truth:
-    """Return the ground truth used to compute the phase's current scores. Raises Refused if it does not exist."""
+    """Return the ground truth used to compute the phase's current scores. Raises Refused if there is none."""
     words = phase.signature.split("|")
     found = next((one for one in phase.truths.all() if f"truth:{one.sha256[:12]}" in words), None)
     if found is None:

@@ -47,7 +47,7 @@ def take_back(*, phase: Phase, by: User | None) -> Phase:
     locked.reveal, locked.reveals_at = Phase.MANUAL, None
     locked.save(update_fields=["reveal", "reveals_at"])
     audit.record(actor=by, action="phase.reveal_taken_back", subject=f"phase {locked}")
-    if changed:  # From the audit entry, a later import detects that `reveal` was changed on the server.
+    if changed:  # A later import reads this audit entry to detect that `reveal` was changed on the server.
         detail = {"fields": changed, "values": {"reveal": [Phase.AT_CLOSE, Phase.MANUAL]}}
         audit.record(actor=by, action="phase.changed", subject=f"phase {locked.pk}", detail=detail)
     return locked

@@ -28,12 +28,12 @@ def public_key() -> str:
 
 
 def earlier_keys() -> list[str]:
-    """Return the other public keys that have signed results of this service, oldest first."""
+    """Return the public keys, other than this server's key, that have signed results of this service, oldest first."""
     return list(SigningKey.objects.exclude(public_key=public_key()).values_list("public_key", flat=True))
 
 
 def is_replaced() -> bool:
-    """Return whether the most recent results were signed with a key other than the current one."""
+    """Return whether the most recent results were signed with a key other than the key of this server."""
     last = SigningKey.objects.last()
     return last is not None and last.public_key != public_key()
 

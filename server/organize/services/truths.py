@@ -95,7 +95,7 @@ def add(
         prepared = prepare_and_test(source, Path(workspace), phase=phase, sample_sha256=phase.sample_sha256)
         for warning in prepared.warnings:
             warn(warning)
-        # A stored ground truth is checked for newly public images only when a rescoring uses it.
+        # If the ground truth is already stored, it is not checked for newly public images until a rescoring uses it.
         known = phase.truths.filter(sha256=prepared.sha256).exists()
         if not (known or reveal):
             refuse_newly_public(phase, prepared.compiled)
@@ -191,7 +191,10 @@ def refuse_newly_public(phase: Phase, later: Truth | Path) -> None:
 
 
 class WouldReveal(Refused):
-    """Raised if a ground truth would make private images public. `consequence` is a sentence without any advice."""
+    """Raised if a ground truth would make private images public.
+
+    `consequence` is the part of the message that describes the effect, without the advice that follows it.
+    """
 
     def __init__(self, consequence: str, detail: str) -> None:
         super().__init__("invalid", detail)
@@ -227,7 +230,7 @@ class Unrestorable(Exception):
 def bring_up_to_date(truth: Truth) -> None:
     """Prepare a version of the ground truth again if the settings of its phase have changed.
 
-    Raises Refused if that is not possible.
+    Raises Refused if the version cannot be prepared.
     """
     if not is_outdated(truth, Phase.objects.get(pk=truth.phase_id)):
         return
@@ -252,7 +255,7 @@ def prepare_again(truth: Truth) -> None:
         folder = Path(workspace) / "source"
         try:
             with truth.source.storage.open(str(truth.source.name)) as source, ZipFile(source) as archive:
-                # The source archive of the ground truth is complete and includes the salt, because `pack` wrote it.
+                # The archive contains everything that is needed to prepare the ground truth, including the salt.
                 archive.extractall(folder)
             with gates.sample_of(phase) as sample:
                 prepared = prepare(TruthFolder.of(phase, folder, sample), Path(workspace))
@@ -287,4 +290,5 @@ def replace_file(target: Path, source: Path) -> None:
             os.fsync(file.fileno())
         partial.replace(target)
     finally:
-        partial.unlink(missing_ok=True)  # The partial file still exists if writing it failed, as on a full disk.
+        # If writing failed, for example because the disk is full, remove the incomplete file.
+        partial.unlink(missing_ok=True)

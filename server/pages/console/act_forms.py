@@ -1,4 +1,4 @@
-"""Forms with which organizers pause or extend a running phase, grant submissions, add baselines, and block people."""
+"""Forms with which organizers pause or extend a phase, grant more submissions, add baselines, and block people."""
 
 from typing import Any, cast
 
@@ -59,7 +59,7 @@ class GrantForm(forms.Form):
 
 
 class TakeBackForm(forms.Form):
-    """The form for taking back what a team has not used of a grant of submissions."""
+    """The form for taking back the unused part of an earlier grant of additional submissions to a team."""
 
     grant = forms.ModelChoiceField(
         QuotaGrant.objects.none(), label="Grant", empty_label=None, error_messages={"required": "Choose a grant."}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from server.challenges.feedback_leakage import bits_a_day, bits_of_a_class, feedback_text
 from server.challenges.models import Phase
 
-# Organizers see how much rounded scores would reveal with 3 decimals, unless the phase has its own number of decimals.
+# To estimate how much rounded scores would reveal, 3 decimals are assumed unless the phase has its own number.
 DECIMALS = 3
 
 

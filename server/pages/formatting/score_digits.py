@@ -61,6 +61,6 @@ def interval_text(interval: Interval, *, decimals: int | None = None) -> str:
     shown = SHOWN if decimals is None else min(SHOWN, decimals)
     texts = [written(end, shown) for end in outward(interval, shown)]
     zeros = min(len(text) - len(text.rstrip("0")) for text in texts)
-    # `kept` is the negative index at which the trailing zeros that both ends have in common are cut off.
+    # Trailing zeros that both texts have in common are removed. `kept` is the negative index at which they begin, or 0.
     kept = max(1, shown - zeros) - shown
     return " to ".join(text[: kept or None] for text in texts).replace("-", "−")

@@ -17,7 +17,8 @@ from server.pages.formatting.units import utc_minute
 # x coordinates range from 0 to 1000, because the drawing is scaled to the width of the page. y coordinates are in
 # pixels.
 WIDTH, HEIGHT, MARGIN = 1000.0, 320.0, 12.0
-# The last change is at x coordinate 970. To the right of it, all lines are horizontal.
+# The last change is at x coordinate 970. To the right of it, all lines are horizontal, so that the last values can be
+# seen.
 LAST_CHANGE = 970.0
 LETTER_GAP = 15.0
 # If all lines together would have more than 150 dots, no dots are drawn.
@@ -67,7 +68,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A vertical band of the history chart from one change to the next, with text that is shown on hover."""
+    """A vertical band of the history chart, between two changes of the leaderboard. `text` is shown on hover."""
 
     x: float
     width: float

@@ -32,9 +32,10 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart with the mean precision/recall curves of one split, and the curves of the selected class if there is one.
+    """A chart of the precision/recall curves of one split.
 
-    Each tick is a triple: its x coordinate on the recall axis, its y coordinate on the precision axis, and its label.
+    It contains the curves averaged over all classes and, if a class is selected, the curves of this class. Each tick is
+    a triple: its x coordinate on the recall axis, its y coordinate on the precision axis, and its label.
     """
 
     curves: list[Curve]

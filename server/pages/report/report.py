@@ -31,7 +31,8 @@ class Report:
     """One tab of the report on a submission.
 
     `address` is the URL of the tab. `withheld` is true if the phase does not show reports. `poll_query` is the query
-    string for requests that poll for updates, and `mean_query` is the query string that shows only the mean curves.
+    string for requests that poll for updates, and `mean_query` is the query string that shows only the curves averaged
+    over all classes.
     """
 
     note: str

@@ -53,9 +53,9 @@ def compare(request: PersonRequest, slug: str) -> HttpResponse:
 def letters_of(parameters: QueryDict) -> dict[str, str]:
     """Return the ids of the two submissions to compare, A and B, from the query parameters.
 
-    The parameters `a` and `b` contain the ids. If they are missing, the parameters `pick` contain the ids of the
-    submissions that the user selected in the list of submissions. The list shows the newest submission first, so B is
-    the newer one of the first two.
+    The parameters `a` and `b` contain the ids. If they are missing, the first two values of the parameter `pick` are
+    used. They are the ids of submissions that the user selected in the list of submissions. The list shows the newest
+    submission first, so the first value is B.
     """
     b, a = (*parameters.getlist("pick")[:2], "", "")[:2]
     return {"a": parameters.get("a", a), "b": parameters.get("b", b)}

@@ -1,4 +1,4 @@
-"""The page on which organizers extend a phase for a team, grant it submissions or take them back, or disqualify it."""
+"""The page on which organizers extend a phase for a team, change its number of submissions, or disqualify it."""
 
 from collections.abc import Mapping
 
@@ -128,7 +128,7 @@ def decide(request: PersonRequest, phase: Phase, team: Team, act: str, form: for
 
 
 def taken_back_message(amount: int, grant: QuotaGrant) -> str:
-    """Return a message: how many extra submissions were taken back, and how many the team had already used."""
+    """Return a message with the number of granted submissions that were taken back, and of those already used."""
     was = "submission was" if amount == 1 else "submissions were"
     used = f" The team had already used the other {grant.amount - amount}." if grant.amount > amount else ""
     return f"{amount} granted {was} taken back.{used}"

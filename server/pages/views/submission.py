@@ -71,7 +71,7 @@ def panel(request: HttpRequest, pk: UUID) -> HttpResponse:
     key = progress_key(read.submission, explained, wait)
     if read.submission.status in (Status.QUEUED, Status.SCORED) and seen == key:
         return HttpResponse(status=NO_CONTENT)
-    # Screen readers announce a new state, but not every change in the queue position.
+    # Screen readers announce a new state. A change of the queue position is not announced, because it is too frequent.
     is_new = seen != key and not (wait and seen.startswith(Status.QUEUED))
     context = panel_context(request, read, explained, wait, tab=request.GET.get("tab", METRICS))
     return render(request, "submission/panel.html", context | {"announce": is_new})
@@ -130,7 +130,10 @@ def panel_context(
 
 
 def may_cancel(user: Any, read: ReadSubmission) -> bool:
-    """Return whether a person who sees an unfinished submission may cancel it: its team, and owners and editors."""
+    """Return whether a person who can see an unfinished submission may cancel it.
+
+    Members of its team may cancel it, and so may owners and editors of the challenge.
+    """
     challenge = read.submission.phase.challenge
     if not read.is_organizer:
         return True
@@ -142,7 +145,8 @@ def scored_context(read: ReadSubmission) -> dict[str, Any]:
     one = read.submission
     result, standing = result_of(one, read.access), standing_of(one, now=read.now)
     context: dict[str, Any] = {"result": result, "standing": standing, "next_rank": next_rank_of(read, standing)}
-    # Only organizers may see the exact ends of intervals. Any viewer who may not see them is a member of the team.
+    # Only organizers and members of the team can see the page, and only organizers may see the exact ends of intervals.
+    # A viewer who may not see the exact ends is therefore a member of the team.
     context["is_own"] = not read.access.exact_ends
     evaluation = feedback.current_evaluation(one)
     if result is None or evaluation is None:

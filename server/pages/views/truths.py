@@ -27,7 +27,8 @@ from server.pages.views.organize import organized_context
 from server.submissions.feedback import SPLITS
 from server.submissions.services import admission
 
-APPLY_IDS = "apply_%s"  # The page has other forms, so the ids of the fields of `ApplyForm` have a prefix.
+# The fields of `ApplyForm` have ids with this prefix, so that they differ from the ids in the other forms of the page.
+APPLY_IDS = "apply_%s"
 
 
 def organized_phase(request: PersonRequest, slug: str, phase: str) -> Phase:

@@ -33,7 +33,8 @@ def _of_sqlite(copy: Path) -> Iterator[Query]:
     with closing(sqlite3.connect(copy)) as target:
         with closing(sqlite3.connect(f"file:{sqlite_path()}?mode=ro", uri=True)) as source:
             source.backup(target)
-        target.execute("PRAGMA journal_mode=DELETE")  # Without a write-ahead log, the copied database is one file.
+        # Turn off the write-ahead log, so that the copied database consists of one file.
+        target.execute("PRAGMA journal_mode=DELETE")
         found = target.execute("PRAGMA integrity_check").fetchone()[0]
         if found != "ok":
             raise Unusable(f"The database is damaged ({found}). Restore an earlier backup.")
@@ -82,7 +83,7 @@ def run(program: str, *options: str) -> None:
 
 
 def refuse_unless_replaceable() -> None:
-    """Raise Unusable if the PostgreSQL database has tables or other clients.
+    """Raise Unusable if the PostgreSQL database cannot be replaced, because it contains tables or is in use.
 
     An SQLite file can always be replaced, because it is moved away first.
     """

@@ -45,7 +45,7 @@ class Wanted:
 def wanted(query: Query) -> dict[str, Wanted]:
     """Return the stored files to which a database snapshot refers, keyed by their paths in the backup.
 
-    A database that has not been migrated yet may lack some of the file fields.
+    File fields whose columns do not exist yet, because the database has not been migrated, are skipped.
     """
     quote = connection.ops.quote_name
     found = {}
@@ -110,8 +110,8 @@ def copy_audit_records(folder: Path) -> Iterator[str]:
 def put_back(path: str, expected: Stored, backup: Path) -> bool:
     """Put a file from a backup back into its storage. Return False if the storage already has an identical file.
 
-    A different file with the same name is replaced. Records of the audit log are never replaced, because newer ones
-    show which entries are missing since the backup.
+    A different file with the same name is replaced. Records of the audit log are never replaced, because records that
+    are newer than the backup show which entries the restored database does not contain.
     """
     folder, _, name = path.partition("/")
     if folder == RECORDS:

@@ -78,7 +78,8 @@ class Command(AuditedCommand):
                 if not preview:
                     self.explain(begun, reason=options["reason"], signed=options["signed"])
                     accepted = {name: options[name] for name in ("without_unscorable", "without_gate")}
-                    # The name of the phase is an argument of this command, so `--reveal` is the confirmation.
+                    # A reveal is confirmed with the name of the phase. The name is already an argument of the command,
+                    # so `--reveal` is enough.
                     confirm = found.slug if options["reveal"] else ""
                     applying.apply(found=begun, by=None, confirm=confirm, **accepted)
             self.show_active(found)
@@ -111,7 +112,7 @@ class Command(AuditedCommand):
         self.stderr.write(f"{warning.file}:{warning.line or ''}: warning: {warning.code} {warning.message}")
 
     def wait(self, begun: Rescoring) -> None:
-        """Wait until every submission either has a new score or can no longer get one because its job was given up."""
+        """Wait until every submission has a new score, except those whose scoring has failed and is not tried again."""
         printed, until = -1, time.monotonic() + MAX_IDLE_SECONDS
         while left := rescoring.count_left(begun):
             if left != printed:

@@ -71,7 +71,8 @@ class Command(BaseCommand):
         self.stdout.write(f"Restored: the database of {manifest.made_at}, and {new} files that were missing.")
         schema.migrate(connection)
         mark_storages()
-        # Without --other-keys, the keys are those of the backup.
+        # From now on, the keys of this host are those of the installation. They differ from the keys of the backup only
+        # with --other-keys.
         shared_keys.note(shared_keys.KEYS)
 
     def record_missing_entries(self, username: str | None) -> None:
@@ -106,7 +107,8 @@ def refuse_unusable(manifest: Manifest, *, other_keys: bool) -> None:
     for name, storage in storages().items():
         if joining.read_id(storage) not in ("", manifest.installation):
             raise Unusable(f"The storage of {name} belongs to another installation. Restore into an empty storage.")
-    missing = dict.fromkeys(shared_keys.KEYS, "")  # An earlier version may have had fewer keys.
+    # If the backup is of an earlier version, its manifest may not contain the fingerprints of all keys.
+    missing = dict.fromkeys(shared_keys.KEYS, "")
     differing = shared_keys.differing(missing | manifest.keys)
     if differing and not other_keys:
         places = ", ".join(f"{name.lower()} (or the setting {name})" for name in differing)

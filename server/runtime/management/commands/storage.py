@@ -1,4 +1,4 @@
-"""`manage.py storage`: how much storage is used for what, which files have no row, and which rows have no file."""
+"""`manage.py storage`: report what uses storage, files without a database row, and database rows without a file."""
 
 import json
 from argparse import ArgumentParser
