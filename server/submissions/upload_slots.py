@@ -31,9 +31,9 @@ class Slots:
         self.file = -1
 
     def take(self, name: str, most: int) -> int | None:
-        """Take a slot if all processes together hold fewer than `most` slots with this name (a team or an account).
+        """Take a slot unless all processes together hold `most` slots with this name (a team or an account).
 
-        Otherwise, return None.
+        Return None if no slot was taken.
         """
         first = int.from_bytes(sha256(name.encode()).digest()[:NAME_BYTES]) << SLOT_BITS
         with self.lock, self._counting(first):

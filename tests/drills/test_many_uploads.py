@@ -48,7 +48,10 @@ def files(content: bytes) -> list[bytes]:
 
 
 class Burst:
-    """A burst of requests: all are sent except for the last byte of each, then all last bytes at the same moment."""
+    """Many requests that end at the same moment. First, all of them are sent without their last byte.
+
+    The last bytes are sent when all other bytes of all requests have been sent.
+    """
 
     def __init__(self, port: int, requests: list[bytes]) -> None:
         self.port, self.requests = port, requests

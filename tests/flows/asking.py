@@ -13,7 +13,7 @@ BYTES = {**TUS, "Content-Type": "application/offset+octet-stream"}
 JSON = {"Content-Type": "application/json"}
 LOCATION = re.compile(rb"^Location: https?://[^/]+(\S+)$", re.MULTILINE)
 WRITING = ("POST", "PUT", "PATCH", "DELETE")
-# Requests to these URLs are not sent. They would log a visitor out, revoke a token, end a membership, or cancel
+# Requests to these URLs are not sent, because they would log a visitor out, revoke a token, end a membership, or cancel
 # submissions that the tests need.
 NOT_SENT = re.compile("logout|leave|cancel|admin/|me/token|revoke|sign-out")
 

@@ -75,7 +75,7 @@ def invite_by_link(*, team: Team, by: User) -> tuple[Invitation, str]:
 
 
 def prepare(team: Team, by: User) -> datetime:
-    """Raise Refused if the user `by` may not invite people to the team now. Return the current time."""
+    """Check that the user `by` may invite people to the team now. Return the current time, or raise Refused."""
     refuse_others(by, team)
     terms = present_terms(team.challenge)
     refuse(Invite(facts_of(team)), terms)
