@@ -23,7 +23,7 @@ def is_local(storage: Storage) -> bool:
 
 
 def in_objects(storage: Storage) -> "ObjectStorage":
-    """Cast a storage that is not local to its actual type, for type checkers."""
+    """Return a storage that is known to use an object store, with the type ObjectStorage for type checkers."""
     return cast("ObjectStorage", storage)
 
 

@@ -104,8 +104,7 @@ class ObjectStorage(S3Storage):
     """
 
     def __init__(self, *, folder: str) -> None:
-        # Without an object store, the settings select a different storage class.
-        assert settings.OBJECT_STORE is not None
+        assert settings.OBJECT_STORE is not None  # This storage is used only if an object store is configured.
         self.store = settings.OBJECT_STORE
         super().__init__(
             access_key=self.store.access_key,
@@ -186,7 +185,7 @@ class ObjectStorage(S3Storage):
         return self.head(name).size
 
     def url(self, name: str, *about: object, **more: object) -> str:
-        """Return the URL that a storage on disk would return, from which nothing can be downloaded."""
+        """Return the same URL as a storage on disk would. No file can be downloaded from this URL."""
         return f"{settings.MEDIA_URL}{name}"
 
     def listed(self, folder: str) -> Iterator[list[Listed]]:

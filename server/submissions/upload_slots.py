@@ -55,7 +55,7 @@ class Slots:
 
     @contextmanager
     def _counting(self, first: int) -> Iterator[None]:
-        """Prevent other processes from counting the slots with this name during this block."""
+        """Prevent other processes from counting the slots with this name while the `with` block runs."""
         if self.file < 0:
             self.file = os.open(settings.PODIUM_HOME / "uploads.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         lockf(self.file, LOCK_EX, 1, first + SLOTS_MAX)
@@ -96,7 +96,7 @@ _pending: ContextVar[PendingUpload | None] = ContextVar("pending", default=None)
 
 @contextmanager
 def pending(upload: PendingUpload) -> Iterator[None]:
-    """Allow the code in this block to take upload slots for a request whose body has not arrived yet."""
+    """Allow the code in the `with` block to take upload slots for a request whose body has not arrived yet."""
     token = _pending.set(upload)
     try:
         yield

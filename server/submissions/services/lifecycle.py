@@ -120,7 +120,7 @@ def cancel(*, submission: Submission, by: User) -> Submission:
     row = Submission.objects.filter(pk=submission.pk)
     # While the row is locked, neither a worker nor the sweeper can change it.
     found = row.select_for_update(no_key=True).values_list("status", "started_at").first()
-    if found is None:  # For example, an import has replaced a baseline.
+    if found is None:  # The submission was deleted, for example because an import replaced a baseline.
         raise Refused("not_found", "This submission no longer exists.")
     status, started_at = found
     if status in FINISHED:

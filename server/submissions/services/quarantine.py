@@ -105,7 +105,8 @@ class QuarantinedFile:
 
     def restore(self) -> bool:
         """Move the file back. Return False if it is gone, or if there is another file with its name."""
-        # Make the file new. If this fails and no row refers to the file, the sweeper soon moves it to quarantine again.
+        # The modification time is set to now. Otherwise, the sweeper could quarantine the file again at once if no row
+        # refers to it.
         with suppress(OSError):
             os.utime(self.path)
         return moved(self.path, self.folder.path / self.name)
