@@ -176,7 +176,10 @@ def with_passwords(make: Make) -> Iterator[Reader]:
 
 
 def enter(client: Client, user: User) -> None:
-    """Log in, and confirm the password, which some pages require. Do not confirm it if a second factor is required."""
+    """Log in, and confirm the password, which some pages require.
+
+    If the user has a second factor, the login remains incomplete.
+    """
     for path, fields in (("login", {"login": user.username}), ("again", {})):
         assert client.post(f"/accounts/{path}", {**fields, "password": PASSWORD}).status_code == 302
 

@@ -25,7 +25,7 @@ TRUTH = {
 }
 WRONG = TRUTH | {"boxes.csv": TRUTH["boxes.csv"].replace("a,/m/cat,0.1,0.5,0.1,0.5", "a,/m/cat,0.6,0.9,0.6,0.9")}
 PREDICTIONS = b"ImageId,PredictionString\na,/m/cat 0.9 0.1 0.1 0.5 0.5\nb,/m/dog 0.9 0.2 0.2 0.6 0.6\nc,\nd,\n"
-SLOW_MS = 60_000  # Long timeout, because a ground truth is prepared and checked in child processes.
+SLOW_MS = 60_000  # The timeout is long, because a ground truth is prepared and checked in child processes.
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The Dockerfile can be carried out in a Debian system, and the image runs read-only, as an unprivileged user."""
+"""Builds the Dockerfile without a container engine, and runs the image read-only, as an unprivileged user."""
 
 import os
 import shutil
@@ -31,7 +31,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
         pytest.skip(f"NOT RUN: needs root, and apt-get install debootstrap; missing: {', '.join(missing) or 'root'}")
     folder = tmp_path_factory.mktemp("image")
     folder.parent.chmod(0o755)
-    folder.chmod(0o755)  # The service runs as another user, who needs access to folders in this folder.
+    folder.chmod(0o755)  # The service runs as another user, who must be able to open the folders of the image.
     context = folder / "podium"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(context)], check=True)
     yield build(context / "deploy" / "Dockerfile", context, folder)

@@ -48,9 +48,10 @@ def files(content: bytes) -> list[bytes]:
 
 
 class Burst:
-    """Many requests that end at the same moment. First, all of them are sent without their last byte.
+    """Many requests that are completed at the same moment.
 
-    The last bytes are sent when all other bytes of all requests have been sent.
+    Each request is first sent without its last byte. When all requests have reached this point, the last bytes are
+    sent.
     """
 
     def __init__(self, port: int, requests: list[bytes]) -> None:

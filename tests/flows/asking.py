@@ -59,7 +59,7 @@ def upload_in_parts(owner: Visitor, other: Visitor, slug: str, content: str) -> 
     own.ask("PATCH", path, content[half:], expected=204, **BYTES, **end)
     own.ask("GET", path, expected=200)
     own.ask("PATCH", path, expected=204, **BYTES, **start)
-    # The upload is rejected with 409, because the same file was already uploaded above.
+    # The upload is rejected with 409, because the same file has already been submitted.
     own.ask("PATCH", own.begin_upload(phase, content), content, expected=409, **BYTES, **start)
     path = own.begin_upload(phase, content)
     own.ask("PATCH", path, content[:half], expected=204, **BYTES, **start)

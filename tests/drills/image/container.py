@@ -47,7 +47,7 @@ class Contained(Running):
         return [*rights, "env", "-i", "-C", self.image.folder, *variables, *words]
 
     def popen(self, *words: str, **options: Any) -> "subprocess.Popen[bytes]":
-        """Start the container with the ENTRYPOINT of the image. The given words are ignored."""
+        """Start the container with the ENTRYPOINT of the image. The arguments `words` are ignored."""
         inside = self.as_its_user(*json.loads(self.stage.last("ENTRYPOINT")))
         command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", MOUNTS, "sh", *inside]
         return subprocess.Popen(command, cwd=self.image.root, env={**os.environ, "DATA": str(self.home)}, **options)
