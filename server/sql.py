@@ -7,7 +7,7 @@ from typing import Any, cast
 from django.db import connection
 from django.db.models import Model
 
-ROWS_AT_ONCE = 50  # rows per INSERT statement, because SQLite may limit a statement to 999 parameters
+ROWS_AT_ONCE = 50  # Number of rows per INSERT statement. SQLite may limit a statement to 999 parameters.
 
 
 def select(statement: str, words: Collection[Any], keys: Collection[Any] = ()) -> list[tuple[Any, ...]]:
@@ -32,8 +32,8 @@ def insert(
 ) -> None:
     """Insert instances of one model as rows, and set their ids.
 
-    If a stored row has the same values in the fields `unique`, only its fields `renewed` are updated. If the stored
-    row's field `held_by` is not null, none of its values change.
+    If a stored row has the same values in the fields `unique`, the fields `renewed` of the stored row are updated
+    instead. A stored row does not change if its field `held_by` is not null.
     """
     found = list(rows)
     for start in range(0, len(found), ROWS_AT_ONCE):
@@ -64,8 +64,8 @@ def insertion(
 def renewal(meta: Any, name: str, held_by: str) -> str:
     """Return the SQL assignment that updates a field of a stored row.
 
-    If the row's field `held_by` is not null, the field is assigned its current value, because RETURNING leaves out rows
-    that are not updated.
+    If the row's field `held_by` is not null, the field keeps its value. It is assigned to itself, because RETURNING
+    leaves out rows that are not updated.
     """
     if not held_by:
         return f"{name} = excluded.{name}"
@@ -83,7 +83,7 @@ def update(model: type[Model], keys: Collection[Any], **values: Any) -> None:
 
 
 def row_lock() -> str:
-    """Return the end of a SELECT that locks its rows. It is empty for SQLite, which locks the whole database."""
+    """Return the SQL clause that locks the selected rows. It is empty for SQLite, which locks the whole database."""
     return connection.ops.for_update_sql(no_key=True) if connection.features.has_select_for_update else ""
 
 

@@ -3,17 +3,17 @@
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-REGION = "us-east-1"  # Most storages other than Amazon's accept this region or ignore it.
+REGION = "us-east-1"  # The default region. Most S3-compatible stores accept it or ignore it.
 OPTIONS = {"region", "tls", "ca"}
 SWITCH = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectStore:
-    """A bucket of an object store, and the key pair with which it is used.
+    """A bucket of an object store, and the key pair that gives access to it.
 
     endpoint : URL of the server
-    ca : file with the certificate authorities that are trusted; empty for the usual ones
+    ca : path of a file with trusted certificate authorities; empty for the default authorities
     """
 
     endpoint: str

@@ -1,4 +1,4 @@
-"""Gives programs that need a path the file of a row, wherever the file is stored."""
+"""Provides the path of a stored file for programs that need one, even if the file is in an object store."""
 
 import shutil
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.files.storage import FileSystemStorage, Storage
 from django.db.models.fields.files import FieldFile
 
-if TYPE_CHECKING:  # Otherwise, the packages for an object store would always be loaded.
+if TYPE_CHECKING:  # A normal import would load the packages for object stores, even if no object store is used.
     from server.stored_files.objects import ObjectStorage
 
 CHUNK_BYTES = 2**20
@@ -23,7 +23,7 @@ def is_local(storage: Storage) -> bool:
 
 
 def in_objects(storage: Storage) -> "ObjectStorage":
-    """Return a storage that is not local, with the type that it has then."""
+    """Return a storage that is known to use an object store, with the type ObjectStorage for type checkers."""
     return cast("ObjectStorage", storage)
 
 
@@ -34,9 +34,9 @@ def title_of(storage: Storage) -> str:
 
 @contextmanager
 def local_copy(file: FieldFile) -> Iterator[Path]:
-    """Yield the path of a stored file. If it is in an object store, this is a copy, which is removed afterwards.
+    """Yield the path of a stored file. If the file is in an object store, the path is that of a temporary copy.
 
-    The path of a file on disk is not checked. Otherwise, raises FileNotFoundError or StoreUnavailable.
+    Raises FileNotFoundError or StoreUnavailable if a copy cannot be made. A local file is not checked.
     """
     if is_local(file.storage):
         yield Path(file.path)

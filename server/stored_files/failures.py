@@ -1,4 +1,4 @@
-"""The error that is raised if the object storage cannot be used. This module loads no packages."""
+"""The error that is raised if the object storage cannot be used. The module imports no third-party packages."""
 
 from errno import EIO
 

@@ -30,13 +30,13 @@ from server.stored_files.reading import Body, ObjectReader, StoredObject
 
 log = logging.getLogger(__name__)
 
-DIGEST = "sha256"  # name of the metadata of an object that contains the sha256 of its content
+DIGEST = "sha256"  # Key in an object's metadata. Its value is the sha256 of the content.
 BUFFER_BYTES = 2**20
-# One part of an upload is in memory at a time. Without threads, a part is sent before the next one is read.
+# Without threads, a part of an upload is sent before the next one is read, so only one part is in memory.
 TRANSFER = TransferConfig(multipart_threshold=8 * 2**20, multipart_chunksize=8 * 2**20, use_threads=False)
 FULL_CODES = {"XMinioStorageFull", "QuotaExceeded", "InsufficientStorage", "InsufficientCapacity"}
 NOT_FOUND, FULL = 404, 507
-# A copy inside the storage is made in parts that take less than a timeout.
+# A large file is copied inside the storage in parts, so that no request takes longer than the timeout.
 COPY = TransferConfig(multipart_threshold=64 * 2**20, multipart_chunksize=64 * 2**20, use_threads=False)
 
 
@@ -53,7 +53,7 @@ class Listed:
 def connected(store: ObjectStore, process: int, *, signed: bool = True) -> Any:
     """Return the connection of a process to an object store. Child processes must not use that of their parent.
 
-    Checksums that only Amazon's servers understand are left out; the sha256 in the metadata is verified instead.
+    Checksums that only Amazon's servers support are disabled. The sha256 in the metadata is verified instead.
     """
     config = Config(
         connect_timeout=5,
@@ -76,7 +76,7 @@ def connected(store: ObjectStore, process: int, *, signed: bool = True) -> Any:
 
 @contextmanager
 def translated(name: str) -> Iterator[None]:
-    """Raise the errors of the libraries as OSError: FileNotFoundError, a full disk, or StoreUnavailable."""
+    """Convert the errors of the S3 libraries to OSErrors, such as FileNotFoundError, ENOSPC or StoreUnavailable."""
     try:
         yield
     except ClientError as error:
@@ -100,11 +100,11 @@ def translation(error: ClientError, name: str) -> OSError:
 class ObjectStorage(S3Storage):
     """A storage for the files in one folder of the configured bucket. Each object's metadata contains its sha256.
 
-    Objects get no ACL, so only the owner of the bucket can read them, and no URLs.
+    Objects have neither an ACL nor a public URL, so only the owner of the bucket can read them.
     """
 
     def __init__(self, *, folder: str) -> None:
-        assert settings.OBJECT_STORE is not None  # Otherwise, another storage is used.
+        assert settings.OBJECT_STORE is not None  # This storage is used only if an object store is configured.
         self.store = settings.OBJECT_STORE
         super().__init__(
             access_key=self.store.access_key,
@@ -141,7 +141,7 @@ class ObjectStorage(S3Storage):
         return str(path.with_name(f"{token_hex(8)}-{path.name}"))
 
     def head(self, name: str) -> StoredObject:
-        """Return what the storage knows about a file. Raises FileNotFoundError or StoreUnavailable."""
+        """Return the size, sha256 and ETag of a stored file. Raises FileNotFoundError or StoreUnavailable."""
         with translated(name):
             found = self.client.head_object(Bucket=self.bucket_name, Key=self._normalize_name(name))
         return StoredObject(found["ContentLength"], found["Metadata"].get(DIGEST, ""), found["ETag"])
@@ -167,7 +167,7 @@ class ObjectStorage(S3Storage):
         return {"ContentType": "application/octet-stream", "Metadata": {DIGEST: digest_of(content)}}
 
     def delete(self, name: str) -> None:
-        """Delete a file. If the storage does not respond, the file is kept, because no row refers to it any longer."""
+        """Delete a file. If this fails, only log an alarm, because no database row refers to the file any longer."""
         try:
             with translated(name):
                 super().delete(name)
@@ -185,7 +185,7 @@ class ObjectStorage(S3Storage):
         return self.head(name).size
 
     def url(self, name: str, *about: object, **more: object) -> str:
-        """Return the same dead URL as a storage on disk. No URL with a signature is ever made."""
+        """Return the same URL as a storage on disk would. No file can be downloaded from this URL."""
         return f"{settings.MEDIA_URL}{name}"
 
     def listed(self, folder: str) -> Iterator[list[Listed]]:
@@ -199,7 +199,7 @@ class ObjectStorage(S3Storage):
                 ]
 
     def folders(self, folder: str) -> list[str]:
-        """Return the names of the folders in a folder."""
+        """Return the names of the subfolders of a folder."""
         prefix = self._normalize_name(folder).rstrip("/") + "/"
         with translated(folder):
             found = [one["Prefix"] for page in self._pages(prefix) for one in page.get("CommonPrefixes", ())]
@@ -210,9 +210,9 @@ class ObjectStorage(S3Storage):
         return pages.paginate(Bucket=self.bucket_name, Delimiter="/", Prefix=prefix)
 
     def move(self, source: str, target: str) -> None:
-        """Rename a file: copy it inside the storage, then delete the old one."""
+        """Rename a file: copy it inside the storage, then delete the original."""
         where = {"Bucket": self.bucket_name, "Key": self._normalize_name(source)}
-        # A copy in parts does not keep the metadata by itself.
+        # A copy that is made in parts does not include the metadata, so the metadata must be passed explicitly.
         extra = {"Metadata": {DIGEST: self.head(source).sha256}, "MetadataDirective": "REPLACE"}
         with translated(source):
             self.client.copy(where, self.bucket_name, self._normalize_name(target), ExtraArgs=extra, Config=COPY)
@@ -236,7 +236,7 @@ class ObjectStorage(S3Storage):
             self.client.head_bucket(Bucket=self.bucket_name)
 
     def is_public(self, name: str) -> bool:
-        """Return whether anybody can read a file without a key."""
+        """Return whether a file can be read without credentials."""
         stranger = connected(self.store, os.getpid(), signed=False).meta.client
         try:
             with translated(name):
@@ -247,7 +247,7 @@ class ObjectStorage(S3Storage):
 
 
 class TranslatedBody:
-    """The body of a response that raises StoreUnavailable if the storage ends it too early."""
+    """The body of a response. Reading it raises StoreUnavailable if the storage ends it too early."""
 
     def __init__(self, body: Any, name: str) -> None:
         self.body, self.name = body, name
@@ -261,7 +261,7 @@ class TranslatedBody:
 
 
 def digest_of(content: "File[bytes]") -> str:
-    """Return the sha256 of a file's content. The hash of an upload was already computed while it was received."""
+    """Return the sha256 of a file's content. The sha256 of an upload was already computed while it was received."""
     known = getattr(content, "sha256", "")
     if known:
         return str(known)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """What the storage knows about an object. `sha256` is empty if another program has stored the object."""
+    """The size, sha256 and ETag of an object. `sha256` is empty if another program has stored the object."""
 
     size: int
     sha256: str
@@ -16,7 +16,7 @@ class StoredObject:
 
 
 class Body(Protocol):
-    """The body of a response."""
+    """The body of a response from the object store."""
 
     def read(self, amount: int) -> bytes: ...
 
@@ -27,7 +27,7 @@ class ObjectReader(io.RawIOBase):
     """A file whose bytes are requested from the storage when they are read.
 
     `request` takes an offset, and returns the body of a response that begins at this offset. A new response is
-    requested only if the reader has moved.
+    requested only after a seek to another offset.
     """
 
     def __init__(self, request: Callable[[int], Body], size: int) -> None:

@@ -1,4 +1,4 @@
-"""Submissions in the admin. Staff can read these rows but not edit them."""
+"""Submissions in the admin. Staff can read submissions there but not edit them."""
 
 from django.contrib import admin
 

@@ -38,9 +38,9 @@ class PartialUpload:
     length: int
     file_name: str
     note: str
-    # The idempotency key is used to recognize repeated requests for the same submission.
+    # The idempotency key identifies repeated requests for the same submission.
     key: str
-    # Whether the file is scored even if no prediction in it can score.
+    # If true, the file is scored even if no prediction in it can score.
     force: bool = False
 
     @property

@@ -37,7 +37,7 @@ QUEUES: dict[type[Model], Queue] = {Submission: Queue(EVALUATE, 0), Rerun: Queue
 
 
 def enqueue(kind: type[Model], key: UUID | int, *, urgent: bool = False) -> None:
-    """Send a message for a job. An urgent message has the same priority as submissions.
+    """Send a message for a job. An urgent job gets the same message priority as a submission.
 
     If the broker is down, no exception is raised, because the sweeper will send the message later.
     """
@@ -52,7 +52,7 @@ def enqueue(kind: type[Model], key: UUID | int, *, urgent: bool = False) -> None
 
 
 def enqueue_on_commit(kind: type[Model], key: UUID | int) -> None:
-    """Send a message after the commit. Errors are only logged, because the commit can no longer be undone."""
+    """Send a message after the commit. If this fails, the error is only logged, because the commit cannot be undone."""
     transaction.on_commit(lambda: enqueue(kind, key), robust=True)
 
 

@@ -43,7 +43,7 @@ class SplitDetail:
 
 
 def details(evaluation: Evaluation, access: ScoreAccess, splits: Iterable[str]) -> dict[str, SplitDetail]:
-    """Return the visible results on these splits, or an empty dict if the phase shows no results per class."""
+    """Return the visible results on these splits, or an empty dict if the phase does not show results per class."""
     shown = [split for split in splits if split in access.splits] if access.classes else []
     explained = {one.split: unpacked(one) for one in evaluation.explanations.filter(split__in=shown)} if shown else {}
     scored = stored_report(evaluation).get("splits", {}) if shown else {}

@@ -4,9 +4,10 @@
 entry. Its arguments are `phase`, `teams` (the ids of teams whose scores, final submissions or published scores
 changed), and `signature` (that of the changed scores, or None for all signatures).
 
-`swept`: the sweeper has cleaned up. Receivers clean up the jobs of their own apps.
+`swept`: the sweeper has cleaned up after crashes. Receivers clean up the jobs of their own apps.
 
-`files_swept`: the sweeper has also looked at the stored files, which it does less often. Receivers remove their own.
+`files_swept`: the sweeper has also removed old files, which it does less often. Receivers remove old files of their own
+apps.
 """
 
 from collections.abc import Iterable

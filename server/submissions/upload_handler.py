@@ -29,7 +29,7 @@ class HashingUploadHandler(TemporaryFileUploadHandler):
     file: HashedFile
 
     def new_file(self, *about: Any, **more: Any) -> None:
-        # The method of the direct base class is not called, because it would open an ordinary temporary file.
+        # `TemporaryFileUploadHandler.new_file` is not called, because it would open an ordinary temporary file.
         FileUploadHandler.new_file(self, *about, **more)
         upload_folder()
         self.file = HashedFile(self.file_name or "", self.content_type, 0, self.charset, self.content_type_extra)

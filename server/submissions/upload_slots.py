@@ -31,9 +31,9 @@ class Slots:
         self.file = -1
 
     def take(self, name: str, most: int) -> int | None:
-        """Take a slot if all processes together hold fewer than `most` slots with this name (a team or an account).
+        """Take a slot unless all processes together hold `most` slots with this name (a team or an account).
 
-        Otherwise, return None.
+        Return None if no slot was taken.
         """
         first = int.from_bytes(sha256(name.encode()).digest()[:NAME_BYTES]) << SLOT_BITS
         with self.lock, self._counting(first):
@@ -55,7 +55,7 @@ class Slots:
 
     @contextmanager
     def _counting(self, first: int) -> Iterator[None]:
-        """Prevent other processes from counting the slots with this name during this block."""
+        """Prevent other processes from counting the slots with this name while the `with` block runs."""
         if self.file < 0:
             self.file = os.open(settings.PODIUM_HOME / "uploads.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         lockf(self.file, LOCK_EX, 1, first + SLOTS_MAX)
@@ -96,7 +96,7 @@ _pending: ContextVar[PendingUpload | None] = ContextVar("pending", default=None)
 
 @contextmanager
 def pending(upload: PendingUpload) -> Iterator[None]:
-    """Allow the code in this block to take upload slots for a request whose body has not arrived yet."""
+    """Allow the code in the `with` block to take upload slots for a request whose body has not arrived yet."""
     token = _pending.set(upload)
     try:
         yield

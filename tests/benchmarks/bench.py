@@ -37,7 +37,7 @@ ROUNDS = 5
 # CPU seconds of `wc -l` for the file of 5M boxes, on the machine where the official Open Images code was measured.
 RECORDED_WC = 0.05
 OFFICIAL = {"det_e_open": (DETECTION, 344.0, 2_000, 5_000), "vrd_c_open": (RELATIONSHIPS, 110.0, 200, 1_000)}
-# The field `way` of a report, which names the implementation used, begins with one of these strings.
+# The field `way` of a report contains the name of the implementation used, which begins with one of these strings.
 FAST_PATH, REFERENCE = "fast path", "reference implementation"
 
 
@@ -206,7 +206,8 @@ def on_reference_path(folder: Path) -> dict[str, tuple[Callable[..., dict[str, A
 def private_facts() -> Iterator[Row]:
     """Score hostile files against pairs of ground truths that differ in a single annotation, which is secret.
 
-    The table rows show the largest ratio of CPU times and the largest ratio of peak memory among all pairs.
+    A large difference in cost would reveal the annotation. The table rows show the largest ratios of CPU time and of
+    peak memory among all pairs.
     """
     folder = FOLDER / "facts"
     folder.mkdir(exist_ok=True)

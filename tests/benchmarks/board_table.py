@@ -13,8 +13,8 @@ from typing import Any
 from tests.benchmarks.earlier import has_postgres, multiples
 from tests.flows.postgres import own_database
 
-# A row of the benchmark table: the name, the required value, the target, the measured value, and the seconds from which
-# the value was computed.
+# A row of the benchmark table: its name, the required value, the target, the measured value, and the times in seconds
+# from which the value was computed.
 Row = tuple[str, str, str, str, str]
 
 ROOT = Path(__file__).parents[2]
@@ -73,7 +73,7 @@ def costs(vendor: str, measured: Any) -> Iterator[Row]:
 
 @contextmanager
 def filled(folder: Path, teams: int, vendor: str) -> Iterator[dict[str, str]]:
-    """Yield environment variables that select a database. If it is empty, the first benchmark program fills it."""
+    """Yield environment variables that select a database. The first benchmark program fills it if it is empty."""
     if vendor == "SQLite":
         home = folder / f"boards-{teams}"
         home.mkdir(exist_ok=True)

@@ -17,7 +17,8 @@ from tests.flows.postgres import SERVER, own_database
 ROOT = Path(__file__).parents[2]
 EARLIER = "c85bc0e"  # The last commit before leaderboard entries were stored.
 PROGRAMS = ("crowd.py", "recording.py")
-NO_LONGER_INSTALLED = "drf_spectacular_sidecar"  # A Django app in the earlier version that contains only static files.
+# A Django app that only the earlier version uses. It contains only static files, so an empty package replaces it.
+NO_LONGER_INSTALLED = "drf_spectacular_sidecar"
 
 
 def multiples(folder: Path, rounds: int) -> dict[str, tuple[float, float]]:

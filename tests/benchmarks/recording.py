@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def rebuild(phase: Any) -> None:
-    with suppress(ImportError):  # The earlier version of the service has no such module.
+    with suppress(ImportError):  # The earlier version of the service has no module `entries`.
         from server.leaderboards.services import entries
 
         entries.rebuild(phase)

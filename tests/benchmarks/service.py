@@ -17,7 +17,7 @@ import django
 from celery import Celery
 from redis import Redis
 
-django.setup()  # `django.setup()` must be called before the following imports, some of which define models.
+django.setup()  # Django must be set up before the following imports, because some of these modules define models.
 
 from server.submissions.queue import EVALUATE, RERUN  # noqa: E402
 from tests.benchmarks.probe import NOTHING  # noqa: E402

@@ -152,7 +152,10 @@ def organizer(make: Make) -> Reader:
 
 
 def with_passwords(make: Make) -> Iterator[Reader]:
-    """Open pages that ask for credentials, and yield the user of each: recent login, two factors, a first password."""
+    """Open pages that ask for credentials, and yield a user for each group of pages.
+
+    The pages require a recent login, require a second factor, or set the first password of an account.
+    """
     recent, protected, passwordless = Client(), Client(), Client()
     enter(recent, make.user())
     yield Reader("recent", recent, ["/accounts/two-factor/activate", "/accounts/data/delete"])
@@ -173,7 +176,10 @@ def with_passwords(make: Make) -> Iterator[Reader]:
 
 
 def enter(client: Client, user: User) -> None:
-    """Log in. Unless a second factor is required, also confirm the password, because some pages require it."""
+    """Log in, and confirm the password, which some pages require.
+
+    If the user has a second factor, the login remains incomplete.
+    """
     for path, fields in (("login", {"login": user.username}), ("again", {})):
         assert client.post(f"/accounts/{path}", {**fields, "password": PASSWORD}).status_code == 302
 
@@ -190,7 +196,8 @@ def by_links(make: Make) -> Iterator[Reader]:
     yield Reader("nobody", nobody, [*WITHOUT_ACCOUNT, confirmation, new_password["Location"]])
     team = make.team(make.challenge(slug="inviting", title=LONG), captain, name=LONG)
     invited = Client()
-    # A login of `user` would invalidate the link that sets a new password, so another user is invited.
+    # The invitation is opened by another user, because a login of `user` would invalidate the link that sets a new
+    # password.
     invited.force_login(guest)
     invited.get(f"/invitations/{invitations.invite_by_link(team=team, by=captain)[1]}")
     yield Reader("invited", invited, ["/invitation"])

@@ -140,7 +140,8 @@ def test_each_kind_of_notice_reaches_the_inbox_and_the_mailbox(
     page = visit(member, **options).new_page()
     person = Person(page, keyboard=keyboard)
     page.goto("/")
-    assert page.locator(".who").evaluate("link => link.scrollWidth <= link.clientWidth")  # The username is not cut off.
+    # The username is completely visible.
+    assert page.locator(".who").evaluate("link => link.scrollWidth <= link.clientWidth")
     person.click(page.get_by_role("link", name=re.compile("Notices")))
     for kind in Kind:
         expect(page.get_by_role("link", name=f"Told: {kind}.")).to_be_visible()

@@ -128,7 +128,7 @@ def test_a_rejected_file_shows_its_defects_and_does_not_count_against_the_quota(
 
 
 HEADER = "ImageId,PredictionString\n"
-DEFECTS = 20  # Number of defects of each of three kinds in the uploaded file.
+DEFECTS = 20  # Number of defects of each kind in the uploaded file, which has three kinds of defects.
 
 
 def test_a_file_with_sixty_defects_lists_them_by_kind(service: Running, tmp_path: Path, window: Open) -> None:

@@ -148,7 +148,7 @@ def test_on_a_tablet_file_names_and_notes_in_the_list_of_submissions_are_readabl
     note = page.get_by_placeholder("Add a note").first.bounding_box()
     assert name is not None
     assert note is not None
-    assert name["height"] < 30  # The file name is shown on one line.
+    assert name["height"] < 30  # A file name that wraps onto a second line would be taller.
     assert note["width"] >= 100
 
 

@@ -25,12 +25,12 @@ TRUTH = {
 }
 WRONG = TRUTH | {"boxes.csv": TRUTH["boxes.csv"].replace("a,/m/cat,0.1,0.5,0.1,0.5", "a,/m/cat,0.6,0.9,0.6,0.9")}
 PREDICTIONS = b"ImageId,PredictionString\na,/m/cat 0.9 0.1 0.1 0.5 0.5\nb,/m/dog 0.9 0.2 0.2 0.6 0.6\nc,\nd,\n"
-SLOW_MS = 60_000  # Preparing and checking a ground truth in child processes takes time.
+SLOW_MS = 60_000  # The timeout is long, because a ground truth is prepared and checked in child processes.
 
 
 @pytest.fixture
 def organizer(make: Make) -> User:
-    """Return a user who has the same name as the demo's organizer and already organizes another challenge."""
+    """Return a user who may create challenges, because the user already organizes one."""
     user = make.user(username="organizer")
     make.challenge(slug="demo-detection").organizers.add(user)
     return user

@@ -1,7 +1,7 @@
-"""Simulated hosts: network namespaces with names and disks of their own, which are connected by a switch.
+"""Simulates hosts: network namespaces with their own host names and disks, connected by a switch.
 
-Everything here needs root and Linux. The kernel removes a namespace and its network interfaces when the last process in
-it has ended, so nothing is left behind, even if the tests are killed.
+This requires root and Linux. The kernel removes a namespace and its network interfaces when the last process in it has
+ended, so nothing is left behind, even if the tests are killed.
 """
 
 import os
@@ -17,13 +17,14 @@ import pytest
 from django.conf import settings
 
 PROGRAMS = ("ip", "nsenter", "unshare", "mount")
-# The first process in a namespace. It ends when the tests close its input, or when they are killed.
+# The first process in a namespace, which keeps the namespace alive. It ends when the tests close its input or are
+# killed.
 KEEPER = 'hostname "$0" && ip link set lo up && echo ready && read end'
 DISK = "size=1g,mode=700"
 
 
 class Namespace:
-    """A network namespace with a host name and mounts of its own."""
+    """A network namespace with its own host name and mounts."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -37,7 +38,7 @@ class Namespace:
 
     @property
     def inside(self) -> tuple[str, ...]:
-        """The words before a command that run it in this namespace, in the folder of the project."""
+        """The prefix that makes a command run in this namespace, in the project's folder."""
         target = str(self.keeper.pid)
         return ("nsenter", "--target", target, "--net", "--uts", "--mount", f"--wd={settings.BASE_DIR}", "--")
 
@@ -60,7 +61,7 @@ class Host(Namespace):
 
 
 class Network:
-    """A network of this machine, at `address`, with simulated hosts."""
+    """A network of simulated hosts. This machine is also connected to it, with the IP address `address`."""
 
     def __init__(self, stack: ExitStack, switch: Namespace) -> None:
         self.stack, self.switch, self.numbers = stack, switch, count(2)
@@ -101,7 +102,7 @@ def run(*words: str) -> None:
 
 @contextmanager
 def own_network() -> Iterator[Network]:
-    """Create a network without hosts. Without the rights to do so, the test is skipped; in CI it fails."""
+    """Create a network without hosts. Without root, the test is skipped; in CI it fails."""
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if missing or os.geteuid() != 0:
         refuse(f"install {', '.join(missing)}" if missing else "run it as root")

@@ -19,7 +19,7 @@ HOSTILE, EACH, VICTIMS = 5, 12, 30
 LIMIT_SECONDS = 2  # Limit on the CPU time for scoring one file. Scoring an expensive file exceeds this limit.
 LONG_ENOUGH_SECONDS, SOON_SECONDS = 60, 10.0
 PREDICTIONS = 1_200_000
-# Maximum size, in bytes, of expensive files that still count as small, and the number of these files.
+# Maximum size, in bytes, of expensive files that count as small, and the number of these files.
 SMALL_BYTES, COSTLY = 1_040_000, 3
 LARGE_BYTES = 3 * SMALL_BYTES
 HEADER = "ImageId,PredictionString"
@@ -98,7 +98,7 @@ def test_hostile_files_cost_quota_and_do_not_delay_other_teams(opened: Open, sma
     assert waits >= LONG_ENOUGH_SECONDS
     assert costly
     assert {row[1:] for row in costly} == {("out_of_time", "participant", 1)}
-    # With two worker processes, a team may use all but one of them.
+    # With two worker processes, a team may use only one of them.
     assert all(count <= 1 for (count,) in at_once)
 
 

@@ -87,7 +87,7 @@ def upload_later(web: Running, content: bytes, began: float, number: int) -> flo
 
 
 def lose_power(installation: Installation, host: Host, worker: Running) -> None:
-    """Kill all processes of a host while nothing that they send arrives, and start the host again."""
+    """Cut off a host and kill all its processes, so that no connection is closed. Then start the host again."""
     installation.network.unplug(host)
     worker.signal_all("", signal.SIGKILL)
     worker.process.wait()
@@ -163,7 +163,10 @@ def test_a_lock_of_a_host_that_was_cut_off_is_released(
 def test_a_part_with_servers_or_keys_of_another_installation_is_refused_at_start(
     installation: Installation, small: Path, figures: Figures
 ) -> None:
-    """A worker gets one server or key of another installation, or no bucket, and everything else of its own."""
+    """Start a worker with the settings of its installation, except for one server, bucket or key.
+
+    The server or key belongs to another installation, or the bucket does not exist.
+    """
     web = installation.part("web", installation.folder / "web")
     open_challenge(web, small, *PEOPLE[:1])
     own = installation.shared

@@ -1,4 +1,4 @@
-"""The Dockerfile is carried out in a Debian of its own, and its image runs read-only, as a user without rights."""
+"""Builds the Dockerfile without a container engine, and runs the image read-only, as an unprivileged user."""
 
 import os
 import shutil
@@ -31,7 +31,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
         pytest.skip(f"NOT RUN: needs root, and apt-get install debootstrap; missing: {', '.join(missing) or 'root'}")
     folder = tmp_path_factory.mktemp("image")
     folder.parent.chmod(0o755)
-    folder.chmod(0o755)  # The service's user has to reach its folders inside.
+    folder.chmod(0o755)  # The service runs as another user, who must be able to open the folders of the image.
     context = folder / "podium"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(context)], check=True)
     yield build(context / "deploy" / "Dockerfile", context, folder)
@@ -40,7 +40,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
 
 @pytest.fixture
 def container(built: Built, tmp_path: Path) -> Iterator[Contained]:
-    """Start the image with an empty volume, to which the folders are copied that the image has there."""
+    """Start the image with a volume that contains the folders of `/data` in the image, as with a new Docker volume."""
     image, stage = built
     home = tmp_path / "data"
     subprocess.run(["cp", "-a", str(image.root / "data"), str(home)], check=True)
@@ -72,7 +72,7 @@ def test_the_image_scores_a_submission_without_rights(
     ended = container.ended(container.submit((small / "predictions.csv").read_bytes()))
     seconds = time.monotonic() - started
     assert ended["status"] == "scored"
-    assert container.execute("pg_dump", "--version").returncode == 0  # for `manage.py backup`
+    assert container.execute("pg_dump", "--version").returncode == 0  # `manage.py backup` needs pg_dump.
     size = sum(path.lstat().st_size for path in (image.root / "podium").rglob("*")) / 2**20
     figures(f"healthy, no capabilities, read-only; a submission scored in {seconds:.1f} s; /podium has {size:.0f} MiB")
 

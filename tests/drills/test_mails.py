@@ -39,7 +39,7 @@ from server.clock import database_now
 from server.notices.models import Notice
 Notice.objects.filter(mail_at__isnull=False).update(mail_at=database_now())
 """
-RECEIVED: Counter[str] = Counter()  # The emails that the mail server has accepted, by Message-ID.
+RECEIVED: Counter[str] = Counter()  # Number of times that the mail server has accepted each email, by Message-ID.
 LEFT = "SELECT count(*) FROM notices_notice WHERE mail_at IS NOT NULL"
 
 
@@ -47,7 +47,8 @@ class Mailbox(socketserver.StreamRequestHandler):
     """A slow mail server that counts the emails that it has accepted."""
 
     def handle(self) -> None:
-        with suppress(ConnectionError):  # If the sending process is killed, the connection is reset.
+        # If the sending process is killed, its connection is reset, which is no fault of the mail server.
+        with suppress(ConnectionError):
             self.talk()
 
     def talk(self) -> None:
@@ -67,7 +68,7 @@ class Mailbox(socketserver.StreamRequestHandler):
             if line.startswith("Message-ID:"):
                 name = line.split(":", 1)[1].strip()
         time.sleep(PAUSE)
-        # At the end of an email, `line` is a single dot. If the connection was lost before, `line` is empty.
+        # At the end of an email, `line` is a single dot. If the connection was lost earlier, `line` is empty.
         if line:
             RECEIVED[name] += 1
 

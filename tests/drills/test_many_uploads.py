@@ -48,7 +48,11 @@ def files(content: bytes) -> list[bytes]:
 
 
 class Burst:
-    """A burst of requests: all are sent except for the last byte of each, then all last bytes at the same moment."""
+    """Many requests that are completed at the same moment.
+
+    Each request is first sent without its last byte. When all requests have reached this point, the last bytes are
+    sent.
+    """
 
     def __init__(self, port: int, requests: list[bytes]) -> None:
         self.port, self.requests = port, requests

@@ -48,7 +48,10 @@ def corrected_truth(small: Path, folder: Path) -> Path:
 
 
 def half(content: bytes, number: int) -> bytes:
-    """Return a submission with every second row of the given one, starting at row `number % 7`."""
+    """Return a submission with every second row of the given one, starting at row `number % 7`.
+
+    Successive numbers give different files.
+    """
     header, *rows = content.decode().splitlines(keepends=True)
     return "".join([header, *rows[number % 7 :: 2]]).encode()
 
@@ -176,7 +179,7 @@ def test_no_submission_is_lost_if_truths_are_switched_while_teams_submit(
     )
     assert (mixed, switches, changed, without_score) == (0, 2, 0, 0)
     assert at_first.signature == at_last.signature != between.signature
-    # An entry may be missing only if the same team has a better entry.
+    # An entry may disappear from the leaderboard only if the same team has a better entry.
     best = {team: score for team, _, score in at_last.lines}
     assert all(best[team] >= score for team, _, score in lost)
     assert [version for (version,) in service.rows(APPLIED)] == [2, 1]

@@ -104,7 +104,7 @@ def test_no_file_is_lost_if_the_database_is_older_than_the_files(opened: Open, s
 
 
 def another(bundle: Path) -> Path:
-    """Write a copy of the challenge bundle with a new slug, to be imported after a backup of the database.
+    """Write a copy of the challenge bundle with a new slug. The drill imports it after a backup of the database.
 
     When the backup is restored, the ground truth files of this challenge exist, but no database row refers to them.
     """

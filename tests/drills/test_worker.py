@@ -23,25 +23,28 @@ pytestmark = pytest.mark.processes
 
 # The worker of bent/strange.py kills itself when it scores this content.
 POISON = b"poison"
-# The worker is killed three times, each time after the given number of submissions has been scored.
+# During the uploads, the worker is killed three times: after these numbers of submissions have been scored.
 KILLED_AFTER = (30, 80, 130)
 ALL = 200
 
 
 def kill_while_it_scores(service: Running) -> bool:
     """Kill all processes of the worker if it is scoring a submission. Return whether they were killed."""
-    # Suspend the processes first, so that nothing changes until they are killed. They may be suspended during a write.
+    # The processes are suspended first, so that nothing changes until they are killed. They may be suspended during a
+    # write.
     service.signal_all("celery -A", signal.SIGSTOP)
     try:
         scores = bool(service.statuses(seconds=0.5)["running"])
-    except sqlite3.OperationalError:  # A suspended process of the worker may have locked the database.
+    # A suspended process may have locked the database. In this case, the worker is not killed, and the caller tries
+    # again.
+    except sqlite3.OperationalError:
         scores = False
     service.signal_all("celery -A", signal.SIGKILL if scores else signal.SIGCONT)
     return scores
 
 
 def killed_three_times(service: Running, content: bytes) -> None:
-    """Upload the content `ALL` times, and kill the worker three times during the uploads."""
+    """Upload the same content `ALL` times, and kill the worker three times during the uploads."""
     with uploading(service, content, count=ALL):
         for ended in KILLED_AFTER:
             wait_for(lambda ended=ended: service.statuses()["scored"] >= ended)
@@ -170,7 +173,7 @@ def test_a_worker_that_receives_sigterm_finishes_or_requeues_in_time(
     service = opened(
         up=("worker=tests.drills.bent.strange",),
         WORKER_PROCESSES=3,
-        # With three processes, two submissions of a team can run at once.
+        # With three worker processes, two submissions of the same team can be scored at the same time.
     )
     content, hold = (small / "predictions.csv").read_bytes(), service.home / "hold"
     grace = int(service.environment["STOP_SECONDS"]) + 10

@@ -29,10 +29,10 @@ garden,/m/01yrx,0
 """,
     "classes.csv": "/m/01yrx,Cat\n/m/0bt9lr,Dog\n/m/0k4j,Car\n",
 }
-# The predictions of cats, by descending confidence, are: two hits, a duplicate, two predictions inside the group, and a
-# false positive in an image where cats are verified as absent. The precisions are 1, 1, 2/3, 3/4 and 3/5. The
-# predictions of dogs are a false positive, then a hit. Cars are verified as absent. In the image "kitchen", dogs are
-# verified neither as present nor as absent. The image "attic" is not in the ground truth.
+# The predictions of cats, by descending confidence, are: two hits, a duplicate, two predictions inside the group-of
+# box, and a false positive in an image where cats are verified as absent. The precisions are 1, 1, 2/3, 3/4 and 3/5.
+# The predictions of dogs are a false positive, then a hit. Cars are verified as absent. In the image "kitchen", dogs
+# are verified neither as present nor as absent. The image "attic" is not in the ground truth.
 LONG = """\
 ImageID,LabelName,Score,XMin,XMax,YMin,YMax
 street,/m/01yrx,0.9,0.2,0.6,0.2,0.6

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 LABELS = ("cat", "dog")
 SIDE = 8
 BOX = "0,0.5,0,0.5"
-# In this mask, the pixels in the lower half of each column are set.
+# A mask in which the pixels in the lower half of each column are set.
 MASK = base64.b64encode(zlib.compress(b"444" + b"0" * (2 * SIDE - 3))).decode()
 Tables = dict[str, list[str]]
 IMAGES: Tables = {

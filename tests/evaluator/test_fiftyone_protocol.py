@@ -167,8 +167,8 @@ def test_with_matches_across_classes_the_confusion_matrix_has_all_objects_and_pr
 def test_a_match_across_classes_is_a_false_positive_of_the_objects_class(tmp_path: Path) -> None:
     report = scored(tmp_path, *CLASSES, protocol="fiftyone", classwise=False)
     cat, dog = row_of(report, "cat"), row_of(report, "dog")
-    # Of the two cat boxes, only the group box is matched, by a prediction with a confidence of 0.5. Two false positives
-    # of the class "cat" have confidences of 0.9 and 0.7.
+    # Only one of the two cat boxes is matched: the group box, by a prediction with a confidence of 0.5. Two false
+    # positives of the class "cat" have confidences of 0.9 and 0.7.
     assert cat["ap"] == pytest.approx(1 / 2 * 1 / 3)
     # One of the two dogs is found, with confidence 0.8. A false positive has a confidence of 0.6.
     assert dog["ap"] == pytest.approx(1 / 2)

@@ -141,7 +141,7 @@ def test_scores_of_masks_agree_if_groups_have_no_weight() -> None:
     report = score(
         ScoringRequest("openimages-segmentation", folder / "truth", folder / "predictions.csv", parameters=parameters)
     )
-    # The official Open Images tool computes this score if the group-of weight is 0.
+    # The score that the official Open Images tool computes if the group-of weight is 0.
     official = 0.47581293166627486
     assert report.splits["all"].metrics["mAP"] == pytest.approx(official, abs=TOLERANCE)
 

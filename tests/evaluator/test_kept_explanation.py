@@ -55,8 +55,8 @@ def test_the_area_under_a_mean_is_the_mean_of_the_areas(explained: Report) -> No
         areas = [r["area"] for r in explained.curves["all"] if r["curve"] == mean["curve"] and r["label"]]
         defined = [float(area) for area in areas if isinstance(area, float)]
         assert mean["area"] == pytest.approx(sum(defined) / len(defined))
-        # This sum multiplies each step width by the precision at the right end of the step. For a non-increasing curve,
-        # the sum is at most the exact area, and the difference is less than the step width.
+        # Approximate the area: multiply each step width by the precision at the right end of the step. For a
+        # non-increasing curve, the result is at most the exact area, and the difference is less than the step width.
         drawn = sum(mean["precision"][1:]) / POINTS
         assert abs(mean["area"] - drawn) < 1 / POINTS
         assert drawn <= mean["area"] or not TRACKS[explained.track].interpolated

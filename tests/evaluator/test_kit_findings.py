@@ -15,7 +15,7 @@ from evaluator.scoring import check_with_kit, load_kernels, prepare, score, temp
 from evaluator.synthesis import synthesize
 from tests.fuzz import mutations
 
-FILES = 100  # Files to check per track, both with and without public lists of classes, relations and images.
+FILES = 100  # Number of files to check per track, both with and without public lists of classes, relations and images.
 LIMITS = Limits(defects=200, boxes=4_000, images=1_000)
 LISTS = ("classes.csv", "hierarchy.json", "relations.csv", "images.csv")
 # Each pair is a string in a valid file and its replacement. The replacements cause, for example, names instead of ids,

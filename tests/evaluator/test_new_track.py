@@ -90,7 +90,7 @@ def test_all_commands_work_with_a_new_track(tmp_path: Path, capsys: pytest.Captu
     prepared, submission = str(tmp_path / "t.podium"), str(out / "submissions" / "quality-0.80.csv")
     assert main(["prepare", "digits", "--truth", str(out / "truth"), "--out", prepared]) == 0
     assert main(["check", "digits", "--truth", prepared, "--submission", submission]) == 0
-    # This track has only one file layout, so `convert` fails.
+    # The track "digits" has only one file layout, so `convert` fails.
     assert main(["convert", "digits", "--to", "long", submission]) == 64
     capsys.readouterr()
     assert main(["score", "digits", "--truth", prepared, "--submission", submission, "--json"]) == 0

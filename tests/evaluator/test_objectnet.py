@@ -45,7 +45,8 @@ def checked(tmp_path: Path, rows: str) -> Findings:
 
 def test_guesses_are_ranked_by_their_order_and_not_by_confidence(tmp_path: Path) -> None:
     metrics = scored(tmp_path, "a.png,7,x,1,0.9,2,,3,nan,4,\n" + row("b.png", 1, 2, 3, 4, 7))["all"].metrics
-    assert metrics["top1"] == 0.25  # Only one of the four images is correct; two images have no row in the submission.
+    # Only one of the four images has a correct first guess; two images have no row in the submission.
+    assert metrics["top1"] == 0.25
     assert metrics["top5"] == 0.5
 
 

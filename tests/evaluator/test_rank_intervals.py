@@ -66,7 +66,7 @@ def test_intervals_equal_those_of_the_simple_implementation(seed: int, rows: int
     scores = np.sort(rng.normal(0.6, rng.choice([0.0, 0.01, 0.1]), rows))[::-1]
     replicates = drawn(rng, scores)
     copies = rng.integers(0, rows - 1, rows // 4)
-    # Some rows are copies of other rows, as if files had been submitted twice.
+    # Some rows are copies of other rows, as if two teams had submitted the same file.
     scores[copies + 1], replicates[copies + 1] = scores[copies], replicates[copies]
     order = np.argsort(-scores, kind="stable")
     scores, replicates = scores[order], replicates[order]

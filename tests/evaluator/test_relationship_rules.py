@@ -44,7 +44,7 @@ PLAYS = f"i,man,guitar,plays,{LEFT},{RIGHT}"
         (f"i,man,guitar,plays,0.9,{LEFT},0.5,1,0,0.49", 0.0, 1.0),  # An IoU below 1/2 is not a match.
         (f"i,guitar,man,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),  # The labels of the subject and the object are swapped.
         (f"i,man,guitar,holds,0.9,{LEFT},{RIGHT}", 0.0, 0.0),
-        # The prediction is for image j, but the annotated triplet is in image i.
+        # This prediction is for image j, but the only annotated triplet is in image i.
         (f"j,man,guitar,plays,0.9,{LEFT},{RIGHT}", 0.0, 0.0),
         # A box of zero area is never a hit, but the phrase box that encloses both boxes can be a hit.
         ("i,man,guitar,plays,0.9,0.2,0.2,0,1,0.5,1,0,1", 0.0, 1.0),

@@ -76,7 +76,7 @@ def test_the_truth_and_all_scores_are_checked(results: dict[str, Any], verified:
     assert "sha256 and usage match" in out
     assert "2 entries scored again with identical scores" in out
     assert "no file    public: the team “Gone”\nno file    private: the team “Gone”\n" in out
-    # A prepared ground truth file is accepted too, instead of the folder with the ground truth.
+    # The option --truth also accepts a prepared ground truth file instead of a folder.
     assert verified(results, "--truth", tmp_path / "truth.podium")[0] == 0
 
 

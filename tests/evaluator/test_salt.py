@@ -259,6 +259,6 @@ def test_the_published_sha256_of_a_salted_truth_confirms_no_guess(tmp_path: Path
     published = TruthFolder(answers(tmp_path / "truth", 3, SALT), TRACKS[OBJECTNET]).sha256
     guess = answers(tmp_path / "guess", 3)
     assert TruthFolder(guess, TRACKS[OBJECTNET]).sha256 != published
-    # Anyone who has the salt can compute the published sha256 from the annotations.
+    # With the salt, the published sha256 can be computed from the annotations.
     (guess / "salt.txt").write_text(f"{SALT}\n")
     assert TruthFolder(guess, TRACKS[OBJECTNET]).sha256 == published

@@ -18,13 +18,13 @@ BAND, OTHER_BAND, CORNER, PAIR = (0, 4, 0, 1), (0, 4, 3, 4), (0, 2, 0, 2), (0, 2
 Found = list[tuple[str, float, Edges]]
 KINDS: list[tuple[Any, Found, str]] = [
     ([(WHOLE, 0, True)], [("dog", 0.9, WHOLE)], "class"),
-    # In the localization error, the predicted mask has an IoU of 1/8 with the object.
+    # Localization error: the predicted mask has an IoU of 1/8 with the object.
     ([(WHOLE, 0, True)], [("cat", 0.9, PAIR)], "localization"),
-    # In the error in both class and localization, the predicted mask has an IoU of 1/4 with the object.
+    # Error in both class and localization: the predicted mask has an IoU of 1/4 with the object.
     ([(WHOLE, 0, True)], [("dog", 0.9, CORNER)], "both"),
     ([(WHOLE, 0, True)], [("cat", 0.9, WHOLE), ("cat", 0.8, WHOLE)], "duplicate"),
     ([(BAND, 0, True)], [("cat", 0.9, OTHER_BAND)], "background"),
-    # In the group-of error, only one third of the predicted mask is in the group box.
+    # Group-of error: only one third of the predicted mask is in the group box.
     ([(LEFT, 1, True)], [("cat", 0.9, (1, 4, 0, 4))], "group_of"),
 ]
 

@@ -272,7 +272,7 @@ def by_bitmaps(
     return average_precision(values[:, 0], values[:, 1], truths), len(entries), sum(hit for _, hit in entries)
 
 
-side = 8  # Because the side is a power of two, normalized coordinates are exact binary numbers.
+side = 8  # The side of the image in pixels: a power of two, so that coordinates from 0 to 1 are exact.
 edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     lambda t: (t[0], min(t[0] + t[1], side), t[2], min(t[2] + t[3], side))
 )
@@ -285,7 +285,7 @@ edges = st.tuples(*(st.integers(0, side - 1), st.integers(1, 3)) * 2).map(
     chance=st.randoms(use_true_random=False),
 )
 def test_scores_agree_with_bitmaps(tmp_path: Path, objects: list[Any], found: list[Any], chance: Any) -> None:
-    confidences = chance.sample(range(1, 100), len(found))  # The order of equal confidences is undefined.
+    confidences = chance.sample(range(1, 100), len(found))  # Distinct, because ties have no defined order.
     pairs = [(confidence / 100, each) for confidence, each in zip(confidences, found, strict=True)]
     folder = truth(tmp_path, [])
     rows = [(f"i,cat,{box(where, side)},{int(group)}", where, masked) for where, group, masked in objects]

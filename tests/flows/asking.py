@@ -13,7 +13,7 @@ BYTES = {**TUS, "Content-Type": "application/offset+octet-stream"}
 JSON = {"Content-Type": "application/json"}
 LOCATION = re.compile(rb"^Location: https?://[^/]+(\S+)$", re.MULTILINE)
 WRITING = ("POST", "PUT", "PATCH", "DELETE")
-# Requests to these URLs are not sent. They would log a visitor out, revoke a token, end a membership, or cancel
+# Requests to these URLs are not sent, because they would log a visitor out, revoke a token, end a membership, or cancel
 # submissions that the tests need.
 NOT_SENT = re.compile("logout|leave|cancel|admin/|me/token|revoke|sign-out")
 
@@ -59,7 +59,7 @@ def upload_in_parts(owner: Visitor, other: Visitor, slug: str, content: str) -> 
     own.ask("PATCH", path, content[half:], expected=204, **BYTES, **end)
     own.ask("GET", path, expected=200)
     own.ask("PATCH", path, expected=204, **BYTES, **start)
-    # The upload is rejected with 409, because the same file was already uploaded above.
+    # The upload is rejected with 409, because the same file has already been submitted.
     own.ask("PATCH", own.begin_upload(phase, content), content, expected=409, **BYTES, **start)
     path = own.begin_upload(phase, content)
     own.ask("PATCH", path, content[:half], expected=204, **BYTES, **start)

@@ -29,7 +29,7 @@ ENCODED = re.compile(rb"[\w+/-]{24,}={0,2}")
 RUN = re.compile(r"[\w+/=]{9,}")
 URLSAFE = bytes.maketrans(b"+/", b"-_")
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
-KEY = 9  # Minimum length of the values that tests plant in ground truths to detect leaks.
+KEY = 9  # Minimum length, in characters, of the values that tests plant in ground truths to detect leaks.
 DOT = re.compile(r"(?<=\d)\.(?=\d)")
 ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
@@ -133,7 +133,7 @@ class Search:
     def __init__(self, planted: Planted) -> None:
         self.planted = planted
         self.known: dict[tuple[bool, bool, bytes], set[str]] = {}
-        # Maps strings of KEY lower-case characters to the planted values that begin with these characters.
+        # Maps the first KEY characters of planted values, in lower case, to these values.
         self.starts: dict[str, set[str]] = {}
         for value in planted.all:
             self.starts.setdefault(value.casefold()[:KEY], set()).add(value)

@@ -1,4 +1,4 @@
-"""Changes the help text of `small`, which now also depends on the cost of a scoring."""
+"""Changes the help text of `small`, which now also depends on the cost of scoring the file."""
 
 from django.db import migrations, models
 

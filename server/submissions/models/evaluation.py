@@ -27,7 +27,8 @@ class Evaluation(models.Model):
 
     class Meta:
         constraints = (
-            # The signature of scores includes the ground truth and the version of the evaluator.
+            # Evaluations with the same signature (ground truth, parameters and evaluator version) have equal scores, so
+            # one is enough.
             models.UniqueConstraint(fields=("submission", "signature"), name="one_evaluation_per_signature"),
         )
         indexes = (models.Index(fields=("signature", "submission"), name="evaluation_on_board"),)
@@ -37,7 +38,7 @@ class Evaluation(models.Model):
 
     @property
     def is_published(self) -> bool:
-        """Whether ladder feedback shows the scores of this evaluation instead of those of another; see `is_visible`."""
+        """Whether participants see the scores of this evaluation under ladder feedback; see `is_visible`."""
         return self.published_id == self.pk
 
 

@@ -87,7 +87,7 @@ class Rerun(Leased):
 
     @property
     def reason(self) -> str:
-        """The reason why the rerun was given up, or why it was postponed because of a stored file."""
+        """The reason why the rerun was given up, or was postponed because a stored file could not be read."""
         return self.failure or self.waiting_for
 
     @property

@@ -12,9 +12,9 @@ class Status(models.TextChoices):
     CANCELLED = "cancelled", "cancelled"
 
 
-# A submission passes through these stages while it is scored.
+# The stages of a submission while it is scored.
 STAGES = ("checking", "matching", "scoring")
-# A scored submission is in this stage until its confidence intervals are computed.
+# The stage of a scored submission until its confidence intervals are computed.
 BOOTSTRAPPING = "bootstrapping"
 UNSCORED = (Status.REJECTED, Status.FAILED, Status.CANCELLED)
 FINISHED = (Status.SCORED, *UNSCORED)

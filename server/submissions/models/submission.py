@@ -21,7 +21,7 @@ def upload_key(submission: "Submission", name: str) -> str:
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def visible_to(self, user: Any) -> "SubmissionQuerySet":
-        """Return the submissions by the user's teams and in challenges that the user organizes.
+        """Return the submissions of the user's teams and those in challenges that the user organizes.
 
         Staff see all submissions.
         """
@@ -70,7 +70,7 @@ class Submission(Leased):
         help_text="the team that submitted the file, if that team has been merged into another team",
     )
     user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="submissions")
-    # Empty if the file has been removed, because it was not scored, or does not count in final results.
+    # Empty if the file has been removed. Files that were not scored or do not count in the final results are removed.
     file = models.FileField(upload_to=upload_key, max_length=200)
     file_name = models.CharField(max_length=255)
     size_bytes = models.PositiveBigIntegerField()
@@ -180,7 +180,7 @@ class Submission(Leased):
     def has_nothing_to_score(self) -> bool:
         """Whether the file was rejected because no prediction in it can score.
 
-        The file can be submitted again with `force`.
+        Such a file is scored if it is submitted again with `force`.
         """
         return self.status == Status.REJECTED and NOTHING_TO_SCORE in self.problems.get("counts", {})
 

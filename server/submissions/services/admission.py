@@ -1,4 +1,4 @@
-"""Rules for accepting a submission. A broken rule raises Refused with a code and a message that says what to do."""
+"""Rules for accepting a submission. If a rule is broken, Refused is raised, with a message that says what to do."""
 
 from datetime import datetime, timedelta
 from math import ceil
@@ -19,7 +19,7 @@ from server.submissions.services import quota, retention
 
 DAY = timedelta(days=1)
 RETRY_SECONDS = 30
-# A file cannot be submitted again while an earlier submission of the same file is in one of these states.
+# If an earlier submission of the same file is in one of these states, the file cannot be submitted again.
 NO_DUPLICATE = (Status.QUEUED, Status.RUNNING, Status.SCORED)
 
 
@@ -119,7 +119,7 @@ def refuse_by_storage(team: Team, *, now: datetime, more_bytes: int = 1) -> None
 
 
 def take_upload_slots(*, user: User, team: Team, phase: Phase, now: datetime) -> None:
-    """Take one of the team's and one of the account's upload slots, which limit simultaneous uploads.
+    """Take one upload slot of the team and one of the account. Slots limit the number of simultaneous uploads.
 
     A team can upload only as many files at the same time as it has submissions left.
     """

@@ -71,9 +71,9 @@ def take_back(*, grant: QuotaGrant, by: User | None, reason: str) -> int:
 
 
 def unused(phase: Phase, grant: QuotaGrant) -> int:
-    """Return by how much the limits that a grant raises can be lowered before they are below what the team has used.
+    """Return by how many submissions a grant can be reduced so that no limit falls below what the team has used.
 
-    Rejected files use attempts, whose limit a grant for a day also raises.
+    A grant for a day also raises the limit of attempts, which counts rejected files too.
     """
     day = grant.day or grant.granted_at.date()
     sums = sums_of(team=grant.team_id, phase=phase.pk, day=day)

@@ -102,7 +102,7 @@ def submit_anyway(*, submission: Submission, by: User) -> Submission:
 
 
 def digest_of(file: "File[bytes]") -> str:
-    """Return the sha256 of a file's content. The hash of an upload was already computed while it was received."""
+    """Return the sha256 of a file's content. The sha256 of an upload was already computed while it was received."""
     if isinstance(file, HashedFile):
         return file.sha256
     file.seek(0)
@@ -144,7 +144,7 @@ def admit(submission: Submission, *, charge: bool) -> None:
     # The phase and the team are read again, because the upload may have taken a long time.
     phase = phases.get(pk=submission.phase_id)
     team = Team.objects.select_for_update(no_key=True).filter(pk=submission.team_id).first()
-    if team is None:  # A team is deleted if its only member joins another team before it has submitted.
+    if team is None:  # The team was deleted, because its only member joined another team before the team had submitted.
         raise Refused("not_a_member", "Your team no longer exists. Submit again for your current team.")
     now = database_now()
     if earlier := submitted_before(team=team, phase=phase, key=submission.idempotency_key):

@@ -15,9 +15,9 @@ from server.submissions.models import Evaluation, Replicates, Score, ScoreQueryS
 
 
 def publish(evaluation: Evaluation) -> None:
-    """Decide which scores of a new evaluation are shown under ladder feedback, even if the phase does not use it now.
+    """Decide which scores ladder feedback shows for a new evaluation. The caller must hold the lock on the team's row.
 
-    The caller must hold the lock on the team's row.
+    The decision is also made if the phase does not use ladder feedback, so that the feedback can be changed later.
     """
     if evaluation.published_id is not None:
         return

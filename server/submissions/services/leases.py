@@ -126,7 +126,7 @@ def postpone(job: Job, *, reason: str) -> bool:
 def pause_of(job: Submission | Rerun) -> timedelta:
     """Return how long a postponed job waits. Each pause is twice as long as the previous one, up to LONGEST_PAUSE.
 
-    Pauses grow because an attempt may take as long as a scoring, and the fault may last for days.
+    Pauses grow because an attempt may take as long as scoring the file, and the fault may last for days.
     """
     return min(timedelta(seconds=settings.RESEND_SECONDS) * 2 ** min(job.postponed, MOST_DOUBLINGS), LONGEST_PAUSE)
 

@@ -51,8 +51,7 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
     """Write the scores of a submission. Return False and write nothing if the lease is lost.
 
     Afterwards, queue a rerun that computes the intervals or, if the active ground truth has changed in the meantime,
-    scores the file against it. If no rerun is needed, queue the explanation now. Otherwise it is queued at the end of
-    the rerun.
+    scores the file against it. The explanation is queued at the end of this rerun, or now if no rerun is needed.
     """
     lock_team(submission)
     current = next(iter(other_active_truths(phase=submission.phase_id, truth=truth.pk)), None)
@@ -72,7 +71,7 @@ def record(submission: Submission, *, truth: Truth, report: dict[str, Any], cpu_
 
 @compiled_query
 def other_active_truths(*, phase: int, truth: int) -> QuerySet[Any, Truth]:
-    """Return a queryset with the active ground truth of a phase. It is empty if the given one is active."""
+    """Return a queryset with the active ground truth of a phase. It is empty if `truth` is the active one."""
     return Truth.objects.filter(phase=phase, active=True).exclude(pk=truth).order_by()
 
 
@@ -80,7 +79,8 @@ def other_active_truths(*, phase: int, truth: int) -> QuerySet[Any, Truth]:
 def reject(submission: Submission, *, findings: dict[str, Any]) -> bool:
     """Store the file's defects and end the submission as rejected.
 
-    Its quota is given back unless LOSSES_UNTIL_CHARGED workers died while scoring it. It still counts as an attempt.
+    Its quota is given back unless LOSSES_UNTIL_CHARGED workers died while scoring it. A rejected submission always
+    counts against the daily limit of attempts.
     """
     now = database_now()
     rejected = end(submission, Status.REJECTED, now=now, fault=Fault.PARTICIPANT, problems=findings)
@@ -112,15 +112,15 @@ def fail(submission: Submission, *, code: Failure, sentence: str, final: bool, f
 def cancel(*, submission: Submission, by: User) -> Submission:
     """Cancel a submission. A worker that is scoring it loses its lease and writes nothing.
 
-    The quota is given back only if scoring has never begun. Otherwise the team may have seen stages and defects, so it
-    could test files without using quota.
+    The quota is given back only if scoring has never begun. Otherwise, teams could see the defects of a file, cancel
+    the submission, and so test files without using quota.
     """
     if not Membership.objects.filter(team=submission.team_id, user=by).exists():
         refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
     row = Submission.objects.filter(pk=submission.pk)
-    # While this lock is held, no worker and no sweeper changes the row.
+    # While the row is locked, neither a worker nor the sweeper can change it.
     found = row.select_for_update(no_key=True).values_list("status", "started_at").first()
-    if found is None:  # The submission no longer exists, for example, if an import has replaced a baseline.
+    if found is None:  # The submission was deleted, for example because an import replaced a baseline.
         raise Refused("not_found", "This submission no longer exists.")
     status, started_at = found
     if status in FINISHED:

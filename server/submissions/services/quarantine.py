@@ -33,10 +33,10 @@ log = logging.getLogger(__name__)
 FOLDER = "quarantine"
 UPLOADS = "submissions"
 DRAWS = ".draws"  # suffix of the folder that contains bootstrap draws next to a prepared ground truth
-# Files that are younger than these limits are not moved. Their age is measured by the file system's clock, which may
-# differ from the database's.
-UPLOAD_SECONDS = 3600.0  # An hour is enough, because the row of an upload is written soon after its file.
-TRUTH_SECONDS = 24 * 3600.0  # Files of a ground truth get more time, because preparing it may take long.
+# Younger files are not moved to quarantine. Their age is measured by the file system's clock, which may differ from the
+# database's.
+UPLOAD_SECONDS = 3600.0  # An hour is enough for an upload, because its row is written soon after its file.
+TRUTH_SECONDS = 24 * 3600.0  # A ground truth gets more time, because preparing it may take long.
 CHUNK = 500  # maximum number of file names in one database query
 
 
@@ -91,7 +91,7 @@ class QuarantinedFile:
     def is_needed(self) -> bool:
         """Whether a row refers to the file or folder, and no identical file is stored under its name.
 
-        Bootstrap draws are not compared, because they can be created again from their ground truth.
+        Bootstrap draws are not compared, because they can be generated again from the ground truth.
         """
         place = self.folder.path / self.name
         with suppress(OSError):
@@ -105,7 +105,8 @@ class QuarantinedFile:
 
     def restore(self) -> bool:
         """Move the file back. Return False if it is gone, or if there is another file with its name."""
-        # If the file's time cannot be set and no row refers to it, the sweeper's next run quarantines it again.
+        # The modification time is set to now. Otherwise, the sweeper could quarantine the file again at once if no row
+        # refers to it.
         with suppress(OSError):
             os.utime(self.path)
         return moved(self.path, self.folder.path / self.name)
@@ -158,7 +159,10 @@ def is_stored(path: Path) -> bool:
 
 
 def last_changed(path: Path) -> float:
-    """Return the modification time of a file, or the newest one in a folder. An unreadable file counts as new."""
+    """Return the modification time of a file, or the newest one in a folder.
+
+    For an unreadable file, return the current time, so that the file is not moved to quarantine.
+    """
     with suppress(OSError):
         return max(one.stat().st_mtime for one in (path, *path.rglob("*")))
     return time.time()
@@ -248,5 +252,6 @@ def removed(path: Path) -> bool:
 def remove_empty_days() -> None:
     for folder in stored_folders():
         for day in days(folder):
-            with suppress(OSError):  # A day's folder that still contains files cannot be removed.
+            # A day's folder that still contains files cannot be removed, so the error is ignored.
+            with suppress(OSError):
                 (folder.quarantine / day.isoformat()).rmdir()

@@ -42,7 +42,7 @@ AS_UPLOADED = {
 def requeue(*, submission: Submission, by: User | None) -> None:
     """Requeue a failed submission as if it were new. Quota that was given back is not deducted again."""
     refuse_without(Right.EDIT, by=by, challenge=submission.phase.challenge)
-    # The lock on the team makes a simultaneous upload of the same file wait.
+    # While the team is locked, a simultaneous upload of the same file waits, so that duplicates are detected.
     lock_team(submission)
     if not submission.file:
         raise Refused("invalid", f"The file of {submission.pk} was removed. It has to be submitted again.")

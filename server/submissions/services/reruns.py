@@ -34,7 +34,7 @@ def request(
     """Queue a rerun for each submission as soon as this transaction is committed.
 
     A rerun that was given up is queued again. A rerun that a worker has claimed is not changed. `now` is the current
-    time of the database, if the caller has asked for it already.
+    time of the database, if the caller already knows it.
     """
     now = now or database_now()
     requested = [Rerun(submission=one, truth=truth, purpose=purpose, enqueued_at=now) for one in submissions]
@@ -93,7 +93,7 @@ def record(rerun: Rerun, *, report: dict[str, Any], replicates: Mapping[str, byt
 
 @transaction.atomic
 def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mapping[str, bytes]) -> bool:
-    """Write the explanation for each split. Return False and write nothing if the lease is lost.
+    """Write the explanation of the score on each split. Return False and write nothing if the lease is lost.
 
     Raises NotReproducible and writes nothing if the scores differ from those of the first scoring.
     """
@@ -101,7 +101,7 @@ def record_explanation(rerun: Rerun, *, report: dict[str, Any], contents: Mappin
     if submission is None or not leases.held(rerun).delete()[0]:
         return False
     evaluation = evaluations.find_same(submission, truth=rerun.truth, report=report)
-    # There is no such evaluation if the evaluator's version has changed since the file was first scored.
+    # No evaluation is found if the evaluator's version has changed since the file was first scored.
     if evaluation is not None:
         evaluations.write_explanation(evaluation, contents)
     return True

@@ -26,10 +26,10 @@ from server.submissions.services import admission, intake
 from server.submissions.services.choices import checked_note
 from server.submissions.upload_handler import upload_folder
 
-ROOM_IN_UPLOADS = 4  # disk space for all partial uploads on a machine, in multiples of the maximum upload size
+ROOM_IN_UPLOADS = 4  # Disk space for all partial uploads on a machine, in multiples of the maximum upload size.
 CHUNK_BYTES = 2**16
-# After an error with one of these statuses, the client can try again. After any other error, the partial upload is
-# useless.
+# After an error with one of these HTTP statuses, the client can try again. After any other error, the partial upload
+# cannot be completed.
 MAY_BE_REPEATED = (429, 503, 507)
 BUSY = "Another request is writing to this upload. Repeat your request in a second."
 
@@ -105,8 +105,8 @@ def refusal_without_room(
 ) -> Refused | None:
     """Return an error if all partial uploads, or those of this account, would need too much space when complete.
 
-    An account may not use more space than it leaves for all others. The same rule limits request bodies. `freed` is the
-    disk space, in bytes, that removing other uploads would free.
+    An account may use at most as much space as it leaves for all other accounts. `freed` is the disk space, in bytes,
+    that removing other uploads would free.
     """
     own = [upload for upload in unfinished if upload.user == user.pk]
     if len(own) >= settings.ACCOUNT_MAX_UPLOADS:
@@ -164,7 +164,7 @@ def receive(
 
 @contextmanager
 def useless_if_refused(upload: PartialUpload) -> Iterator[None]:
-    """Remove a partial upload if submitting it in this block fails permanently, so that it no longer uses space."""
+    """Remove a partial upload if the `with` block raises a permanent error, so that the upload no longer uses space."""
     try:
         yield
     except Refused as refusal:
@@ -197,7 +197,7 @@ def refuse_wrong_offset(upload: PartialUpload, offset: int, count: int) -> None:
 
 
 def append(upload: PartialUpload, body: Readable) -> None:
-    """Append a request body to the received bytes. If the disk is full, keep what was written."""
+    """Append a request body to the received bytes. If the disk becomes full, the bytes that were written are kept."""
     try:
         with upload.content.open("ab") as content:
             while data := body.read(CHUNK_BYTES):

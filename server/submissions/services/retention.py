@@ -22,7 +22,7 @@ from server.submissions.services import quarantine
 class StorageUse:
     """The storage that a team uses and its limit, in bytes.
 
-    `frees_at` is the time at which a file will be removed next.
+    `frees_at` is the time at which the next file will be removed.
     """
 
     used: int
@@ -40,7 +40,7 @@ def storage_use(team: Team) -> StorageUse:
 def stored_by(*, team: int) -> QuerySet[Any, Any]:
     """Return the total size of a team's stored files, and the time at which the first unscored one finished.
 
-    Return no row if no file is stored.
+    The queryset is empty if the team has no stored files.
     """
     sums = {"used": Sum("size_bytes"), "first": Min("finished_at", filter=Q(status__in=UNSCORED))}
     return Submission.objects.stored().order_by().filter(team=team).values("team").annotate(**sums).values_list(*sums)

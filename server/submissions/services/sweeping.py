@@ -64,7 +64,7 @@ def end_submission(submission: Submission) -> bool:
 
     If one worker dies, the cause may be the worker itself. If a second worker dies, the submission counts against the
     quota, but it is still tried EVALUATION_ATTEMPTS times in total. After the first death, the file no longer counts as
-    small, because a lease lasts longer than the scoring of a small file.
+    small, because the dead worker held it until the lease expired, which is longer than scoring a small file takes.
     """
     if not leases.lock_expired(submission):
         return False

@@ -34,7 +34,7 @@ UNKNOWN = "This invitation is no longer valid: it was used, withdrawn or has exp
 
 @transaction.atomic
 def invite(*, team: Team, by: User, username: str) -> Invitation:
-    """Invite the user with the given username to a team, as its captain."""
+    """As the captain of a team, invite the user with the given username."""
     (team,) = lock(team)
     now = prepare(team, by)
     user = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
@@ -75,7 +75,7 @@ def invite_by_link(*, team: Team, by: User) -> tuple[Invitation, str]:
 
 
 def prepare(team: Team, by: User) -> datetime:
-    """Raise Refused if the user `by` may not invite people to the team now. Return the current time."""
+    """Check that the user `by` may invite people to the team now. Return the current time, or raise Refused."""
     refuse_others(by, team)
     terms = present_terms(team.challenge)
     refuse(Invite(facts_of(team)), terms)

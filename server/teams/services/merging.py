@@ -90,8 +90,8 @@ class Preview:
 def preview(team: Team, other: Team, *, for_other: bool) -> Preview:
     """Return the effects that a merge of two teams would have now.
 
-    The final submissions of the team `other` are included only if `for_other` is true, for the captain who decides on
-    the merge.
+    If `for_other` is true, the preview is for the captain of the team `other`. For others, the final submissions of
+    this team are left out, because they are not public.
     """
     change, terms = merge_of(team, other, with_finals=for_other), present_terms(team.challenge)
     return Preview(change.team, change.other, terms, tuple(reasons_against(change, terms)))

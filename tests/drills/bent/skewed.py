@@ -15,7 +15,10 @@ true_time, TrueDatetime = time.time, datetime.datetime
 
 
 class CountsTrueDatetime(type):
-    """A metaclass that makes `isinstance` return True for all objects of the real class `datetime.datetime`."""
+    """A metaclass that makes `isinstance` return True for all objects of the real class `datetime.datetime`.
+
+    `Skewed` replaces the real class in all modules, but some objects of the real class still exist.
+    """
 
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, TrueDatetime)

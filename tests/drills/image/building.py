@@ -14,7 +14,7 @@ from tests.drills.image.dockerfile import Instruction, Stage, read_stages
 
 RELEASE = "bookworm"
 PACKAGES = "python3,python3-venv,ca-certificates"
-# Names of variables with which the machine tells the programs of a build how to reach the package registries
+# Patterns for environment variables that tell the programs of a build how to reach the package registries.
 REGISTRY = ("PIP_*", "npm_*", "NPM_*", "*_proxy", "*_PROXY", "SSL_CERT_*", "NODE_EXTRA_CA_CERTS")
 REGISTRY_FILES = ("etc/resolv.conf", "etc/hosts", "etc/pip.conf", "etc/ssl/certs", "root/.npmrc")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -22,7 +22,7 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 @dataclass(slots=True)
 class Image:
-    """The file system of a stage, and the settings with which later instructions and containers run."""
+    """The file system of a build stage, with the environment, folder and user for later instructions and containers."""
 
     root: Path
     environment: dict[str, str] = field(default_factory=lambda: {"PATH": PATH})
@@ -31,7 +31,7 @@ class Image:
 
 
 def build(dockerfile: Path, context: Path, folder: Path) -> tuple[Image, Stage]:
-    """Carry out all stages of a Dockerfile in a folder. Return the image and the description of the last stage."""
+    """Carry out all stages of a Dockerfile in a folder. Return the image and the instructions of the last stage."""
     base = folder / "base"
     install_base(base)
     images: dict[str, Image] = {}
@@ -47,7 +47,8 @@ def build(dockerfile: Path, context: Path, folder: Path) -> tuple[Image, Stage]:
 
 def install_base(root: Path) -> None:
     run("debootstrap", "--variant=minbase", f"--include={PACKAGES}", RELEASE, str(root))
-    (root / "usr/local/bin/python").symlink_to("/usr/bin/python3")  # as in the image that the Dockerfile names
+    # The base image in the Dockerfile has Python at this path.
+    (root / "usr/local/bin/python").symlink_to("/usr/bin/python3")
 
 
 def carry_out(instruction: Instruction, image: Image, images: dict[str, Image], context: Path) -> None:
@@ -88,9 +89,9 @@ def is_ignored(path: Path, patterns: list[str]) -> bool:
 
 
 def run_inside(image: Image, command: str) -> None:
-    """Run a shell command as root in an image. Mounts and processes end with the command.
+    """Run a shell command as root in an image. Mounts and child processes end with the command.
 
-    The machine's settings for package registries are only present while the command runs.
+    The machine's settings for package registries are only available while the command runs.
     """
     kept = registry_settings()
     mounts = ["mount -t proc proc proc", "mount --rbind /dev dev", "mount -t tmpfs tmpfs tmp"]

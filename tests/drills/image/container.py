@@ -1,4 +1,4 @@
-"""Runs the service in an image as a container engine would: read-only, in namespaces, as a user without rights."""
+"""Runs the service in an image like a container engine: in namespaces, on a read-only file system, without root."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from tests.drills.image.building import Image
 from tests.drills.image.dockerfile import Stage
 from tests.flows.running import ENOUGH_SECONDS, Running, wait_for
 
-# Everything is read-only except for /data and what an engine mounts: /tmp, /proc and /dev.
+# Everything is read-only except for /data and the file systems that a container engine mounts: /tmp, /proc and /dev.
 MOUNTS = """
 set -e
 mount --bind . .
@@ -40,21 +40,21 @@ class Contained(Running):
         self.environment = {**image.environment, "HOME": "/data", "PODIUM_PORT": str(self.port), **given}
 
     def as_its_user(self, *words: str) -> list[str]:
-        """Return a command that runs words in the image as the user of the image, with its environment only."""
+        """Return a command that runs `words` in the image, as the user and with only the environment of the image."""
         user = self.image.user
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         rights = ["setpriv", f"--reuid={user}", f"--regid={user}", *WITHOUT_RIGHTS]
         return [*rights, "env", "-i", "-C", self.image.folder, *variables, *words]
 
     def popen(self, *words: str, **options: Any) -> "subprocess.Popen[bytes]":
-        """Start the container. The given words are replaced by the ENTRYPOINT of the image."""
+        """Start the container with the ENTRYPOINT of the image. The arguments `words` are ignored."""
         inside = self.as_its_user(*json.loads(self.stage.last("ENTRYPOINT")))
         command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", MOUNTS, "sh", *inside]
         return subprocess.Popen(command, cwd=self.image.root, env={**os.environ, "DATA": str(self.home)}, **options)
 
     @property
     def first(self) -> int:
-        """The id of the container's first process, as this machine sees it."""
+        """The id, on this machine, of the container's first process."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         return int(children[0])
 
@@ -73,12 +73,12 @@ class Contained(Running):
         return subprocess.run([*where, *self.as_its_user(*words)], capture_output=True, text=True, env={})
 
     def check_health(self) -> "subprocess.CompletedProcess[str]":
-        """Run the command of the image's HEALTHCHECK."""
+        """Run the HEALTHCHECK command of the image in the container."""
         _, _, command = self.stage.last("HEALTHCHECK").partition("CMD ")
         return self.execute(*json.loads(command))
 
     def stop(self) -> None:
-        """Stop the container as an engine does: by SIGTERM, or by SIGKILL if it does not end in time."""
+        """Stop the container in the same way as an engine: by SIGTERM, or by SIGKILL if it does not end in time."""
         if self.process.poll() is None:
             first = self.first
             os.kill(first, signal.SIGTERM)

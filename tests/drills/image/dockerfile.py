@@ -27,7 +27,7 @@ class Stage:
     instructions: tuple[Instruction, ...]
 
     def last(self, name: str) -> str:
-        """Return what follows the last instruction with this name."""
+        """Return the arguments of the last instruction with this name."""
         return [one.rest for one in self.instructions if one.name == name][-1]
 
 

@@ -65,9 +65,10 @@ def test_if_only_the_truth_has_faults_there_is_a_separate_exit_code(
 def test_with_the_strict_option_a_warning_is_a_mistake(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     contact = "contact: organizers@example.org\n"
     (bundle / "challenge.yaml").write_text(f"{SHEET}    split: {{public: 1, seed: 4}}\n{contact}")
-    # Remove the files of baselines, because files that challenge.yaml does not list would cause another warning.
+    # The files of baselines are removed, because files that challenge.yaml does not list cause an additional warning.
     shutil.rmtree(bundle / "phases/main/baselines")
-    for listing in ("classes.csv", "hierarchy.json"):  # Listed classes without objects would cause another warning.
+    # Listed classes without objects would cause an additional warning.
+    for listing in ("classes.csv", "hierarchy.json"):
         (bundle / "phases/main/truth" / listing).unlink()
     code, answer = checked(bundle, capsys)
     assert (code, [each["code"] for each in answer["warnings"]]) == (0, ["idle_seed"])

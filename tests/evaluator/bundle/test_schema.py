@@ -37,7 +37,10 @@ Loader.yaml_implicit_resolvers = {
 
 
 def leaves(errors: list[ValidationError]) -> Iterator[ValidationError]:
-    """Yield the innermost validation errors. For optional values, errors that a value is not null are left out."""
+    """Yield the innermost validation errors.
+
+    An optional value may be null, so the error that its value is not null is left out.
+    """
     for error in errors:
         inner = [one for one in error.context or [] if one.validator_value != "null"]
         yield from leaves(inner) if inner else [error]

@@ -160,7 +160,7 @@ def add_unusual_values(chance: random.Random, found: list[list[str]], confidence
         if kind < 0.3:
             one[confidence] = chance.choice(["-0.5", "-20", "1.5", "nan", "-0.0", "0,5", "1e400", "1e-320"])
         elif kind < 0.5:
-            # Swapping two edges inverts the box.
+            # A box with swapped edges is inverted and cannot match any object.
             one[confidence + 1], one[confidence + 3] = one[confidence + 3], one[confidence + 1]
         elif kind < 0.7:
             one[confidence + 1] = chance.choice(["-3", "7", "inf", "x", "", "9" * 70, "0x1", " 0.25"])

@@ -12,7 +12,7 @@ from evaluator.request import ScoringRequest
 from evaluator.scoring import check, check_with_kit, score, write_kit
 from evaluator.tracks.detection.scorer import DetectionScorer
 from tests.evaluator.conftest import Tiny
-from tests.evaluator.kernels import cases  # Importing this module loads the compiled kernels.
+from tests.evaluator.kernels import cases  # Importing `cases` loads the compiled kernels, which fast paths need.
 
 TRACK = "openimages-detection"
 assert cases.IMAGES

@@ -26,7 +26,7 @@ from evaluator.tracks.relationships.explain import errors
 from evaluator.tracks.shared.curves import buckets
 from tests.evaluator.kernels import cases, private_facts
 
-# The ground truth has verified labels for dogs in all images of OTHERS, but not in the image of NO_DOG.
+# Dogs have a verified label in all images of OTHERS, but not in the image of NO_DOG.
 OTHERS = [f"other{number}" for number in range(20)]
 NO_DOG = {"openimages-detection": "one", "openimages-relationships": "three"}
 # Number of submission rows for each image and class (or pair of classes).
@@ -143,7 +143,8 @@ def test_one_fact_hardly_changes_the_number_of_summed_entries(
     submission = submission_of(track, crowds(track, images), by, tmp_path, monkeypatch)
     done: dict[str, Work] = {}
     for truth in private_facts.neighbours(track, listed_by, tmp_path / "truths"):
-        # The ground truth "a public image" has no private images and therefore fewer splits, which need not be secret.
+        # The ground truth "a public image" has no private images and therefore fewer splits. The number of splits is
+        # public, so the work may differ.
         if truth.name == "a public image":
             continue
         done[truth.name] = work_of(work, track, truth, submission, by, threads)

@@ -33,7 +33,7 @@ def written(pixels: list[NDArray[np.uint8]]) -> Masks:
 @pytest.mark.parametrize("most", [1, 200, 2**20])
 @pytest.mark.parametrize("seed", range(15))
 def test_common_pixels_are_those_of_pycocotools(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The masks belong to three images. Each prediction is compared with all objects in its image."""
+    """There are three images. As in scoring, each predicted mask is compared with all objects in its image."""
     monkeypatch.setattr(masks, "BYTES_AT_ONCE", most)
     rng = np.random.default_rng(seed)
     counts = rng.integers(1, 6, (3, 2))

@@ -13,7 +13,7 @@ from evaluator.request import Resources, ScoringRequest
 from evaluator.tracks import fast_path_of, scorer_of
 from evaluator.tracks.compiling import open_truth
 from evaluator.tracks.interface import Outcome
-from tests.evaluator.kernels import cases  # Importing this module loads the compiled kernels.
+from tests.evaluator.kernels import cases  # Importing `cases` loads the compiled kernels, which fast paths need.
 
 assert cases.IMAGES
 HEADER = "ImageId,PredictionString"

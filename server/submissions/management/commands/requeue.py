@@ -51,7 +51,7 @@ class Command(AuditedCommand):
 def refuse_unmatched(ids: list[UUID], found: list[Submission]) -> None:
     """Raise CommandError if a submission does not exist or does not match the filters.
 
-    Call this before queueing any.
+    Call this before any submission is queued.
     """
     if unmatched := {*ids} - {one.pk for one in found}:
         listed = ", ".join(sorted(map(str, unmatched)))

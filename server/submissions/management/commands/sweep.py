@@ -12,7 +12,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections
 
 from server.submissions.services.sweeping import SweepResult, sweep
 
-FILES_SECONDS = 600  # folders are checked less often than the database, because they may contain very many files
+FILES_SECONDS = 600  # Folders are checked less often than the database, because they may contain very many files.
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from evaluator.kernels.detection import fiftyone
 from evaluator.metrics.boxes import intersection_over_area, intersection_over_union
 from evaluator.metrics.fiftyone_matching import matched_in_turn, rounded
 
-# Coordinates have few distinct values, so that many overlaps are equal to each other, to 1 or to the threshold.
+# Coordinates have few distinct values, so that many overlaps are equal to each other, to 1 or to the IoU threshold.
 STEPS = 6
 Floats = NDArray[np.float64]
 

@@ -55,7 +55,10 @@ def made(folder: Path, boxes: list[str]) -> Path:
 def test_among_equal_confidences_the_cap_keeps_higher_overlaps(
     better: list[str], found: float, shape: str, tmp_path: Path
 ) -> None:
-    """The file has 10,000 boxes with an IoU of 0.3, which are not hits, and another box with the same confidence."""
+    """The file has 10,000 boxes with an IoU of 0.3, which are not hits, and one more box with the same confidence.
+
+    At most 10,000 detections of a class in an image are scored, so the overlap decides which box is left out.
+    """
     truth = made(tmp_path / "truth", ["a,cat,0,1,0,1,0", "b,cat,0,1,0,1,0"])
     rows = [["a", "cat", "0.5", "0", "0", "0.3", "1"] for _ in range(10_000)] + [["a", "cat", *better]]
     submission = tmp_path / "submission.csv"
@@ -80,7 +83,10 @@ def test_the_cap_applies_to_each_class_separately(shape: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("seed", range(30))
 def test_the_cap_keeps_the_first_predictions_of_the_complete_order(seed: int) -> None:
-    """If too many predictions have the same class and image, overlaps are computed only for ties at the cap."""
+    """If too many predictions have the same class and image, only those with the highest confidences are kept.
+
+    Overlaps are compared only among predictions with the lowest confidence that is kept.
+    """
     numbers = np.random.default_rng(seed)
     keys, confidences = numbers.integers(0, 4, 300), numbers.integers(0, 6, 300) / 5
     overlaps, corners = numbers.integers(0, 3, 300) / 2, [numbers.integers(0, 3, 300) for _ in range(2)]

@@ -34,7 +34,10 @@ def written(shape: str) -> str:
 def test_absorbed_detections_and_their_groups_fit_into_the_arrays(
     shape: str, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Group boxes are sorted by area, so that each detection counts toward the group box with the same coordinates."""
+    """Each prediction is absorbed by the group box with equal coordinates, because group boxes are sorted by area.
+
+    Therefore, all group boxes become curve entries, in addition to the predictions.
+    """
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()
     boxes = [f"a,a,{','.join(map(str, group))},1" for group in GROUPS]

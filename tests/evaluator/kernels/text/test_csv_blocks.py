@@ -30,7 +30,8 @@ def ends_in(data: NDArray[np.uint8], stop: int) -> NDArray[np.int64]:
     return ends[: count + 1]
 
 
-@settings(deadline=None)  # The first example that Hypothesis tries is slow, because running it compiles the kernel.
+# The first example may exceed the deadline of Hypothesis, because running it compiles the kernel.
+@settings(deadline=None)
 @given(CELLS, st.lists(ENDS, min_size=1, max_size=7))
 def test_cells_end_at_commas_blanks_and_line_ends(cells: list[str], after: list[bytes]) -> None:
     text = b"".join(cell.encode() + after[index % len(after)] for index, cell in enumerate(cells))
