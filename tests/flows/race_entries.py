@@ -34,7 +34,8 @@ def main() -> None:
     call_command("migrate", verbosity=0)
     queue.enqueue = nothing
     history = History(SEED)
-    # `History` creates submissions without the locks of an upload, so team merges and account deletions are disabled.
+    # An upload takes locks against team merges and account deletions. `History` creates submissions without these
+    # locks, so it must not merge teams or delete accounts here. It compares leaderboards instead.
     history.merge = history.delete_account = history.compare
     connection.close()
     answers = at_once(WRITERS, lambda number: write(history))

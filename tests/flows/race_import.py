@@ -107,7 +107,10 @@ def claimed(submission: Submission) -> Submission:
 
 
 def end(submission: Submission, *, reject: bool) -> str:
-    """Reject or score a submission, like a worker. Neither may raise an error, before or after the import."""
+    """Reject or score a submission, like a worker.
+
+    This must not raise an error, even if the import has already removed the submission.
+    """
     if reject:
         lifecycle.reject(submission, findings=FINDINGS)
     else:

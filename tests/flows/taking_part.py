@@ -20,7 +20,7 @@ for name in sys.argv[1:]:
     print(issue_token(user=user, name="flows", scope="submit", days=1)[1])
 """
 
-SALT = "0123456789abcdef" * 2  # The salt is fixed, so that tests can compute the intervals of the service.
+SALT = "0123456789abcdef" * 2  # With a known salt, tests can compute the same intervals as the service.
 CHALLENGE = """
 slug: flows
 title: Flows

@@ -1,4 +1,4 @@
-"""A file goes from the upload to a rank with real processes, even if some of them are killed."""
+"""With real processes, an uploaded file is scored and ranked, even if some of the processes are killed."""
 
 import json
 import os
