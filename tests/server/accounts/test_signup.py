@@ -121,7 +121,8 @@ def everything_seen(name: str, address: str) -> list[Any]:
         Client().post("/accounts/password/forgotten", {"email": address}),
     ]
     texts = [Page(answer).words.replace(name, "NAME").replace(address.lower(), "ADDRESS") for answer in answers]
-    # Pages show the minute in which an account was created. Two calls of this function may not be in the same minute.
+    # Remove the time at which the account was created, because it differs between two calls of this function if a new
+    # minute has begun.
     shown = [re.sub(r"joined .*? UTC", "joined", text) for text in texts]
     return [(answer.status_code, answer.headers.get("Location")) for answer in answers] + shown
 

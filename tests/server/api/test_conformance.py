@@ -50,8 +50,8 @@ CONFIG = {
     "generation": {"max-examples": EXAMPLES, "deterministic": True, "with-security-parameters": False},
     "phases": {"stateful": OFF},
     "operations": [
-        # Form fields have no types, so invalid values may be accepted. Django ignores empty files that werkzeug's test
-        # client uploads, so valid requests may be rejected.
+        # Two checks are off for uploads. Form fields have no types, so invalid values may be accepted. Django ignores
+        # the empty files that werkzeug's test client uploads, so valid requests may be rejected.
         {
             "include-operation-id": ["submit", "add_truth", "add_baseline", "import_challenge"],
             "checks": {"positive_data_acceptance": OFF, "negative_data_rejection": OFF},
@@ -104,7 +104,7 @@ published.app = served
 
 @published.hook
 def map_path_parameters(context: Any, drawn: dict[str, Any] | None) -> dict[str, Any]:
-    """Replace most generated path parameters with those of existing rows. Other parameters lead to a 404 response."""
+    """Replace most generated path parameters with those of existing rows. The remaining ones test 404 responses."""
     return {name: real(name, str(value)) for name, value in (drawn or {}).items()}
 
 

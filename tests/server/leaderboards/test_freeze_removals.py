@@ -1,4 +1,4 @@
-"""A team that is removed while a leaderboard is frozen is not on it, from the time of the removal until it returns."""
+"""A team that is removed also disappears from a frozen leaderboard, until it is reinstated."""
 
 from datetime import datetime, timedelta
 

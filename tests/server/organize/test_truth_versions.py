@@ -1,4 +1,7 @@
-"""Importing a ground truth again does not create a second version, which would count submissions twice."""
+"""Importing a ground truth again does not create a second version with the same content.
+
+After a rescoring against such a version, submissions would be counted twice.
+"""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
