@@ -22,7 +22,10 @@ AT_ONCE = 100  # Maximum number of individual rank intervals to compute in one c
 
 
 def top_intervals(rows: BoardRows) -> list[RankInterval | None]:
-    """Return simultaneous rank intervals for the first teams on a leaderboard, None for teams without replicates."""
+    """Return simultaneous rank intervals for the first teams on a leaderboard.
+
+    The interval of a team without bootstrap replicates is None.
+    """
     near, known = near_the_top(rows), np.flatnonzero(rows.known)
     try:
         found = top_rank_intervals(
@@ -90,7 +93,7 @@ def near(rows: BoardRows, team: int) -> Flags:
     """Return a flag for each team, true if the team is known (comparable) and its score is near that of `team`.
 
     Two scores are near each other if they differ by at most `FAR` times the sum of their standard errors, plus the
-    margin.
+    difference that rounding alone can explain.
     """
     gaps, reach = np.abs(rows.scores - rows.scores[team]), FAR * (rows.errors + rows.errors[team])
     flags: Flags = rows.known & (gaps <= reach + rows.margin)
