@@ -1,4 +1,4 @@
-"""Fixtures for tests with an S3-compatible object storage: moto's server, in a process of its own."""
+"""Fixtures for tests with an S3-compatible object storage: the server of the package moto, in a separate process."""
 
 import select
 import socket

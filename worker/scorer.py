@@ -54,7 +54,7 @@ def score_files(
     *,
     first: bool,
 ) -> Report:
-    """Score the file of a submission. `files` are the paths of the prepared ground truth and of this file."""
+    """Score a submission. `files` are the paths of the prepared ground truth and of the submission's file."""
     phase = submission.phase
     request = ScoringRequest(
         phase.track,

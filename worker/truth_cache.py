@@ -50,7 +50,7 @@ def local_truth(truth: Truth) -> Iterator[Path]:
     """Yield the path of the prepared file of a ground truth: the stored file, or a copy of it in the cache.
 
     The copy is not removed while the block runs. Raises OSError if the storage cannot be used, and DamagedTruth if the
-    stored file does not have the sha256 with which it was stored.
+    sha256 of the stored file differs from the one that was recorded when the file was stored.
     """
     if is_local(truth.prepared.storage):
         yield Path(truth.prepared.path)
@@ -140,7 +140,7 @@ def downloaded(truth: Truth, found: StoredObject) -> FileIO:
 
 
 def write(truth: Truth, found: StoredObject, target: Path) -> None:
-    """Download a prepared file. Raises DamagedTruth if it differs from what was stored."""
+    """Download a prepared file. Raises DamagedTruth if its size or sha256 differs from the recorded one."""
     digest = sha256()
     with truth.prepared.storage.open(str(truth.prepared.name)) as stored, target.open("xb") as copy:
         target.chmod(0o600)

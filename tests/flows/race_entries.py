@@ -1,7 +1,7 @@
 """A program for test_board_race.py: eight threads change the leaderboards of a phase, and any errors are printed.
 
-After a lost update, entries differ from the submissions. If threads take locks in different orders, PostgreSQL reports
-a deadlock.
+After a lost update, leaderboard entries would differ from the submissions. If threads took locks in different orders,
+PostgreSQL would report a deadlock.
 """
 
 import json

@@ -123,7 +123,7 @@ class Running:
     def owns(self, process: Path) -> bool:
         """Return whether a process belongs to this service.
 
-        Its environment then names the folder of the service. Redis is recognized by its working folder.
+        The environment of such a process contains the service's folder. Redis runs in this folder instead.
         """
         with suppress(OSError):
             mine = f"PODIUM_HOME={self.home}".encode() in (process / "environ").read_bytes().split(b"\0")

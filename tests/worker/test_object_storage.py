@@ -82,7 +82,7 @@ def worked(submission: Submission) -> Submission:
 
 
 def outcome(phase: Phase, inline_queue: InlineQueue) -> tuple[Any, ...]:
-    """Score everything, with intervals. Return the state, the scores with intervals, and the leaderboard."""
+    """Score all submissions, with intervals. Return their states, their scores with intervals, and the leaderboard."""
     inline_queue.work()
     inline_queue.work_later()  # Compute the intervals.
     inline_queue.work_later()  # Compute the explanations of the scores.

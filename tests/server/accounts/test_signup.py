@@ -107,7 +107,7 @@ def test_the_limit_of_sign_ups_applies_to_an_ipv6_site_and_ignores_forged_header
     assert [answer.status_code for answer in network] == [302, 429]
 
 
-# No response reveals which email addresses have accounts.
+# The following tests check that no response reveals which email addresses have accounts.
 
 
 def everything_seen(name: str, address: str) -> list[Any]:

@@ -93,7 +93,8 @@ class TestKey:
 
     def test_an_end_that_was_rewritten_without_the_key_is_detected(self, write: Callable[[int], None]) -> None:
         write(4)
-        # Delete the file that records the end of the audit log. Machines that have never written an entry have none.
+        # Simulate a machine that has never written an entry. It does not have the file that records the end of the
+        # audit log.
         external_records.path_of_end().unlink()
         forge(3, subject="forged")
         assert list(faults()) == [

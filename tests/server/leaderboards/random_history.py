@@ -187,7 +187,8 @@ class History:
         begun = rescoring.open_rescoring(self.current())
         if begun is None:
             return
-        for _ in range(20):  # This scores most submissions again. If a score is missing, the rescoring is not applied.
+        # These calls score most submissions again. If a score is missing, the rescoring is not applied.
+        for _ in range(20):
             self.rerun()
         rescoring.apply(rescoring=begun, by=None, reveal=True)
 
@@ -275,7 +276,7 @@ class History:
     def moments(self) -> Iterator[datetime]:
         """Yield database times, none of which is also the time of an event.
 
-        The waits are necessary, because SQLite's clock has a resolution of one millisecond.
+        This method waits before and after each time, because SQLite's clock has a resolution of one millisecond.
         """
         while True:
             self.wait()

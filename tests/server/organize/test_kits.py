@@ -107,7 +107,7 @@ def test_the_data_page_links_the_kit_and_names_it_in_the_command(run: Import, cl
 
 def status(client: Client, address: str) -> int:
     answer = client.get(address)
-    content_of(answer)  # Reading the whole response closes its file.
+    content_of(answer)  # Reading the whole response closes the file that it sends.
     return answer.status_code
 
 

@@ -1,4 +1,4 @@
-"""Organizers add and remove baselines with a form. They are scored, listed and exported like those of a bundle."""
+"""Organizers add and remove baselines with a form. They are scored, listed and exported like baselines in a bundle."""
 
 from collections.abc import Callable
 from pathlib import Path

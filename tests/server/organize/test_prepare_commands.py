@@ -1,4 +1,7 @@
-"""An import passes a phase's parameters and its public/private split (or usage.csv) to `podium prepare`."""
+"""An import calls `podium prepare` with a phase's parameters and the share of public images, or with usage.csv.
+
+The file usage.csv lists which images are public.
+"""
 
 from collections.abc import Callable
 from itertools import pairwise

@@ -76,7 +76,10 @@ CONSTRAINTS = ((Truth, "truth_sha256_unique_in_phase"), (Evaluation, "one_evalua
 
 @pytest.fixture
 def before(make: Make) -> Iterator[Callable[[], None]]:
-    """Remove the constraints against duplicate ground truths. Return a function that runs the migration."""
+    """Remove the constraints against duplicate ground truths.
+
+    Return a function that runs the migration that merges duplicates.
+    """
     kept = {model: list(model._meta.constraints) for model, _ in CONSTRAINTS}
     for model, name in CONSTRAINTS:
         (removed,) = [one for one in kept[model] if one.name == name]

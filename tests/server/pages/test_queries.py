@@ -37,7 +37,7 @@ def test_the_number_of_queries_does_not_grow_with_the_number_of_rows(
     phase = make.phase(challenge, feedback_classes=True)
     team = make.team(challenge, member)
     one = scored(phase, 0.5, team=team)
-    # With a second submission, the page of the first one also shows a comparison, which needs queries.
+    # With a second submission, the page of the first one also shows a comparison, which needs more queries.
     scored(phase, 0.3, team=team)
     client.force_login(member)
 
