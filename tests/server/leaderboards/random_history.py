@@ -218,7 +218,7 @@ class History:
         self.frozen = None
 
     def sweep(self) -> None:
-        """Apply a changed number of final submissions to the leaderboards, as the sweeper does."""
+        """Apply a changed number of final submissions to the leaderboards, like the periodic sweeper process."""
         apply_finals()
 
     def rename(self) -> None:

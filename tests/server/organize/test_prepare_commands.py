@@ -1,6 +1,6 @@
-"""An import calls `podium prepare` with a phase's parameters and the share of public images, or with usage.csv.
+"""An import calls `podium prepare` with a phase's parameters and the public share and seed of its random split.
 
-The file usage.csv lists which images are public.
+If the bundle has a file usage.csv, which lists the public images, the import passes this file instead of a split.
 """
 
 from collections.abc import Callable

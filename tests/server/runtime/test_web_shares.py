@@ -163,7 +163,7 @@ class TestBehindAProxy:
 
 class TestShares:
     def shares(self, **held: int) -> Shares[str]:
-        """Return a `Shares` object, which selects connections to close, with connections from several addresses.
+        """Return a `Shares` object, which selects the next connection to close among those from all addresses.
 
         `held` maps each address to a number of connections. The addresses are names. If a name begins with `busy` or
         `steady`, its connections are in the middle of requests.
