@@ -14,7 +14,7 @@ from server.accounts.models import User
 from tests.browser.every_page import addresses, readers
 from tests.server.conftest import scored
 
-__all__ = ["addresses", "readers", "scored"]  # Only pytest uses these imported fixtures, by their names.
+__all__ = ["addresses", "readers", "scored"]  # pytest uses these imported fixtures.
 
 CHROMIUM = Path("/usr/bin/chromium")
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]

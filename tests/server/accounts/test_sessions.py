@@ -1,7 +1,4 @@
-"""A session and its user are loaded with SQL that is compiled only once.
-
-The same sessions are rejected as with Django's own queries.
-"""
+"""A session and its user are loaded with compiled queries, which reject the same sessions as Django's own queries."""
 
 from datetime import timedelta
 
