@@ -239,7 +239,7 @@ def reason(error: Exception) -> str:
 
 
 def is_too_large(error: Exception) -> bool:
-    """Return whether the file is too large to compute an explanation of its score.
+    """Return whether the error means that the file is too large to compute an explanation of its score.
 
     A rerun that is given up for this reason raises no alarm.
     """

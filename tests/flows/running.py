@@ -123,7 +123,8 @@ class Running:
     def owns(self, process: Path) -> bool:
         """Return whether a process belongs to this service.
 
-        The environment of such a process contains the service's folder. Redis runs in this folder instead.
+        The environment of such a process contains the service's folder as PODIUM_HOME. For Redis, the working folder is
+        checked instead.
         """
         with suppress(OSError):
             mine = f"PODIUM_HOME={self.home}".encode() in (process / "environ").read_bytes().split(b"\0")
