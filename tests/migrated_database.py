@@ -25,13 +25,13 @@ from django.db.migrations.loader import MigrationLoader
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "tests"
-# Each copy of the project has databases of its own on a PostgreSQL server.
+# Each checkout of the project uses databases with a different prefix, because checkouts may share a PostgreSQL server.
 PREFIX = f"podium_{sha256(str(ROOT).encode()).hexdigest()[:8]}"
 
 
 @cache
 def state() -> str:
-    """Return a digest of the present migrations and Django version."""
+    """Return a digest of the current migrations and the Django version."""
     digest = sha256(version("Django").encode())
     modules = {migration.__module__ for migration in MigrationLoader(None).disk_migrations.values()}
     for module in sorted(modules):
@@ -56,7 +56,7 @@ def migrate(url: str) -> None:
 
 
 def migrated_file() -> Path:
-    """Return the path of an SQLite file that the present migrations have been applied to."""
+    """Return the path of an SQLite file to which all current migrations have been applied."""
     kept = FOLDER / f"{state()}.sqlite3"
     with alone():
         if not kept.exists():
@@ -77,7 +77,7 @@ def copy_file(home: Path) -> None:
 
 
 def migrated_template(server: str) -> str:
-    """Return the name of a PostgreSQL database that the present migrations have been applied to."""
+    """Return the name of a PostgreSQL database to which all current migrations have been applied."""
     name = f"{PREFIX}_{state()}"
     with alone(), psycopg.connect(server, autocommit=True) as database:
         pattern = PREFIX.replace("_", r"\_") + r"\_" + "_" * len(state())

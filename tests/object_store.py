@@ -1,4 +1,4 @@
-"""Fixtures for tests with an S3-compatible object storage: moto's server, in a process of its own."""
+"""Fixtures for tests with an S3-compatible object storage: the server of the package moto, in a separate process."""
 
 import select
 import socket
@@ -34,7 +34,7 @@ def store_port() -> Iterator[int]:
 
 @contextmanager
 def own_store(address: str = "127.0.0.1") -> Iterator[int]:
-    """Start an S3-compatible server on a free port of the given address, and yield the port. It is empty at first."""
+    """Start an empty S3-compatible server on a free port of the given address, and yield the port."""
     with socket.socket() as probe:
         probe.bind((address, 0))
         port = int(probe.getsockname()[1])
@@ -58,20 +58,21 @@ def answers(address: str, port: int) -> bool:
 
 
 class Line(ThreadingTCPServer):
-    """A connection to the object storage that a test can cut: at once, or in the middle of a response.
+    """A proxy for the object storage, which forwards bytes in both directions.
 
-    It listens on a port of its own and passes bytes on in both directions.
+    A test can cut its connections, either immediately or in the middle of a response.
     """
 
     def __init__(self, target: int) -> None:
         super().__init__(("127.0.0.1", 0), Passing)
         self.target, self.passed, self.down = target, 0, False
-        self.cut_after: int | None = None  # number of bytes of each connection that are passed to the client
+        # If this is set, each connection is cut before the client receives more than this many bytes.
+        self.cut_after: int | None = None
         self.port = int(self.server_address[1])
 
 
 class Passing(BaseRequestHandler):
-    """Passes the bytes of one connection on, until one side ends it or the test cuts it."""
+    """Forwards the bytes of one connection until one side closes the connection or the test cuts it."""
 
     server: Line
 
@@ -95,7 +96,7 @@ class Passing(BaseRequestHandler):
 
 @pytest.fixture
 def line(store_port: int) -> Iterator[Line]:
-    """Return a connection to the object storage that the test can cut."""
+    """Return a proxy for the object storage whose connections the test can cut."""
     with Line(store_port) as line:
         thread = threading.Thread(target=line.serve_forever, args=(0.05,))
         thread.start()

@@ -29,8 +29,8 @@ CELERY_BROKER_URL = "memory://"
 if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     from tests.migrated_database import PREFIX
 
-    # A test that rolls its changes back runs in one connection, which must stay open however long the test takes. What
-    # a crash of the server would lose does not matter, so that no commit waits for the disk.
+    # Connections have no maximum age, because a test that rolls back its changes needs the same connection throughout.
+    # Commits do not wait for the disk, because tests need no data after a crash of the database server.
     DATABASES["default"] |= {
         "CONN_MAX_AGE": None,
         "OPTIONS": {"options": "-c synchronous_commit=off"},

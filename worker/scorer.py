@@ -54,7 +54,7 @@ def score_files(
     *,
     first: bool,
 ) -> Report:
-    """Score the file of a submission. `files` are the paths of the prepared ground truth and of this file."""
+    """Score a submission. `files` are the paths of the prepared ground truth and of the submission's file."""
     phase = submission.phase
     request = ScoringRequest(
         phase.track,
@@ -69,7 +69,7 @@ def score_files(
         with limits.limited(small=submission.small):
             return scoring.score(request)
     except (OSError, InvalidTruth):
-        # If a file that cannot be read caused the error, this raises Unreadable.
+        # Raise Unreadable instead if one of the files cannot be read, which may have caused this error.
         storage_check.refuse_unreadable(*files)
         raise
 

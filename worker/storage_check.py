@@ -1,8 +1,8 @@
 """Checks whether this worker can read the stored files. If not, this worker takes no jobs, and other workers continue.
 
-If only this worker cannot read a file, the storage is not mounted, or the wrong storage is mounted. If a file differs
-from the upload, the file is damaged. Neither is the participant's fault, so no submission may fail for this reason, and
-neither may a rerun, which scores a submission again.
+A worker may be unable to read files because the storage is not mounted, or because the wrong storage is mounted. A file
+that differs from the upload is damaged. None of this is the participant's fault, so it must not cause a submission to
+fail. The same applies to a rerun, which scores a submission again.
 """
 
 import logging

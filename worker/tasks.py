@@ -239,5 +239,8 @@ def reason(error: Exception) -> str:
 
 
 def is_too_large(error: Exception) -> bool:
-    """Return whether scoring again failed because the file is too large to explain its score. This raises no alarm."""
+    """Return whether the error means that the file is too large to compute an explanation of its score.
+
+    A rerun that is given up for this reason raises no alarm.
+    """
     return isinstance(error, InvalidSubmission) and "too_large" in error.findings.counts

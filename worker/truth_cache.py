@@ -1,8 +1,10 @@
 """Keeps copies of prepared ground truths on this machine if the stored files are in an object store.
 
-A copy is in a folder whose name is the sha256 of its content. All processes of a worker share the copies. If they need
-more than TRUTH_CACHE_BYTES, the ones that were not used for the longest time are removed. The time of the last use is
-the modification time of the folder, because the scorer refuses a file that changes in any way while it is read.
+Each copy is in a folder whose name is the sha256 of the copy. All processes of a worker share the copies. If the copies
+need more than TRUTH_CACHE_BYTES, the least recently used ones are removed.
+
+The time of the last use is stored as the modification time of the folder. The modification time of the copy must not
+change, because the scorer refuses a file that changes in any way while it is read.
 """
 
 import logging
@@ -48,7 +50,7 @@ def local_truth(truth: Truth) -> Iterator[Path]:
     """Yield the path of the prepared file of a ground truth: the stored file, or a copy of it in the cache.
 
     The copy is not removed while the block runs. Raises OSError if the storage cannot be used, and DamagedTruth if the
-    stored file does not have the sha256 with which it was stored.
+    sha256 of the stored file differs from the one that was recorded when the file was stored.
     """
     if is_local(truth.prepared.storage):
         yield Path(truth.prepared.path)
@@ -71,10 +73,10 @@ def draws_folder(truth: Truth) -> Path:
 
 @contextmanager
 def restoring(truth: Truth) -> Iterator[None]:
-    """Wait until no other process restores this ground truth, and discard the copy of it if it is damaged.
+    """Wait until no other process restores this ground truth, and remove its copy if the copy is damaged.
 
-    The lock is on the stored source, so that it also works for several machines that share a folder. Workers that use
-    an object store only wait for processes of their own machine.
+    If the files are in a folder, the stored source is locked, so that machines that share the folder also wait for each
+    other. Workers that use an object store only wait for processes of their own machine.
     """
     if is_local(truth.source.storage):
         with Path(truth.source.path).open("rb") as source:
@@ -87,7 +89,7 @@ def restoring(truth: Truth) -> Iterator[None]:
 
 
 def discard_damaged(found: StoredObject) -> None:
-    """Remove the copy of an object if it is damaged, when no process reads it any longer."""
+    """Remove the copy of a stored object if the copy is damaged. First wait until no process reads the copy."""
     copy = copy_of(found)
     with suppress(FileNotFoundError), FileIO(copy) as file:
         if file_digest(file, "sha256").hexdigest() != found.sha256:
@@ -96,9 +98,9 @@ def discard_damaged(found: StoredObject) -> None:
 
 
 def copy_of(found: StoredObject) -> Path:
-    """Return the path of the copy of an object.
+    """Return the path of the copy of a stored object. The object's sha256 determines the path.
 
-    An object that another program has stored has no sha256 in its metadata, so its ETag is used instead.
+    If another program has stored the object, its metadata contain no sha256, and its ETag is used instead.
     """
     return folder() / (found.sha256 or sha256(found.etag.encode()).hexdigest()) / COPY
 
@@ -120,7 +122,7 @@ def downloaded(truth: Truth, found: StoredObject) -> FileIO:
     """Download the prepared file of a ground truth into the cache, verify it, and return the locked copy."""
     copy = copy_of(found)
     with alone("download"):
-        if file := held(copy):  # Another process has downloaded it in the meantime.
+        if file := held(copy):  # Another process has downloaded the file in the meantime.
             return file
         make_room(found.size)
         partial = folder() / f"{token_hex(16)}.partial"
@@ -138,7 +140,7 @@ def downloaded(truth: Truth, found: StoredObject) -> FileIO:
 
 
 def write(truth: Truth, found: StoredObject, target: Path) -> None:
-    """Download a prepared file. Raises DamagedTruth if it differs from what was stored."""
+    """Download a prepared file. Raises DamagedTruth if its size or sha256 differs from the recorded one."""
     digest = sha256()
     with truth.prepared.storage.open(str(truth.prepared.name)) as stored, target.open("xb") as copy:
         target.chmod(0o600)
@@ -153,7 +155,7 @@ def write(truth: Truth, found: StoredObject, target: Path) -> None:
 def make_room(size: int) -> None:
     """Remove copies and bootstrap draws, least recently used first, until a file of this size fits into the cache.
 
-    Copies that a process is reading are kept, so that the cache may become too large for a while.
+    Copies that a process is reading are kept. Therefore, the cache may temporarily exceed its limit.
     """
     entries = sorted(folder().iterdir(), key=lambda path: path.stat().st_mtime)
     used = sum(map(size_of, entries))
@@ -173,7 +175,7 @@ def size_of(path: Path) -> int:
 def removed(path: Path) -> bool:
     """Remove a folder with a copy or with bootstrap draws. Return False if a process is reading the copy.
 
-    What is not a folder is a download that was interrupted.
+    A path that is not a folder is an interrupted download, which is also removed.
     """
     if not path.is_dir():
         path.unlink()

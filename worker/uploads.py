@@ -47,7 +47,7 @@ def refuse_changed(submission: Submission, path: Path) -> None:
 
 
 def download(submission: Submission, copy: IO[bytes]) -> None:
-    """Download the file of a submission, and compare its sha256 with that of the upload on the way."""
+    """Download the file of a submission. Raise Unreadable if its sha256 differs from that of the upload."""
     name, digest = str(submission.file.name), sha256()
     try:
         with submission.file.storage.open(name) as stored:

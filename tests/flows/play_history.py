@@ -1,9 +1,9 @@
 """A program for test_board_race.py: changes leaderboards at random, and prints any errors in their entries.
 
 After each event, leaderboards are compared with the submissions, and ties and rank intervals are recomputed. At the
-end, every earlier leaderboard is compared with the history in the database. EVENTS is the number of events; a thousand
-events take some minutes. If some kind of event in KINDS has not succeeded after EVENTS events, up to four times as many
-events follow.
+end, the leaderboards at every earlier time are read from the history in the database, and compared with those that were
+shown then. The environment variable EVENTS is the number of events; a thousand events take some minutes. If some kind
+of event in KINDS has not succeeded after EVENTS events, up to four times as many events follow.
 """
 
 import json

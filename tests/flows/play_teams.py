@@ -1,7 +1,7 @@
 """A program for test_teams.py: carries out random changes to teams, and prints any violated invariants.
 
-EVENTS is the number of events. After every event that changes a team, and after every 20th, all invariants are checked
-and the leaderboards are compared with the submissions.
+The environment variable EVENTS is the number of events. After every event that changes a team, and after every 20th,
+all invariants are checked and the leaderboards are compared with the submissions.
 """
 
 import json
@@ -19,7 +19,8 @@ from server.leaderboards.services.verification import verify
 from server.submissions import queue
 from tests.server.teams.random_teams import RandomTeams
 
-# Number of events after which a new challenge is created, because few users can still change teams.
+# A new challenge is created after this number of events. By then, most teams of the old challenge have submitted, and
+# few of their members can still change teams.
 EVENTS_OF_A_CHALLENGE = 250
 
 

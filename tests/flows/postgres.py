@@ -16,7 +16,10 @@ SERVER = TOLD if TOLD.startswith("postgres") else "postgres://postgres@127.0.0.1
 
 @contextmanager
 def own_database(*, migrated: bool = True) -> Iterator[str]:
-    """Create a database, with the present tables unless `migrated` is false, yield its URL, and drop it afterwards."""
+    """Create a database, yield its URL, and drop it afterwards.
+
+    The database has the tables of all migrations or, if `migrated` is false, no tables.
+    """
     name = f"podium_test_{uuid.uuid4().hex[:12]}"
     try:
         connection = psycopg.connect(SERVER, autocommit=True, connect_timeout=3)

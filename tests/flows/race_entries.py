@@ -1,7 +1,7 @@
 """A program for test_board_race.py: eight threads change the leaderboards of a phase, and any errors are printed.
 
-After a lost update, entries differ from the submissions. If threads take locks in different orders, PostgreSQL reports
-a deadlock.
+After a lost update, leaderboard entries would differ from the submissions. If threads took locks in different orders,
+PostgreSQL would report a deadlock.
 """
 
 import json
@@ -34,7 +34,8 @@ def main() -> None:
     call_command("migrate", verbosity=0)
     queue.enqueue = nothing
     history = History(SEED)
-    # `History` creates submissions without the locks of an upload, so team merges and account deletions are disabled.
+    # An upload takes locks against team merges and account deletions. `History` creates submissions without these
+    # locks, so it must not merge teams or delete accounts here. It compares leaderboards instead.
     history.merge = history.delete_account = history.compare
     connection.close()
     answers = at_once(WRITERS, lambda number: write(history))

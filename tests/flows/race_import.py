@@ -1,7 +1,8 @@
 """A program for a test: bundles are imported while submissions to their phases are uploaded, scored and cancelled.
 
-An import locks the rows of phases, which uploads lock too when they use quota. A new ground truth removes baselines
-that are being scored. If two transactions waited for each other, PostgreSQL would end one of them with an error.
+An import locks the rows of phases, which uploads lock too when they use quota. An import with a new ground truth
+removes baselines that are being scored. If two transactions waited for each other, PostgreSQL would end one of them
+with an error.
 """
 
 import json
@@ -107,7 +108,10 @@ def claimed(submission: Submission) -> Submission:
 
 
 def end(submission: Submission, *, reject: bool) -> str:
-    """Reject or score a submission, like a worker. Neither may raise an error, before or after the import."""
+    """Reject or score a submission, like a worker.
+
+    This must not raise an error, even if the import has already removed the submission.
+    """
     if reject:
         lifecycle.reject(submission, findings=FINDINGS)
     else:

@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def change(submission: Submission, user: User) -> str:
-    """Set the note and the final choice of a submission in a single transaction, like the API."""
+    """Set the note of a submission and choose it as final, in a single transaction like the API."""
     with transaction.atomic():
         choices.set_note(submission=submission, by=user, note="this one")
         choices.set_final(submission=submission, by=user, final=True)

@@ -55,9 +55,10 @@ def main() -> None:
 
 
 def merges_at_once(challenge: Challenge) -> dict[str, object]:
-    """Confirm merges of each team with the next one in a ring, all at once, while one captain leaves.
+    """Confirm four merges at the same time, while one captain leaves. Each of four teams merges with the next one.
 
-    Return the outcome of each request, the size of the largest team, and the numbers of captains per team.
+    The last team merges with the first. Return the number of requests with each outcome, the size of the largest team,
+    and the distinct numbers of captains per team.
     """
     ring = [founded(challenge, f"ring{number}") for number in range(4)]
     pairs = [(ring[number], ring[(number + 1) % len(ring)]) for number in range(len(ring))]

@@ -1,4 +1,4 @@
-"""Starts a service with `manage.py up`, and inspects and disturbs its processes from outside."""
+"""Starts a service with `manage.py up`, and inspects, freezes and kills its processes from outside."""
 
 import gzip
 import http.client
@@ -26,7 +26,7 @@ from django.conf import settings
 from tests.migrated_database import copy_file
 
 ENOUGH_SECONDS = 40.0
-START_SECONDS = 120.0  # Tests wait this long for a service to start. The supervisor itself waits longer.
+START_SECONDS = 120.0  # Tests wait at most this long for a service to start.
 TRIES = 20
 PORTS = range(20_000, 32_000)
 NOT_INHERITED = ("REDIS_URL", "DATABASE_URL", "STORAGE_URL", "DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "PODIUM_URL")
@@ -60,7 +60,7 @@ def parent_of(process: int) -> int:
 
 
 class Running:
-    """A service started by `manage.py up`, with methods that inspect and disturb it from outside."""
+    """A service started by `manage.py up`, with methods that inspect, freeze and kill its processes from outside."""
 
     def __init__(self, home: Path, **settings_of_it: Any) -> None:
         self.home, self.port = home, free_port()
@@ -69,7 +69,8 @@ class Running:
         given = {name: str(value) for name, value in settings_of_it.items()}
         where = {"PODIUM_HOME": str(home), "PODIUM_PORT": str(self.port), "DJANGO_SETTINGS_MODULE": "server.settings"}
         self.environment = {**kept, **where, "WEB_PROCESSES": "1", "WORKER_PROCESSES": "2", **given}
-        self.inside: tuple[str, ...] = ()  # the words before a command that run it on another (simulated) host
+        # If the service runs on a simulated host, each of its commands starts with these words.
+        self.inside: tuple[str, ...] = ()
         self.output = home.parent / f"{home.name}.out"
         self.token = ""
         self.tokens: list[str] = []
@@ -120,7 +121,11 @@ class Running:
         )
 
     def owns(self, process: Path) -> bool:
-        """Return whether a process belongs to this service, by its environment or (for Redis) by its working folder."""
+        """Return whether a process belongs to this service.
+
+        The environment of such a process contains the service's folder as PODIUM_HOME. For Redis, the working folder is
+        checked instead.
+        """
         with suppress(OSError):
             mine = f"PODIUM_HOME={self.home}".encode() in (process / "environ").read_bytes().split(b"\0")
             return mine or (process / "cwd").readlink().is_relative_to(self.home)
@@ -228,7 +233,10 @@ class Running:
         return int(self.rows(query, identifier.replace("-", ""))[0][0])
 
     def frozen_while_scoring(self, content: bytes) -> str:
-        """Upload files until a submission is running while all pool processes are frozen, and return its id."""
+        """Freeze the pool processes while they score a submission, and return the id of the submission.
+
+        If a submission is scored before the processes are frozen, the next one is uploaded.
+        """
         for _ in range(TRIES):
             identifier = self.submit(content)
             wait_for(partial(self.has_begun, identifier), every=0.002)

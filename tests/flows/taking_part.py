@@ -20,7 +20,8 @@ for name in sys.argv[1:]:
     print(issue_token(user=user, name="flows", scope="submit", days=1)[1])
 """
 
-SALT = "0123456789abcdef" * 2  # The salt is fixed, so that tests can compute the intervals of the service.
+# The salt determines the bootstrap samples. With a known salt, tests can compute the same intervals as the service.
+SALT = "0123456789abcdef" * 2
 CHALLENGE = """
 slug: flows
 title: Flows

@@ -1,4 +1,4 @@
-"""When several threads change a leaderboard at the same time, no change is lost and no thread blocks another."""
+"""When several threads change a leaderboard at the same time, no change is lost and no deadlock occurs."""
 
 from pathlib import Path
 from typing import Any

@@ -115,8 +115,8 @@ class Run:
             if route.startswith("admin/") and "<" in route:
                 continue  # The crawl finds admin pages of objects by following links.
             if route == "accounts/data/export":
-                # The function `exported` downloads this export of personal data, and removes the uploaded files, which
-                # were made from a ground truth.
+                # The export of personal data contains the uploaded files, which were made from a ground truth. The
+                # function `exported` downloads the export and removes these files.
                 continue
             phased = "phases" in route or not route.startswith("api/")
             for phase in TRACKS if phased and "<slug" in route else [""]:

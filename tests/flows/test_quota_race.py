@@ -1,5 +1,6 @@
-"""Parallel uploads cannot exceed the quota, parallel workers never claim the same submission, and no deadlock
-occurs.
+"""Parallel uploads cannot exceed the quota, and parallel workers never claim the same submission.
+
+No deadlock occurs.
 """
 
 import json

@@ -45,7 +45,8 @@ def test_queued_submissions_are_scored_before_queued_reruns(start: Start) -> Non
     service.worker()
     service.freeze()
     sent = service.run("-c", SEND)
-    # The worker was waiting for a message when it was frozen, so the broker may have delivered the first message.
+    # The worker was frozen while it waited for a message. The broker may therefore have delivered the first message
+    # to the worker. Then, one message fewer is in the queue.
     assert sent.stdout.split() in ([str(EACH), str(EACH)], [str(EACH + 1), str(EACH)]), sent.stderr
     service.signal_all("celery -A worker", signal.SIGCONT)
     wait_for(lambda: len(taken(service)) == 1 + 2 * EACH)

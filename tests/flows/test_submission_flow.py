@@ -1,4 +1,4 @@
-"""A file goes from the upload to a rank with real processes, even if some of them are killed."""
+"""With real processes, an uploaded file is scored and ranked, even if some of the processes are killed."""
 
 import json
 import os
@@ -79,7 +79,8 @@ def test_a_submission_is_scored_once_even_if_its_worker_was_killed(service: Runn
 
 
 def test_stopping_a_worker_requeues_jobs_that_it_cannot_finish_in_time(service: Running, content: bytes) -> None:
-    service.freeze("sweep --forever")  # Freezing the sweeper ensures that only the worker requeues the job.
+    # Freeze the sweeper, which also requeues jobs. Here, only the worker can requeue the job.
+    service.freeze("sweep --forever")
     # Because the scoring process is frozen, its job does not end within STOP_SECONDS.
     submission = service.frozen_while_scoring(content)
     first, pool = service.worker()

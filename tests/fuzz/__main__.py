@@ -1,4 +1,6 @@
-"""Runs `make fuzz`: tests kernels and server with random numbers and damaged files, and measures hostile files.
+"""Runs `make fuzz`: tests kernels and server with random numbers and damaged files.
+
+The program also measures the costs of hostile files.
 
 The program prints a table. The exit status is 1 if an implementation gives a wrong result or a file costs too much.
 
@@ -55,7 +57,10 @@ PARTS = [
 
 @contextmanager
 def scratch() -> Iterator[str]:
-    """Yield a temporary folder, in memory if possible. At the end, it is removed with all files of child processes."""
+    """Yield a temporary folder, in memory if possible.
+
+    At the end, the folder is removed with all files that child processes have left in it.
+    """
     with TemporaryDirectory(prefix="podium-fuzz-", dir=MEMORY if MEMORY.is_dir() else None) as folder:
         yield folder
 
@@ -100,7 +105,7 @@ def main() -> int:
 
 
 def table(part: Part, outcome: Outcome, seconds: float) -> str:
-    """Return the report about one part of the fuzz test: its name, its total figures, and the counts by kind."""
+    """Return the report about one part of the fuzz test: its name, its totals, and the counts by kind."""
     head = f"{part.name}: {part.meaning}"
     total = f"{outcome.seeds * part.size:,} cases, {len(outcome.failures):,} wrong, {seconds:,.0f} s"
     lines = [f"  {kind:<40}{count:>12,}" for kind, count in sorted(outcome.counts.items())]

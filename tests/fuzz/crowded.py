@@ -15,7 +15,8 @@ IMAGES, OBJECTS, LABEL = ("a", "b"), 100, "/m/x"
 WIDTH, HEIGHT = 1024, 768
 BOX = "XMin,XMax,YMin,YMax,IsGroupOf"
 HEADER = "ImageID,ImageWidth,ImageHeight,LabelName,Score,Mask"
-# Number of bytes to compress at a time. It is limited because masks with a compression ratio above 200 are rejected.
+# Number of bytes of a mask that are compressed at a time. Larger pieces would be compressed more strongly, but masks
+# with a compression ratio above 200 are rejected.
 PIECE = 5_000
 
 

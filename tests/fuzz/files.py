@@ -156,9 +156,10 @@ def guarded_blocks() -> Iterator[None]:
 def both(case: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
     """Score a file as usual and with the reference implementation.
 
-    Return the name of the implementation that is normally used, and both results. For every third file, the findings of
-    `check` are also compared with those of scoring. If they differ, they replace the first result, so that the
-    comparison of both results fails.
+    Return the name of the implementation that is normally used, and both results. The caller compares the results.
+
+    Every third file is also passed to the function `check`. If its findings differ from those of the reference
+    implementation, they are returned instead of the first result, so that the comparison fails.
     """
     path = Path(folder().name) / "submission"
     path.write_bytes(case.content)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
 
-BEYOND_BYTES = 64  # Number of bytes after the last line that kernels may read.
+BEYOND_BYTES = 64  # Kernels may read this many bytes beyond the end of the last line.
 PAGE = mmap.PAGESIZE
 NO_ACCESS = 0
 LIBC = ctypes.CDLL(None, use_errno=True)

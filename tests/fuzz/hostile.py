@@ -43,7 +43,7 @@ class Good:
 
     @property
     def label(self) -> str:
-        """A label of the first prediction in the valid submission."""
+        """The label of the first prediction in the valid submission."""
         return next(
             row.replace(b",", b" ").split(b" ")[len(self.form.of_image)].decode()
             for row in self.rows

@@ -46,7 +46,8 @@ CONSOLE: dict[str, Methods] = {
         page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
         for page in (ORGANIZED + "/edit", PHASE + "/edit")
     },
-    # An empty form for a baseline is rejected with 422. The team in this URL is not a baseline.
+    # An empty form for a baseline is rejected with 422. A baseline cannot be changed with the second URL (404), because
+    # the team in it is not a baseline.
     PHASE + "/baselines": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
     PHASE + "/baselines/<int:team>": {"POST": who(403, nobody=302, editors=404)},
     # An empty form for blocking a user is rejected with 422.

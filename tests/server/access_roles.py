@@ -16,7 +16,7 @@ ROLES = (
 GROUPS = {
     **{role: (role,) for role in ROLES},
     "team": ("member", "mate"),  # Users with these roles belong to the team that made the submission.
-    "teams": ("member", "mate", "rival"),  # Users with these roles take part in the challenge.
+    "teams": ("member", "mate", "rival"),  # Users with these roles are members of teams.
     # The user with the role "organizer" owns the challenge. The user with the role "foreign" is not in this group,
     # because that user owns a different challenge and has no rights in this one.
     "organizers": ("organizer", "editor", "viewer", "staff", "superuser"),

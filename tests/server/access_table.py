@@ -74,7 +74,7 @@ PAGES: dict[str, Methods] = {
     "invitations/<slug:token>": {"GET": who(302)},
     CHALLENGE + "submit": {
         "GET": who(200, nobody=302, organizers=403),
-        "POST": who(403, nobody=302, teams=422),  # The form has no file and no consent to the rules.
+        "POST": who(403, nobody=302, teams=422),  # A form without a file and without consent to the rules is rejected.
     },
     CHALLENGE + "submissions": {"GET": who(403, nobody=302, teams=200)},
     CHALLENGE + "compare": {"GET": who(403, nobody=302, teams=200)},
@@ -119,7 +119,8 @@ PAGES: dict[str, Methods] = {
     "accounts/logout": {"POST": who(302)},
     "accounts/confirm": {"GET": who(200)},
     "accounts/confirm/<str:key>": {"GET": who(200), "POST": who(404)},  # The confirmation key in the URL is invalid.
-    "accounts/device": {"GET": who(200, nobody=302), "POST": who(404, nobody=302)},  # The form has no login code.
+    # A form without a login code is rejected with 404.
+    "accounts/device": {"GET": who(200, nobody=302), "POST": who(404, nobody=302)},
     "accounts/tokens": {"POST": who(422, nobody=302)},
     "accounts/tokens/<int:pk>/revoke": {"POST": who(404, nobody=302, member=302)},
     "accounts/profile": {"GET": who(200, nobody=302), "POST": who(302)},
@@ -203,7 +204,8 @@ API: dict[str, Methods] = {
         "POST": who(403, nobody=401, editors=422),
     },
     API_PHASE + "/teams/<int:team_id>/grants/<int:grant_id>/take-back": {"POST": who(403, nobody=401, editors=422)},
-    # An empty body or form is rejected with 422. The team in the last two URLs is not a baseline.
+    # An empty body or form is rejected with 422. The last two URLs lead to 404, because the team in them is not a
+    # baseline.
     API_CHALLENGE + "/blocks": {
         "GET": who(403, nobody=401, organizers=200),
         "POST": who(403, nobody=401, editors=422),
@@ -222,7 +224,8 @@ API: dict[str, Methods] = {
         "GET": who(403, nobody=401, teams=200),
         "POST": who(403, nobody=401, teams=422),  # A form without a file is rejected.
     },
-    API_PHASE + "/uploads": {"POST": who(403, nobody=401, teams=412)},  # The request has no Tus-Resumable header.
+    # An upload without the header Tus-Resumable is rejected with 412.
+    API_PHASE + "/uploads": {"POST": who(403, nobody=401, teams=412)},
     API_PHASE + "/leaderboard": {"GET": who(200)},
     API_PHASE + "/leaderboard/history": {"GET": who(200)},
     API_PHASE + "/leaderboard/history?split=private": {"GET": who(403, organizers=200)},
@@ -248,10 +251,11 @@ API: dict[str, Methods] = {
     API_SUBMISSION + "/report": {"GET": who(404, nobody=401, team=200, organizers=200)},
     API_SUBMISSION + "/file": {"GET": who(404, nobody=401, team=200, organizers=403)},
     API_SUBMISSION + "/cancel": {"POST": who(404, nobody=401, team=200, viewer=403, editors=200)},
-    # The user with the role "member" has begun this upload.
+    # The user with the role "member" has begun this upload. Nobody else can access it. A PATCH request without the
+    # header Tus-Resumable is rejected with 412.
     "api/v1/uploads/<uuid:upload_id>": {
         "GET": who(404, nobody=401, member=200),
-        "PATCH": who(404, nobody=401, member=412),  # The request has no Tus-Resumable header.
+        "PATCH": who(404, nobody=401, member=412),
         "DELETE": who(404, nobody=401, member=204),
     },
     "api/v1/device/code": {"POST": who(422)},  # An empty body is rejected.

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from server.accounts.models import ApiToken, User
 from server.accounts.services import issue_token
 
-Answer = Any  # This is Django's test response; the type stubs lack its `json` method.
+Answer = Any  # A response of the test client. The type stubs do not declare its `json` method.
 
 
 @cache

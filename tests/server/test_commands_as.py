@@ -8,7 +8,7 @@ from server.accounts.audited_command import AuditedCommand
 # These commands have no `--as` option: they run the service, only read data, create the demo, or clean up
 # automatically.
 WITHOUT_ACTOR = {"up", "demo", "sweep", "doctor", "jobs", "ready", "storage"}
-LATER = {"restore"}  # The `restore` command looks up the user after it has restored the database.
+LATER = {"restore"}  # The `restore` command looks up the user only after it has restored the database.
 OURS = {name: app for name, app in get_commands().items() if str(app).startswith("server.")}
 
 

@@ -54,7 +54,7 @@ def calls(name: str) -> Iterator[list[str]]:
                 yield [f"{action.option_strings[0]}={rubbish}", *rest]
 
 
-# Some values are valid after all: "--" only ends the options, and the options listed here accept any string.
+# Some of the values in RUBBISH are accepted: "--" only ends the options, and these options accept any string.
 FREE_TEXTS = {("token", "--name"), ("createsuperuser", "--username"), ("rescore", "--reason"), ("rescore", "--signed")}
 
 

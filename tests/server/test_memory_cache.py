@@ -1,4 +1,4 @@
-"""The in-memory cache returns the stored object itself, and keeps the most recently used objects."""
+"""The in-memory cache returns the stored object itself instead of a copy, and keeps the most recently used objects."""
 
 from server.memory_cache import MemoryCache
 

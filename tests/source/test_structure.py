@@ -89,7 +89,10 @@ def test_each_lease_function_is_defined_once() -> None:
 
 
 def test_each_table_that_scrolls_is_reached_with_the_keyboard() -> None:
-    """Any table may be wider than its page, depending on its texts and on the reader's fonts."""
+    """Keyboard users can scroll each region that may be wider than the page.
+
+    The width of a table depends on its texts and on the reader's fonts.
+    """
     regions = [tag for path in files("server/templates/*.html") for tag in SCROLLS.findall((ROOT / path).read_text())]
     assert regions
     assert [tag for tag in regions if 'tabindex="0" role="region" aria-label' not in tag] == []

@@ -1,4 +1,4 @@
-"""If few files are stored, a worker shuts down only if several of them, or the whole folder, are missing."""
+"""If few files are stored, a worker stops taking jobs only if several of them, or the whole folder, are missing."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.conftest import Make
 from tests.worker.test_storage_check import evaluate, hide, outcomes, upload, worker
 from worker.storage_check import STOPPED
 
-__all__ = ["worker"]  # pytest uses this imported fixture.
+__all__ = ["worker"]  # Only pytest uses this imported fixture, by its name.
 
 
 @pytest.mark.parametrize("count", [1, 3])

@@ -1,4 +1,4 @@
-"""A worker lists itself among those that take no jobs exactly as long as it cannot read the stored files."""
+"""While a worker cannot read the stored files, and only then, it is in the list of workers that take no jobs."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from worker import liveness
 
 
 class FakeRedis:
-    """A fake Redis with hashes, and a clock that stands still."""
+    """A fake Redis that stores hashes, and whose clock always shows the same time."""
 
     def __init__(self) -> None:
         self.hashes: dict[str, dict[str, float]] = {}

@@ -1,4 +1,7 @@
-"""Submissions are scored from an object store exactly as from a disk, and its failures are the platform's fault."""
+"""Submissions in an object store are scored exactly like submissions on a disk.
+
+If the object store fails, this counts as the platform's fault and not as the participant's.
+"""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -79,10 +82,10 @@ def worked(submission: Submission) -> Submission:
 
 
 def outcome(phase: Phase, inline_queue: InlineQueue) -> tuple[Any, ...]:
-    """Score everything, with intervals. Return the state, the scores with intervals, and the leaderboard."""
+    """Score all submissions, with intervals. Return their states, their scores with intervals, and the leaderboard."""
     inline_queue.work()
-    inline_queue.work_later()  # intervals
-    inline_queue.work_later()  # explanations
+    inline_queue.work_later()  # Compute the intervals.
+    inline_queue.work_later()  # Compute the explanations of the scores.
     states = set(Submission.objects.filter(phase=phase).values_list("status", "attempts", "fault"))
     scores = Score.objects.filter(evaluation__submission__phase=phase)
     entries = Entry.objects.filter(board__phase=phase).present().in_order()
@@ -199,7 +202,7 @@ def test_an_upload_while_the_storage_does_not_respond_is_answered_with_503(
 
 
 def second(cats: Phase, make: Make) -> Truth:
-    """Store the prepared file of a ground truth again under another name, with one more byte."""
+    """Store a second ground truth: the prepared file of the first one with an additional byte, under another name."""
     with local_truth(cats.truth) as path:
         content = path.read_bytes()
     made: Truth = make.truth(cats, content=content + b"2")

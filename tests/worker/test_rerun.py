@@ -63,7 +63,7 @@ def waiting(make: Make, inline_queue: InlineQueue, scorer: Callable[[Any], None]
 
 
 def outcome(rerun: Rerun) -> tuple[str, str]:
-    """Return the state of a rerun and the stage of its submission.
+    """Return the state of a rerun (another scoring), and the value of its submission's field `stage`.
 
     The state is `done`, `waiting`, or the reason why the rerun was given up.
     """

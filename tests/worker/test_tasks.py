@@ -178,7 +178,7 @@ def test_a_small_file_that_takes_long_is_requeued_as_large_without_counting_an_a
     scorer(lambda request: spin(0.5) or report())
     row = evaluate(submission)
     assert (row.status, row.small, row.attempts, row.losses) == ("queued", False, 0, 0)
-    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)  # The second attempt uses no quota.
+    assert (row.failure_code, row.fault, used(submission)) == ("", "", 1)  # The quota is charged once.
     assert evaluate(submission).status == "scored"
 
 

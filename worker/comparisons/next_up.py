@@ -26,8 +26,8 @@ def next_up(rows: BoardRows, kept: Mapping[int, NextUp]) -> dict[int, NextUp]:
     # The pairs of teams that still have to be compared. The first team of a pair has the higher score.
     left: list[tuple[int, int]] = []
     for team in range(len(rows.teams)):
-        # `above` is the index of the last team with a higher score. The rank of `team` is one more than the number of
-        # higher scores, and indices start at 0.
+        # Find the last team with a higher score. There are `rank - 1` teams with higher scores. Indices start at 0, so
+        # this team has the index `rank - 2`.
         above = rows.ranks[team] - 2 if rows.ranks[team] > 1 else None
         if above is None:
             continue

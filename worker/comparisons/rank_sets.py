@@ -22,7 +22,10 @@ AT_ONCE = 100  # Maximum number of individual rank intervals to compute in one c
 
 
 def top_intervals(rows: BoardRows) -> list[RankInterval | None]:
-    """Return simultaneous rank intervals for the first teams on a leaderboard, None for teams without replicates."""
+    """Return simultaneous rank intervals for the first teams on a leaderboard.
+
+    The interval of a team without bootstrap replicates is None.
+    """
     near, known = near_the_top(rows), np.flatnonzero(rows.known)
     try:
         found = top_rank_intervals(
@@ -68,7 +71,7 @@ def individual_intervals(rows: BoardRows, due: Sequence[int]) -> dict[int, RankI
 def individual_among(rows: BoardRows, some: Sequence[int], chosen: Flags) -> dict[int, RankInterval | None]:
     """Return individual rank intervals for the teams in `some`, keyed by team.
 
-    `chosen` marks the known (comparable) teams with which these teams are compared, including these teams.
+    Only the known (comparable) teams that `chosen` marks are compared. They include the teams in `some`.
     """
     indices = np.flatnonzero(chosen)
     wanted = np.searchsorted(indices, some).tolist()
@@ -90,7 +93,7 @@ def near(rows: BoardRows, team: int) -> Flags:
     """Return a flag for each team, true if the team is known (comparable) and its score is near that of `team`.
 
     Two scores are near each other if they differ by at most `FAR` times the sum of their standard errors, plus the
-    margin.
+    difference that rounding alone can explain.
     """
     gaps, reach = np.abs(rows.scores - rows.scores[team]), FAR * (rows.errors + rows.errors[team])
     flags: Flags = rows.known & (gaps <= reach + rows.margin)

@@ -107,7 +107,7 @@ def test_the_limit_of_sign_ups_applies_to_an_ipv6_site_and_ignores_forged_header
     assert [answer.status_code for answer in network] == [302, 429]
 
 
-# No response reveals which email addresses have accounts.
+# The following tests check that no response reveals which email addresses have accounts.
 
 
 def everything_seen(name: str, address: str) -> list[Any]:
@@ -121,7 +121,8 @@ def everything_seen(name: str, address: str) -> list[Any]:
         Client().post("/accounts/password/forgotten", {"email": address}),
     ]
     texts = [Page(answer).words.replace(name, "NAME").replace(address.lower(), "ADDRESS") for answer in answers]
-    # Pages show the minute in which an account was created. Two calls of this function may not be in the same minute.
+    # Remove the time at which the account was created, because it differs between two calls of this function if a new
+    # minute has begun.
     shown = [re.sub(r"joined .*? UTC", "joined", text) for text in texts]
     return [(answer.status_code, answer.headers.get("Location")) for answer in answers] + shown
 

@@ -1,4 +1,7 @@
-"""The admin rejects the same values as an import. Staff must type a phase's name to end it or reveal its scores."""
+"""The admin rejects the same values as an import of a challenge bundle.
+
+To end a phase or reveal its private scores, staff must type the name of the phase.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -50,19 +50,20 @@ CONFIG = {
     "generation": {"max-examples": EXAMPLES, "deterministic": True, "with-security-parameters": False},
     "phases": {"stateful": OFF},
     "operations": [
-        # Form fields have no types, so invalid values may be accepted. Django ignores empty files that werkzeug's test
-        # client uploads, so valid requests may be rejected.
+        # Two checks of schemathesis are off for uploads. Form fields have no types, so invalid values may be accepted.
+        # Django ignores the empty files that werkzeug's test client uploads, so valid requests may be rejected.
         {
             "include-operation-id": ["submit", "add_truth", "add_baseline", "import_challenge"],
             "checks": {"positive_data_acceptance": OFF, "negative_data_rejection": OFF},
         },
-        # The schema does not describe which characters team names and notes may contain, so valid ones may be rejected.
+        # The schema does not describe which characters team names and notes may contain. Requests that are valid
+        # according to the schema may therefore be rejected.
         {
             "include-operation-id": ["join_challenge", "change_submission", "start_device_login"],
             "checks": {"positive_data_acceptance": OFF},
         },
         # The schema allows any team name, username and day, and any decision about an invitation or request. The
-        # application also checks rules that a schema cannot express, so valid requests may be rejected.
+        # application also checks rules that a schema cannot express, so it may reject requests that the schema allows.
         {
             "include-operation-id": [
                 *("change_team", "remove_member", "invite", "propose_merge", "decide_merge"),
@@ -104,7 +105,7 @@ published.app = served
 
 @published.hook
 def map_path_parameters(context: Any, drawn: dict[str, Any] | None) -> dict[str, Any]:
-    """Replace most generated path parameters with those of existing rows. Other parameters lead to a 404 response."""
+    """Replace most generated path parameters with those of existing rows. The remaining ones test 404 responses."""
     return {name: real(name, str(value)) for name, value in (drawn or {}).items()}
 
 

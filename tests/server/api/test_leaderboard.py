@@ -196,7 +196,7 @@ def test_reading_a_leaderboard_takes_few_queries(
 ) -> None:
     for number in range(20):
         scored(phase, number / 100)
-    api.get(PATH)  # The first request stores the ranks from a week ago in the cache.
+    api.get(PATH)  # Cache the ranks from a week ago before queries are counted.
     with django_assert_max_num_queries(7):
         api.get(PATH)
 

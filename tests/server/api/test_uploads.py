@@ -1,4 +1,7 @@
-"""A file can be uploaded in several requests with the tus 1.0.0 protocol. The last byte creates the submission."""
+"""A file can be uploaded in several requests with the tus 1.0.0 protocol.
+
+The submission is created when the last byte has arrived.
+"""
 
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta

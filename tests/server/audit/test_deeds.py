@@ -82,5 +82,5 @@ def test_the_readme_names_every_kind_of_entry() -> None:
         "user.changed",
         "phase.changed",
         "challenge.changed",
-        # The admin composes the names of the three actions above at run time.
+        # The source code does not contain the names of these three actions, because the admin composes them.
     } <= named

@@ -10,7 +10,7 @@ from server.audit.models import Entry
 from server.audit.services import record
 from tests.server.audit.test_keys import cut_after, own_home, verified, write
 
-__all__ = ["own_home", "write"]  # pytest uses these imported fixtures.
+__all__ = ["own_home", "write"]  # Only pytest uses these imported fixtures, by their names.
 
 
 def record_without_hashes(first: int, last: int) -> None:
@@ -28,7 +28,7 @@ def log_all(at: str) -> None:
 
 
 def test_entries_that_no_log_file_contains_are_reported_despite_a_restore_without_hashes(write: Any) -> None:
-    """The command `verify_audit` reports the missing entry, because its hash was not recorded.
+    """The command `verify_audit` reports the missing entry, because no record contains the hash of this entry.
 
     After `verify_audit --restored` has recorded the restored backup again, with hashes, nothing is reported.
     """
@@ -51,7 +51,11 @@ def test_entries_that_were_logged_before_a_restore_without_hashes_are_not_report
 
 
 def test_entries_that_were_logged_after_a_restore_without_hashes_are_reported(write: Any) -> None:
-    """Entries that were logged after the restore have the same numbers as entries that were missing in the backup."""
+    """New entries get the numbers of the entries that were missing in the restored backup.
+
+    If new entries are deleted, their numbers are therefore among those recorded as missing. The time in the log file
+    shows that they were written after the restore.
+    """
     write(9)
     log_all("2001-01-01 00:00:00,000")
     cut_after(3)

@@ -93,7 +93,8 @@ class TestKey:
 
     def test_an_end_that_was_rewritten_without_the_key_is_detected(self, write: Callable[[int], None]) -> None:
         write(4)
-        # Delete the file that records the end of the audit log. Machines that have never written an entry have none.
+        # Simulate a machine that has never written an entry. It does not have the file that records the end of the
+        # audit log.
         external_records.path_of_end().unlink()
         forge(3, subject="forged")
         assert list(faults()) == [
@@ -160,7 +161,10 @@ class TestEnd:
         assert verified()[0] == 0
 
     def test_a_missing_end_after_a_recorded_restore_is_detected(self, write: Any) -> None:
-        """Entries written after the restore have the same numbers as entries that were missing in the backup."""
+        """New entries get the numbers of the entries that were missing in the restored backup.
+
+        If new entries are deleted, they must be reported, although the record of the restore contains these numbers.
+        """
         write(9)
         cut_after(3)
         assert verified("--restored")[0] == 0  # The restore of a backup is recorded as entry 4 of the log.
@@ -238,7 +242,7 @@ class TestEnd:
     def test_intact_lines_are_read_even_if_another_line_is_damaged(self, write: Callable[[int], None]) -> None:
         write(5)
         cut_after(3)
-        # These entries make the audit log longer than it was before, but the loss of entry 5 remains recorded.
+        # With three new entries, the audit log is longer than before the cut, but the loss of entry 5 remains recorded.
         write(3)
         with external_records.path_of_lost_ends().open("a") as file:
             file.write("junk\n")

@@ -20,7 +20,8 @@ LISTED = "ada@example.org bob"
         ("ada", "ada@example.org", True, "", True),
         ("ada", "Ada@Example.org", True, "", True),
         ("ada", "ada@example.org", False, "", False),
-        ("ada@example.org", "eve@example.com", True, "", False),  # Anybody can choose such a username.
+        # A username that equals an address on the list gives no access, because anybody can choose it.
+        ("ada@example.org", "eve@example.com", True, "", False),
         ("Bob", "bob@example.com", False, "", True),
         ("eve", "bob@example.com", True, "", False),
         ("eve", "eve@example.com", True, "example.com", True),

@@ -1,4 +1,4 @@
-"""People who can read the private leaderboard of a challenge cannot take part in it, and vice versa."""
+"""People who can read the private leaderboard of a challenge cannot be participants, and vice versa."""
 
 from typing import Any
 

@@ -142,12 +142,15 @@ class History:
         return {"signature": self.signature(truth), "splits": splits}
 
     def rerun(self) -> None:
-        """Record the result of a queued rerun of a submission: intervals for its score, or its score in a rescoring."""
+        """Record the result of a random queued rerun, which is a job that scores a submission again.
+
+        The result is intervals for an existing score or, during a rescoring, a new score.
+        """
         queued = list(Rerun.objects.queued().scoring().filter(submission__phase=self.phase).order_by("pk"))
         if not queued:
             return
         found = leases.claim(Rerun, self.random.choice(queued).pk)
-        if found is None:  # Another thread has already claimed this rerun (a job that scores a submission again).
+        if found is None:  # Another thread has already claimed this rerun.
             return
         vectors = {
             split: struct.pack(f"<{REPLICATES}d", *(self.random.choice((0.2, 0.5, 0.9)) for _ in range(REPLICATES)))
@@ -184,7 +187,8 @@ class History:
         begun = rescoring.open_rescoring(self.current())
         if begun is None:
             return
-        for _ in range(20):  # These twenty calls score most submissions again, but not always all of them.
+        # These calls score most submissions again. If a score is missing, the rescoring is not applied.
+        for _ in range(20):
             self.rerun()
         rescoring.apply(rescoring=begun, by=None, reveal=True)
 
@@ -214,7 +218,7 @@ class History:
         self.frozen = None
 
     def sweep(self) -> None:
-        """Apply a changed number of final submissions to the leaderboards, as the sweeper does."""
+        """Apply a changed number of final submissions to the leaderboards, like the periodic sweeper process."""
         apply_finals()
 
     def rename(self) -> None:
@@ -272,7 +276,7 @@ class History:
     def moments(self) -> Iterator[datetime]:
         """Yield database times, none of which is also the time of an event.
 
-        The waits are necessary, because SQLite's clock has a resolution of one millisecond.
+        This method waits before and after each time, because SQLite's clock has a resolution of one millisecond.
         """
         while True:
             self.wait()

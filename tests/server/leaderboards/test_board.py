@@ -215,7 +215,8 @@ def test_the_number_of_queries_of_a_page_does_not_depend_on_the_number_of_teams(
     Another query counts the teams above the page.
     """
     ended = datetime.now(UTC) - DAY
-    # Because the reveal is already recorded, viewing the leaderboard needs no additional query.
+    # The time of the reveal is already stored. Otherwise, the first view of the private scores would store it with an
+    # additional query.
     phase = make.phase(closes_at=ended, revealed_at=ended)
     crowd(phase, make, teams=500, each=4)
     viewer = make.user()

@@ -83,7 +83,7 @@ def test_the_sweeper_wakes_a_worker_for_a_leaderboard_that_has_changed(
 
 
 def test_many_changes_are_followed_by_one_comparison(changed: Board, broker: InlineQueue, scored: Scored) -> None:
-    """Each run of the sweeper sends a message to the workers, but only the first message leads to a comparison."""
+    """Each run of the periodic sweeper sends a message to the workers. Only the first message leads to a comparison."""
     for number in range(3):
         scored(changed.phase, number / 10)
         sweep()

@@ -1,4 +1,4 @@
-"""If organizers change how many final submissions a team can choose, the next sweep updates the leaderboards."""
+"""If organizers change how many final submissions a team can choose, the periodic sweeper updates the leaderboards."""
 
 from datetime import timedelta
 from typing import Any

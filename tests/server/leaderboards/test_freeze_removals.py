@@ -1,4 +1,4 @@
-"""A team that is removed while a leaderboard is frozen is not on it, from the time of the removal until it returns."""
+"""A team that is removed also disappears from a frozen leaderboard, until it is reinstated."""
 
 from datetime import datetime, timedelta
 
@@ -31,7 +31,7 @@ WITH, WITHOUT = [("Bats", 1), ("Owls", 2), ("Crows", 3)], [("Bats", 1), ("Crows"
 
 @pytest.fixture
 def owls(phase: Phase, make: Make, scored: Scored) -> Team:
-    """Return the second of three teams on a leaderboard that was frozen two days ago. It has improved since then."""
+    """Return the second of three teams on a leaderboard that was frozen two days ago. The team has improved since."""
     now = database_now()
     found = {name: make.team(phase.challenge, name=name) for name in ("Bats", "Owls", "Crows")}
     for number, team in enumerate(found.values()):

@@ -1,4 +1,4 @@
-"""During maintenance, everything can be read, and every change is refused with a code and a time."""
+"""During maintenance, everything can be read. Every change is refused with an error code and an expected end time."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

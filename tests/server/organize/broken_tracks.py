@@ -65,7 +65,10 @@ def of(
     track: str, name: str, path: str, content: str | None, code: str, line: int | None = None,
     column: str | None = None, *, at: str = "", warns: bool = False,
 ) -> Broken:  # fmt: skip
-    """Return a test case in which the ground truth file `path` is changed. The error is reported in `at` or `path`."""
+    """Return a test case in which the ground truth file `path` has the given content.
+
+    The error must be reported in the file `at` or, if `at` is empty, in the changed file.
+    """
     written = {**dict.fromkeys(VALID[""]), **VALID[track], path: content}
     files = {f"{TRUTH}{file}": text for file, text in written.items()}
     sheet = ("openimages-detection", track)

@@ -73,7 +73,7 @@ def quick_podium(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         if words[0] == "gate":
             return {"evaluator": __version__, "green": True, "checks": []}
         asked.append(words)
-        # The options --hidden and --ceiling take no value.
+        # Remove the options that take no value, so that each remaining option is followed by its value.
         words = tuple(word for word in words if word not in ("--hidden", "--ceiling"))
         told = dict(zip(words[2::2], words[3::2], strict=True))
         Path(told["--out"]).write_bytes(b"prepared")

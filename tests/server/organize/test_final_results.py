@@ -63,7 +63,7 @@ def test_results_of_an_open_phase_are_preliminary_for_organizers(over: Phase, or
 
 
 def check_refused(client: Client, reason: str) -> None:
-    """Check that final results cannot be downloaded, and that preliminary results state the given reason for this."""
+    """Check that final results are refused for the given reason, and that preliminary results contain this reason."""
     for address in (PAGE, PAGE.replace("json", "csv"), API, f"{API}?format=csv"):
         refused = client.get(address)
         assert (refused.status_code, reason in refused.content.decode()) == (409, True)

@@ -20,7 +20,7 @@ from server.organize.services.new_files import NewFiles
 from server.organize.services.opaque_ids import write_opaque_ids
 from tests.server.organize.test_opaque_ids import captions
 
-__all__ = ["captions"]  # pytest uses this imported fixture.
+__all__ = ["captions"]  # Only pytest uses this imported fixture, by its name.
 
 pytestmark = pytest.mark.usefixtures("make", "inline_queue")
 
@@ -146,7 +146,7 @@ def partial_copy(source: Path, target: Path) -> None:
 def test_writing_new_caption_ids_leaves_no_partial_file_in_the_bundle(
     captions: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The bundle is unchanged, so the command can be repeated when the disk has space again."""
+    """After the error, the bundle is unchanged, so the import can be repeated when the disk has space again."""
     before = {path: path.read_bytes() for path in captions.path.rglob("*") if path.is_file()}
     write = Path.write_bytes
 

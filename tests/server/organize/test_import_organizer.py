@@ -1,4 +1,4 @@
-"""A user who imports a bundle becomes an organizer of the challenge, unless the user takes part in it."""
+"""A user who imports a bundle becomes an organizer of the challenge, unless the user is a participant in it."""
 
 from collections.abc import Callable
 

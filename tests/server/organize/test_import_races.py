@@ -33,7 +33,8 @@ class Recorder:
             self.record()
         found = execute(sql, params, many, context)
         if not self.is_done and 'FROM "submissions_evaluation"' in sql:
-            # An import that does not lock the submission has just read the scores. Record a score that it has not read.
+            # The import has read the scores without first locking the submission, which is a bug. Record another score,
+            # so that the test fails.
             self.record()
         return found
 
@@ -49,7 +50,7 @@ class Recorder:
 def recording(bundle: BundleFolder, run: Import, monkeypatch: pytest.MonkeyPatch) -> Recorder:
     """Import a bundle with a second phase. Return a worker that scores its baseline during the next import.
 
-    SQLite has no row locks. They are replaced by SQL comments, so that the worker can detect them.
+    SQLite has no row locks. They are replaced by SQL comments, by which this simulated worker detects the right moment.
     """
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
     monkeypatch.setattr(connection.features, "has_select_for_update_of", True)

@@ -24,7 +24,7 @@ Import = Callable[..., list[str]]
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Replace the job queue. Return a list of the IDs of ground truths for which a new kit is requested."""
+    """Replace the job queue. Return a list of the IDs of ground truths for which a new check kit is requested."""
     keys: list[Any] = []
     monkeypatch.setattr(queue, "waiting", lambda kind: 0)
     monkeypatch.setattr(queue, "enqueue", lambda kind, key: keys.append(key))
@@ -107,7 +107,7 @@ def test_the_data_page_links_the_kit_and_names_it_in_the_command(run: Import, cl
 
 def status(client: Client, address: str) -> int:
     answer = client.get(address)
-    content_of(answer)  # Reading the whole response closes its file.
+    content_of(answer)  # Reading the whole response closes the file that it sends.
     return answer.status_code
 
 

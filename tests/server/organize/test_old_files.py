@@ -42,7 +42,7 @@ def four(phase: Phase, team: Team, scored: Scored) -> list[Submission]:
 
 
 def kept(submissions: list[Submission]) -> list[bool]:
-    """Return, for each submission, whether its row names a file, and check that the storage agrees."""
+    """Return whether each submission still has a file, according to its row. Check the same in the file storage."""
     found = []
     for one in submissions:
         name = one.file.name
@@ -54,7 +54,8 @@ def kept(submissions: list[Submission]) -> list[bool]:
 
 def test_only_files_that_never_counted_are_removed(four: list[Submission]) -> None:
     sweep()
-    # The first and the third have been entries of the leaderboard; the third and the fourth count for the private one.
+    # The first and the third submission have been the team's best on the public leaderboard. The third and the fourth
+    # count for the private leaderboard. Only the second has never counted.
     assert kept(four) == [True, False, True, True]
     assert Submission.objects.filter(status="scored").count() == 4
 

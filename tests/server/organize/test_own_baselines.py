@@ -1,4 +1,4 @@
-"""Organizers add and remove baselines with a form. They are scored, listed and exported like those of a bundle."""
+"""Organizers add and remove baselines with a form. They are scored, listed and exported like baselines in a bundle."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -152,7 +152,8 @@ def test_an_import_that_would_remove_the_baseline_needs_force(
     editor: Client, imported: Phase, bundle: BundleFolder, run: Import
 ) -> None:
     upload(editor, "Center")
-    run(by=None)  # This import keeps the baseline. A later import must still not remove it without force.
+    # This import does not contain the baseline, but keeps it. The next import would remove it and must be refused.
+    run(by=None)
     boxes = bundle.path / "phases/main/truth/boxes.csv"
     boxes.write_text(boxes.read_text().replace("0.1,0.5,0.1,0.5", "0.1,0.5,0.1,0.6"))
     with pytest.raises(InvalidBundle) as refused:

@@ -1,4 +1,7 @@
-"""An import passes a phase's parameters and its public/private split (or usage.csv) to `podium prepare`."""
+"""An import calls `podium prepare` with a phase's parameters and the public share and seed of its random split.
+
+If the bundle has a file usage.csv, which lists the public images, the import passes this file instead of a split.
+"""
 
 from collections.abc import Callable
 from itertools import pairwise

@@ -13,7 +13,7 @@ from tests.conftest import Make
 from tests.server.conftest import Scored, refresh_boards
 from tests.server.organize.test_rescoring import add, done, kind, lines, newer, two
 
-__all__ = ["newer", "two"]  # pytest uses these imported fixtures.
+__all__ = ["newer", "two"]  # Only pytest uses these imported fixtures, by their names.
 pytestmark = pytest.mark.usefixtures("inline_queue")
 
 AT_FIRST = [("A", 0.6), ("B", 0.5)]
@@ -35,7 +35,10 @@ def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
 
 @pytest.fixture
 def real(phase: Phase, make: Make, two: tuple[Submission, Submission]) -> Truth:
-    """Mark all scores as current by setting their signatures, as a worker does. Return the active ground truth."""
+    """Mark all scores as current, and return the active ground truth.
+
+    Like a worker, this sets the signatures, which record how each score was computed.
+    """
     Evaluation.objects.update(signature=kind(phase, phase.truth))
     refresh_boards()
     Phase.objects.filter(pk=phase.pk).update(signature=kind(phase, phase.truth))
@@ -138,7 +141,7 @@ def test_discarding_keeps_scores_from_the_time_when_that_version_was_in_use(
 def test_discarding_a_rescoring_to_the_active_truth_keeps_earlier_reruns(
     phase: Phase, real: Truth, newer: Truth, make: Make, scored: Scored
 ) -> None:
-    """A rerun against the active ground truth is queued before the rescoring begins.
+    """A rerun (another scoring) against the active ground truth is queued before the rescoring begins.
 
     The rescoring did not add this rerun, so discarding the rescoring must not remove the rerun.
     """

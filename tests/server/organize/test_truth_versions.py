@@ -1,4 +1,7 @@
-"""Importing a ground truth again does not create a second version, which would count submissions twice."""
+"""Importing a ground truth again does not create a second version with the same content.
+
+After a rescoring against such a version, submissions would be counted twice.
+"""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -73,7 +76,10 @@ CONSTRAINTS = ((Truth, "truth_sha256_unique_in_phase"), (Evaluation, "one_evalua
 
 @pytest.fixture
 def before(make: Make) -> Iterator[Callable[[], None]]:
-    """Remove the constraints against duplicate ground truths. Return a function that runs the migration."""
+    """Remove the constraints against duplicate ground truths.
+
+    Return a function that runs the migration that merges duplicates.
+    """
     kept = {model: list(model._meta.constraints) for model, _ in CONSTRAINTS}
     for model, name in CONSTRAINTS:
         (removed,) = [one for one in kept[model] if one.name == name]

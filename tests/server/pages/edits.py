@@ -15,7 +15,7 @@ def form_of(row: Challenge | Phase) -> ConfirmedForm:
 
 
 def submitted(row: Challenge | Phase, **values: Any) -> dict[str, str]:
-    """Return the data that a browser would submit if a user entered these values. Unchecked boxes are left out."""
+    """Return the data that a browser would submit if a user entered the given values. Unchecked boxes are left out."""
     form = form_of(row)
     shown = {field.name: field.value() for field in form} | values
     return {name: "on" if value is True else str(value) for name, value in shown.items() if value not in (None, False)}
@@ -28,5 +28,5 @@ def address(row: Challenge | Phase) -> str:
 
 
 def save(client: Client, row: Challenge | Phase, **values: Any) -> Any:
-    """Enter these values in the edit form of a challenge or phase, submit the form, and return the response."""
+    """Enter the given values in the edit form of a challenge or phase, submit it, and return the response."""
     return client.post(address(row), submitted(row, **values))

@@ -18,7 +18,7 @@ from tests.server.api.test_organizing import zipped
 from tests.server.organize.conftest import BOXES, LABELS, SHEET, BundleFolder, bundle, one_process, quick_podium, run
 from tests.server.pages.edits import save
 
-__all__ = ["bundle", "one_process", "quick_podium", "run"]  # pytest uses these imported fixtures.
+__all__ = ["bundle", "one_process", "quick_podium", "run"]  # Only pytest uses these imported fixtures, by their names.
 
 TRUTH = {"boxes.csv": BOXES, "image_labels.csv": LABELS}
 # With this salt for the random split and a public share of 0.5, image a is public and image b is private.

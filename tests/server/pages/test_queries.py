@@ -13,7 +13,7 @@ from tests.server.conftest import Scored
 # Maps each page to its maximum number of database queries.
 PAGES = {
     "/": 7,
-    "/challenges/c/": 6,  # One of these queries reads the result of the ground truth's acceptance gate (self-test).
+    "/challenges/c/": 6,  # One of these queries reads the result of the ground truth's acceptance checks.
     "/challenges/c/data": 9,
     "/challenges/c/rules": 3,
     "/challenges/c/team": 15,
@@ -37,7 +37,8 @@ def test_the_number_of_queries_does_not_grow_with_the_number_of_rows(
     phase = make.phase(challenge, feedback_classes=True)
     team = make.team(challenge, member)
     one = scored(phase, 0.5, team=team)
-    scored(phase, 0.3, team=team)  # The page of a submission compares it with another submission from the same team.
+    # With a second submission, the page of the first one also shows a comparison, which needs more queries.
+    scored(phase, 0.3, team=team)
     client.force_login(member)
 
     def count() -> int:

@@ -18,7 +18,7 @@ PATH = "/organize/challenges/c/phases/main"
 
 @pytest.fixture
 def added(phase: Phase, member: User, client: Client) -> Phase:
-    """Make the member an organizer, who uploads a second version of the ground truth. Return the phase."""
+    """Make the user `member` an organizer, and upload a second version of the ground truth. Return the phase."""
     phase.challenge.organizers.add(member)
     client.post(f"{PATH}/truth", {"file": SimpleUploadedFile("t.zip", zipped(TRUTH))})
     return phase

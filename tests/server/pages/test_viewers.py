@@ -23,7 +23,7 @@ Attributes = dict[str, str]
 
 
 def nothing() -> None:
-    """Leave the challenge as it is: open, with an unapplied rescoring and a failed submission."""
+    """Do nothing. The fixture `pages` has created an open challenge, an unapplied rescoring and a failed submission."""
 
 
 STATES: dict[str, Callable[[], Any]] = {

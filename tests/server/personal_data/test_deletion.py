@@ -1,4 +1,4 @@
-"""Tests the deletion of accounts: what is removed, and what is kept without a name.
+"""Tests the deletion of accounts: what is removed, and what is kept anonymously.
 
 Also tests which roles must be handed over before an account can be deleted.
 """

@@ -123,7 +123,7 @@ def test_the_number_of_exports_is_limited(make: Make, phase: Phase) -> None:
     for _ in range(11):
         response = client.get(ADDRESS)
         statuses.append(response.status_code)
-        # Read the whole response. Otherwise, the test's connection to PostgreSQL would be closed.
+        # Read the whole response. Django would otherwise close the test's connection to PostgreSQL.
         content_of(response)
     assert statuses == [200] * 10 + [429]
 

@@ -1,4 +1,4 @@
-"""A file .env that cannot be read completely is refused, and `doctor` names the lines without effect."""
+"""A .env file that cannot be read completely is refused, and `doctor` lists the lines that have no effect."""
 
 import os
 from pathlib import Path

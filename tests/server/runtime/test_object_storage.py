@@ -144,7 +144,7 @@ class TestFiles:
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every stored file be old enough for the quarantine."""
+    """Let stored files of any age be moved to quarantine."""
     monkeypatch.setattr(quarantine, "UPLOAD_SECONDS", -60)
     monkeypatch.setattr(quarantine, "TRUTH_SECONDS", -60)
 

@@ -139,7 +139,10 @@ def test_boolean_settings_ignore_letter_case(word: str, meant: bool, tmp_path: P
     "url", ["http://localhost:8000", "https://Podium.example.org", "http://[::1]:8000", "https://podium.example.org/"]
 )
 def test_the_host_of_the_site_is_always_allowed(url: str, tmp_path: Path) -> None:
-    """The supervisor sends PODIUM_URL's host name when it checks whether the web process is ready."""
+    """The supervisor sends PODIUM_URL's host name when it checks whether the web process is ready.
+
+    Therefore, this host is allowed even if ALLOWED_HOSTS does not contain it.
+    """
     (said,) = read(tmp_path, [{"ALLOWED_HOSTS": "rubbish", "PODIUM_URL": url}])
     host, _ = split_domain_port(said["url"].partition("://")[2])
     assert validate_host(host, said["hosts"])

@@ -1,4 +1,4 @@
-"""A part whose secret keys differ from those of the installation does not start, and `doctor` reports it."""
+"""A process whose secret keys differ from those of the installation does not start, and `doctor` reports it."""
 
 import pytest
 from django.core.management import CommandError, call_command

@@ -163,10 +163,10 @@ class TestBehindAProxy:
 
 class TestShares:
     def shares(self, **held: int) -> Shares[str]:
-        """Return a `Shares` object with the given number of open connections for each client address.
+        """Return a `Shares` object, which selects the next connection to close among those from all addresses.
 
-        The keys of `held` are names instead of addresses. If a name begins with `busy` or `steady`, its connections are
-        in the middle of requests.
+        `held` maps each address to a number of connections. The addresses are names. If a name begins with `busy` or
+        `steady`, its connections are in the middle of requests.
         """
         shares: Shares[str] = Shares(most=80, most_of_one=50)
         for address, count in held.items():

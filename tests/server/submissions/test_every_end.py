@@ -47,7 +47,10 @@ class End:
 
 
 def worker(outcome: BaseException | Report) -> Callable[[Submission, pytest.MonkeyPatch], None]:
-    """Return a function that scores a submission with the given report or error until it is no longer queued."""
+    """Return a function that simulates a worker. Each attempt to score a submission has the given outcome.
+
+    The function repeats the attempt until the submission is no longer queued.
+    """
 
     def work(submission: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
         def score(request: ScoringRequest) -> Report:

@@ -126,7 +126,7 @@ def test_nobody_but_owners_and_editors_grants_submissions(phase: Phase, team: Te
 
 @pytest.fixture
 def given(phase: Phase, team: Team, organizer: User) -> QuotaGrant:
-    """Grant a team three more submissions for today. The team then has four."""
+    """Grant a team three additional submissions for today. The team may then submit four files today."""
     return grants.grant(phase=phase, team=team, by=organizer, amount=3, day=today(), reason="r")
 
 

@@ -120,7 +120,8 @@ def test_a_phase_without_truth_is_not_open(entrant):
 
 
 def test_dates_are_read_again_after_a_long_upload(entrant):
-    entrant["phase"].closes_at = NOW - HOUR  # The view has read the phase before an organizer closes it.
+    # Simulate that an organizer closes the phase after the view has read it.
+    entrant["phase"].closes_at = NOW - HOUR
     entrant["phase"].save()
     entrant["phase"].closes_at = None
     assert refusal(**entrant).code == "phase_closed"

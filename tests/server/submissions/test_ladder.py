@@ -170,7 +170,10 @@ def test_a_leaderboard_ranks_by_shown_scores_and_counts_every_submission(
 def test_the_margin_is_a_parameter_of_the_phase(
     margin: float, is_shown: bool, send: Send, phase: Phase, viewer: User
 ) -> None:
-    """The second score is better by 0.025. One standard error of this difference is about 0.018."""
+    """The second score is shown only if it is better than the first by more than the margin.
+
+    It is better by 0.025. The margin is a multiple of the standard error of this difference, which is about 0.018.
+    """
     phase.ladder_standard_errors = margin
     send([0.5, 0.5, 0.5])
     assert (shown(send([0.505, 0.53, 0.54]), viewer) == pytest.approx(0.525)) == is_shown

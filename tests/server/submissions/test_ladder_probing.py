@@ -2,9 +2,9 @@
 
 Each probe flips some answers. The attack keeps the flips if a better score is shown, and undoes them otherwise. An
 attack with memory flips no label a second time until it has tried all labels. The gain is the increase of the
-accuracy on these labels; it would not increase on labels that are not scored. The table shows gains that were
-measured with 8 seeds and 1,000 replicates. "Best" means the best of 17 fixed numbers of flips per probe, from 1 to
-40, which is given in parentheses:
+accuracy on these labels. On labels that are not scored, the attack has no effect on the expected accuracy. The table
+shows gains that were measured with 8 seeds and 1,000 replicates. "Best" means the best of 17 fixed numbers of flips per
+probe, from 1 to 40. The best number is in parentheses:
 
                           exact        1 standard error   2 standard errors
     single flips          0.109        0.055              0

@@ -129,7 +129,7 @@ def test_a_shown_score_is_within_its_shown_interval(make: Make, scored: Scored) 
 def test_the_verdict_of_a_comparison_is_based_on_the_shown_interval(
     phase: Phase, team: Team, replicated: Callable[..., Submission], client: Client
 ) -> None:
-    """The exact interval of the difference does not contain 0, but the published interval does."""
+    """The published interval of the difference contains 0, so the verdict is a tie. The exact interval does not."""
     b = replicated(phase, [0.5001, 0.7] * 100, team=team)
     a = replicated(phase, [0.5, 0.5] * 100, team=team)
     client.force_login(team.memberships.get().user)

@@ -37,7 +37,10 @@ pytestmark = pytest.mark.phase(closes_at=NOW + timedelta(days=1), feedback_class
 
 @pytest.fixture
 def explained(scored: Scored) -> Callable[..., Submission]:
-    """Return a function that creates a scored submission and explains its score in every split: `explained(phase)`."""
+    """Return a function that creates a scored submission: `explained(phase)`.
+
+    The submission has an explanation of its score for every split.
+    """
 
     def score(phase: Phase) -> Submission:
         submission = scored(phase, 0.5, private=0.4, report=REPORT)

@@ -145,7 +145,7 @@ def test_a_file_is_not_claimed_before_its_pause_is_over(
 
 @pytest.fixture
 def waiting(make: Make, phase: Phase) -> Callable[..., Rerun]:
-    """Return a function that creates a scored submission and queues its rerun: `waiting(team, small=True)`."""
+    """Return a function that creates a scored submission and queues its rerun (another scoring): `waiting(team)`."""
 
     def build(team: Team, purpose: str = Rerun.Purpose.INTERVALS, **fields: Any) -> Rerun:
         scored = make.submission(phase, team, status=Status.SCORED, finished_at=NOW, **fields)

@@ -44,7 +44,7 @@ class Pieces:
         found, self.rest = self.rest[:size], self.rest[size:]
         return found
 
-    readline = read  # WSGI requires this method, but the tests do not use it.
+    readline = read  # WSGI requires a method `readline`, but the tests do not call it.
 
 
 class Unread:
@@ -59,7 +59,8 @@ class Unread:
 Send = Callable[..., int]
 
 
-# A request closes its connection to PostgreSQL before it reads the body. That would end the transaction of a test.
+# The server closes its connection to PostgreSQL before it reads the body of a request. Therefore, these tests must not
+# run in a transaction.
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.phase(challenge={"slug": "c"}, slug="main"),

@@ -236,7 +236,10 @@ class RandomTeams:
                 yield f"{one} has used {one.used}"
 
     def gained_quota(self) -> Iterator[str]:
-        """Yield a message for each phase in which linked people have used more quota than one team has."""
+        """Yield a message for each case in which a group of linked people has used more quota than one team has.
+
+        People are linked if they were in the same team when it submitted or was merged.
+        """
         days = (database_now().date() - Challenge.objects.get(pk=self.challenge.pk).opens_at.date()).days + 1
         for phase in self.phases:
             used: Counter[int] = Counter()
