@@ -1,6 +1,7 @@
-"""A session and its user are loaded with compiled queries, which reject the same sessions as Django's own queries.
+"""A session and its user are loaded with SQL that is compiled only once.
 
-Each test runs with and without django-allauth's record of the login. With it, one query loads both.
+The same sessions are rejected as with Django's own queries. Each test runs with and without django-allauth's record of
+the login. With the record, one query loads both the session and the user.
 """
 
 from datetime import timedelta

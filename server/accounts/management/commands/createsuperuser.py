@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib.auth.management.commands import createsuperuser
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 
 from server.accounts.adapter import AccountAdapter
 from server.accounts.audited_command import AuditedCommand
@@ -28,11 +29,16 @@ class Command(AuditedCommand, createsuperuser.Command):
 
         On SQLite, a transaction around both steps would block all other writers while the command prompts for input.
         """
-        newest = User.objects.order_by("pk").last()
+        before = set(superusers())
         super().handle(*args, **options)
-        user = User.objects.filter(pk__gt=newest.pk if newest else 0).order_by("pk").last()
+        user = User.objects.filter(pk__in=set(superusers()) - before).first()
         if user is None:
             # No account was created: without a terminal, Django's command only prints a message.
             return
         confirm_own_address(user)
         record(actor=None, action="account.created", subject=f"user {user.pk}", detail={"superuser": True})
+
+
+def superusers() -> "QuerySet[User, int]":
+    """Return the ids of all superusers. Nobody becomes a superuser by signing up while the command prompts for input."""
+    return User.objects.filter(is_superuser=True).values_list("pk", flat=True)
