@@ -40,5 +40,5 @@ class Command(AuditedCommand, createsuperuser.Command):
 
 
 def superusers() -> "QuerySet[User, int]":
-    """Return the ids of all superusers. Nobody becomes a superuser by signing up while the command prompts for input."""
+    """Return the ids of all superusers. An account that somebody creates by signing up is never among them."""
     return User.objects.filter(is_superuser=True).values_list("pk", flat=True)
