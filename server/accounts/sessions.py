@@ -13,7 +13,7 @@ from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
@@ -34,8 +34,9 @@ class SessionStore(db.SessionStore):
     def load(self) -> dict[str, Any]:
         key, now = self.session_key or "", timezone.now()
         for account in accounts_of_session(key=key, now=now):
-            self.account = account
-            return self.decode(account.session_data)
+            if account.session_data is not None:
+                self.account = account
+                return self.decode(account.session_data)
         for (data,) in contents(key=key, now=now):
             return self.decode(data)
         self._session_key = None
@@ -87,13 +88,10 @@ BACKEND = f"{AccountBackend.__module__}.{AccountBackend.__qualname__}"
 def accounts_of_session(*, key: str, now: datetime) -> QuerySet[Any]:
     """Return the account that logged in with the given session, annotated with `organizes` and `session_data`.
 
-    The list is empty if the session has expired.
+    `session_data` is None if the session has expired or was deleted.
     """
-    alive = Session.objects.filter(session_key=OuterRef("usersession__session_key"), expire_date__gt=now)
-    data = alive.values("session_data")
-    return (
-        with_role(User.objects.filter(usersession__session_key=key)).annotate(session_data=data).filter(Exists(alive))
-    )
+    data = Session.objects.filter(session_key=key, expire_date__gt=now).values("session_data")
+    return with_role(User.objects.filter(usersession__session_key=key)).annotate(session_data=Subquery(data))
 
 
 @compiled_query
