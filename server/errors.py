@@ -130,7 +130,7 @@ def database_unavailable(error: BaseException | None) -> Refused | None:
 
 
 def storage_unavailable(error: BaseException | None) -> Refused | None:
-    """Return a refusal if an error means that the object storage cannot be used; otherwise None."""
+    """Return a refusal if an error means that the object store cannot be used; otherwise None."""
     if not isinstance(error, StoreUnavailable):
         return None
     detail = "The storage for files cannot be reached. Nothing was changed. Try again in a moment."

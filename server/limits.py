@@ -32,8 +32,8 @@ SUBMISSION_MAX_IMAGES = env.number("SUBMISSION_MAX_IMAGES", default=2_000_000, h
 TEAM_STORAGE_BYTES = env.number("TEAM_STORAGE_BYTES", default=20 * 2**30, high=MAX_BYTES)
 # Days after which the files of rejected, failed and cancelled submissions are removed; their database rows are kept
 UNSCORED_FILE_DAYS = env.number("UNSCORED_FILE_DAYS", default=7, high=MAX_DAYS)
-# Days after which the files of scored submissions that do not count are removed, from the time at which the private
-# scores of their phase were shown; with 0, they are kept
+# Days for which the files of scored submissions that do not count are kept after the private scores of their phase were
+# shown; with 0, they are never removed
 SCORED_FILE_DAYS = env.number("SCORED_FILE_DAYS", default=0, low=0, high=MAX_DAYS)
 # Days for which files without a database row are kept in quarantine before they are removed
 QUARANTINE_DAYS = env.number("QUARANTINE_DAYS", default=30, high=MAX_DAYS)

@@ -137,11 +137,11 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-500;",
     }
 
-# Folders and storages for files
+# Folders and storage backends for files
 MEDIA_ROOT = PODIUM_HOME / "uploads"
 MEDIA_URL = "/no-upload-has-an-address/"
 TRUTH_ROOT = PODIUM_HOME / "truths"
-# The object storage that is used instead of the folders for uploads and ground truths, or None
+# The object store that is used instead of the folders for uploads and ground truths, or None
 OBJECT_STORE = env.object_store("STORAGE_URL")
 FILE_UPLOAD_HANDLERS = ["server.submissions.upload_handler.HashingUploadHandler"]
 FILE_UPLOAD_PERMISSIONS = 0o600

@@ -39,7 +39,7 @@ def folder() -> Path:
 
 @contextmanager
 def alone(name: str) -> Iterator[None]:
-    """Wait until no other process of this machine is in a block of the same name."""
+    """Wait until no other process on this machine is in a block of the same name."""
     with (folder().parent / f"{name}.lock").open("w") as file:
         flock(file, LOCK_EX)
         yield
@@ -76,7 +76,7 @@ def restoring(truth: Truth) -> Iterator[None]:
     """Wait until no other process restores this ground truth, and remove its copy if the copy is damaged.
 
     If the files are in a folder, the stored source is locked, so that machines that share the folder also wait for each
-    other. Workers that use an object store only wait for processes of their own machine.
+    other. Workers that use an object store wait only for processes on their own machine.
     """
     if is_local(truth.source.storage):
         with Path(truth.source.path).open("rb") as source:

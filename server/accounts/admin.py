@@ -37,7 +37,7 @@ PASSWORD_PAGE = "auth_user_password_change"
 
 
 class UsernameForm(forms.ModelForm):
-    """An admin form that checks a changed username by the same rules as at sign-up."""
+    """An admin form that checks a changed username against the sign-up rules."""
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]

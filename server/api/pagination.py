@@ -1,4 +1,4 @@
-"""Pagination of API responses by the fields `count`, `next`, `previous` and `results`."""
+"""Paginates API responses, using the fields `count`, `next`, `previous` and `results`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

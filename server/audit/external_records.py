@@ -58,7 +58,7 @@ def path_of_lost_ends() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """The records of the audit log's last entry in two files outside the database.
+    """The contents of the two files outside the database that record the last entry of the audit log.
 
     `end` is the current record. `lost` contains earlier records of entries that the database no longer contained, for
     example after a backup was restored. `faults` has one sentence for each fault in the two files.

@@ -32,7 +32,7 @@ def find_key(keys: tuple[Key, ...], path: str) -> Key:
 class KeyField(forms.Field):
     """A form field for the value of a key in challenge.yaml.
 
-    Numbers and texts are entered in a single-line input. Dates are in UTC unless they contain a time zone.
+    Numbers and strings are entered in a single-line input. Dates are in UTC unless they contain a time zone.
     """
 
     def __init__(self, key: Key, *, label: str, required: bool = False) -> None:

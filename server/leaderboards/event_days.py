@@ -49,7 +49,7 @@ def event_days(phase: Phase, *, split: str, access: ScoreAccess, now: datetime) 
 
 
 def days_of(shown: Sequence[Period]) -> list[date]:
-    """Return the days on which the entries that a leaderboard displayed changed.
+    """Return the days on which the displayed entries of a leaderboard changed.
 
     A leaderboard begins to show the entries of another `Board` row when a rescoring is applied, for example. Such days
     are included. `shown` contains the periods, each with the `Board` row whose entries were displayed.

@@ -60,8 +60,8 @@ def counting(own: Iterable[Candidate], *, kind: str, finals: int) -> list[Candid
 def finalists(own: Iterable[Candidate], *, finals: int) -> list[Candidate]:
     """Return the candidates that count once the phase is over: those that the team selected as final.
 
-    If the team selected none, its `finals` best submissions by public score count. All submissions of a baseline count,
-    because nobody can select among them.
+    If the team selected none, its `finals` submissions with the best public scores count. All submissions of a baseline
+    count, because nobody can select among them.
     """
     candidates = [*own]
     chosen = [one for one in candidates if one.final or one.baseline]

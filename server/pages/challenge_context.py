@@ -128,7 +128,7 @@ class ChallengeContext:
 
     @property
     def closing(self) -> datetime | None:
-        """The time until which the viewer's team can submit to the phase, or None if there is no deadline."""
+        """The deadline by which the viewer's team can submit to the phase, or None if there is none."""
         return closing_for(self.team, self.required_phase())
 
     def required_phase(self) -> Phase:

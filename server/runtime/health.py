@@ -50,7 +50,7 @@ def broker() -> str:
 def storage() -> str:
     """Check the storage by writing a file, because nothing else reveals a full or read-only disk.
 
-    With an object storage, this checks whether its bucket exists, and writes the file to the local folder in which
+    With an object store, this checks whether its bucket exists, and writes the file to the local folder in which
     uploads arrive.
     """
     folder = Path(settings.FILE_UPLOAD_TEMP_DIR if settings.OBJECT_STORE else settings.MEDIA_ROOT)

@@ -1,4 +1,4 @@
-"""The storage for files in an S3-compatible object storage. It is loaded only if STORAGE_URL is set."""
+"""The storage backend for files in an S3-compatible object store. It is loaded only if STORAGE_URL is set."""
 
 import io
 import logging
@@ -98,9 +98,10 @@ def translation(error: ClientError, name: str) -> OSError:
 
 
 class ObjectStorage(S3Storage):
-    """A storage for the files in one folder of the configured bucket. Each object's metadata contains its sha256.
+    """A storage backend for the files in one folder of the configured bucket.
 
-    Objects have neither an ACL nor a public URL, so only the owner of the bucket can read them.
+    The metadata of each object contains its sha256. Objects have neither an ACL nor a public URL, so only the owner of
+    the bucket can read them.
     """
 
     def __init__(self, *, folder: str) -> None:
@@ -185,11 +186,11 @@ class ObjectStorage(S3Storage):
         return self.head(name).size
 
     def url(self, name: str, *about: object, **more: object) -> str:
-        """Return the same URL as a storage on disk would. No file can be downloaded from this URL."""
+        """Return the URL that a storage backend on disk would return. No file can be downloaded from this URL."""
         return f"{settings.MEDIA_URL}{name}"
 
     def listed(self, folder: str) -> Iterator[list[Listed]]:
-        """Yield the objects of a folder, without those of its subfolders, in lists of at most 1,000."""
+        """Yield the objects of a folder, excluding those of its subfolders, in lists of at most 1,000."""
         prefix = self._normalize_name(folder).rstrip("/") + "/"
         with translated(folder):
             for page in self._pages(prefix):

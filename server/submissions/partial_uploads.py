@@ -40,7 +40,7 @@ class PartialUpload:
     note: str
     # The idempotency key identifies repeated requests for the same submission.
     key: str
-    # If true, the file is scored even if no prediction in it can score.
+    # If true, the file is scored even if no prediction in it can be correct.
     force: bool = False
 
     @property

@@ -89,7 +89,7 @@ def write_interval(one: ComparedEntry, interval: RankInterval | None, now: datet
 def due_teams(expected: Kept, rows: BoardRows) -> list[int]:
     """Return the indices of the teams below the first `TOP` that need a new rank interval of their own.
 
-    A team needs an interval if its entry is new, if it was among the first teams at the last comparison, or if its rank
+    A team needs an interval if its entry is new, if it was among the top teams at the last comparison, or if its rank
     is no longer within its interval.
     """
     return [team for team in range(TOP, len(rows.teams)) if rows.known[team] and is_due(expected, rows, team)]

@@ -41,7 +41,7 @@ def importers(*, user: int) -> QuerySet[User, tuple[int]]:
     """Return the primary keys of the users who may import bundles, limited to the given user.
 
     The result is therefore empty unless that user may import bundles. Owners and editors of any challenge may do so,
-    and users with the permission to add challenges.
+    as may users with the permission to add challenges.
     """
     add = Permission.objects.filter(content_type__app_label="challenges", codename="add_challenge").order_by()
     granted = Exists(add.filter(user=user)) | Exists(add.filter(group__user=user)) | Q(is_superuser=True)

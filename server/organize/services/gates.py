@@ -101,8 +101,8 @@ def ensure(truth: Truth, *, by: User | None) -> None:
 def store(truth: Truth, gate: dict[str, Any] | None) -> None:
     """Store the result of a ground truth's gate, in the caller's transaction.
 
-    If the gate took too long, a green result is kept. If `gate` is None, the gate was not run, because the stored
-    result remains valid.
+    If the gate took too long, its result does not replace a stored green result. If `gate` is None, the gate was not
+    run, because the stored result remains valid.
 
     Raises Refused if the ground truth, its prepared file, or the settings or sample of the phase have changed in the
     meantime.

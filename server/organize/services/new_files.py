@@ -10,7 +10,7 @@ from django.db.models.fields.files import FieldFile
 
 
 class Movable(File):
-    """A complete file in a temporary folder. A storage on the same disk moves the file instead of copying it."""
+    """A complete file in a temporary folder. Storage backends on the same disk move the file instead of copying it."""
 
     def temporary_file_path(self) -> str:
         return str(self.name)

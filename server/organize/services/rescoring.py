@@ -72,7 +72,7 @@ def begin(*, phase: Phase, by: User | None, truth: Truth, retry: bool = False) -
 
 
 def open_rescoring(phase: Phase) -> Rescoring | None:
-    """Return the rescoring of a phase that has not been applied yet, or None."""
+    """Return a phase's rescoring that has not been applied yet, or None."""
     return phase.rescorings.select_related("truth").filter(applied_at=None).first()
 
 
@@ -104,7 +104,7 @@ def version_of(phase: Phase, version: int) -> Truth:
 
 @transaction.atomic
 def discard(*, phase: Phase, by: User | None) -> None:
-    """Discard the rescoring of a phase that has not been applied yet. The leaderboards do not change."""
+    """Discard a phase's rescoring that has not been applied yet. The leaderboards do not change."""
     locked = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     begun = open_rescoring(locked)
     if begun is None:
@@ -140,7 +140,7 @@ def added_evaluations(begun: Rescoring) -> QuerySet[Evaluation]:
 
     Evaluations of new uploads can have the signature of the rescoring, too. They are left out: each one is the first
     evaluation of its submission, or the first one against the active ground truth. Under ladder feedback, an evaluation
-    is also left out if its score is shown for an evaluation that the rescoring did not create.
+    is also left out if its score is shown in place of that of a new upload, because it is then still needed.
     """
     earlier = Evaluation.objects.filter(submission=OuterRef("submission"), pk__lt=OuterRef("pk"))
     if begun.truth.active:
@@ -275,7 +275,7 @@ def refuse_unfinished(rescoring: Rescoring, *, without_unscorable: bool) -> int:
 
 
 def switch(phase: Phase, rescoring: Rescoring) -> None:
-    """Make the ground truth and evaluation signature of the rescoring those of its phase, which the caller has locked.
+    """Set the ground truth and evaluation signature of a phase, which must be locked, to those of a rescoring.
 
     A worker that is recording a score waits for this lock, and then finds that its score is based on the old ground
     truth. Reruns whose files were unreadable are queued again. If one succeeds, its submission is listed again.

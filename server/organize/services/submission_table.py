@@ -168,7 +168,7 @@ def read(phase: Phase, keys: list[UUID]) -> list[Submission]:
 def chunks(phase: Phase, chosen: SubmissionFilter) -> Iterator[list[Submission]]:
     """Yield all submissions to a phase that match a filter, in chunks.
 
-    Submissions that arrive after the first chunk are not included, because the ids are read before.
+    Submissions that arrive after the first chunk are not included, because all ids are read first.
     """
     keys = list(chosen.keys(phase))
     for start in range(0, len(keys), ROWS_AT_ONCE):

@@ -124,7 +124,7 @@ def score_chart(scores: Sequence[OwnScore], *, phase: Phase, access: ScoreAccess
 
 
 class Drawing:
-    """Converts a team's scores to the coordinates and texts of a chart.
+    """Converts a team's scores to the coordinates and labels of a chart.
 
     Points are equally spaced instead of placed by time, because teams often make many submissions in a short time.
     """

@@ -1,4 +1,4 @@
-"""The page that shows the history of a leaderboard in a chart of the first teams and of other selected teams."""
+"""The page that shows the history of a leaderboard in a chart of the top teams and other selected teams."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -99,7 +99,7 @@ def improvement(board: ShownBoard, row: BoardRow) -> tuple[BoardRow, float, Inte
 
 
 def chart_rows(board: ShownBoard, chosen: Sequence[BoardRow]) -> list[BoardRow]:
-    """Return the leaderboard rows of the first teams and of the selected teams, in leaderboard order."""
+    """Return the leaderboard rows of the top teams and of the selected teams, in leaderboard order."""
     rows = {row.team_id: row for row in (*board.top(TOP), *chosen)}
     return with_changes(board, sorted(rows.values(), key=lambda row: (-row.score, row.rank or 0)))
 

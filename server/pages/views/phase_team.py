@@ -99,7 +99,7 @@ def team(request: PersonRequest, slug: str, phase: str, team: int) -> HttpRespon
 
 
 def posted_form(act: str, data: QueryDict, given: QuerySet[QuotaGrant]) -> forms.Form:
-    """Return the form of an action with the posted data. `given` are the grants that can be taken back."""
+    """Return the form of an action with the posted data. `given` contains the grants that can be taken back."""
     prefix = act if act in PREFIXED else None
     if act == "take_back":
         return TakeBackForm(data, prefix=prefix, grants=given)

@@ -93,7 +93,7 @@ def show_me(request: PersonRequest, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The texts on a page that asks the user to confirm a change to a team.
+    """The text of a page that asks the user to confirm a change to a team.
 
     `reasons` has one sentence for each rule that forbids the change.
     """

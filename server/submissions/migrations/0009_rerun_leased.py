@@ -1,4 +1,4 @@
-"""Adds an index of running reruns, because every claim of a job counts them."""
+"""Adds an index on running reruns, because they are counted whenever a job is claimed."""
 
 from django.db import migrations, models
 

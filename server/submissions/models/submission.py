@@ -178,7 +178,7 @@ class Submission(Leased):
 
     @property
     def has_nothing_to_score(self) -> bool:
-        """Whether the file was rejected because no prediction in it can score.
+        """Whether the file was rejected because no prediction in it can be correct.
 
         Such a file is scored if it is submitted again with `force`.
         """

@@ -47,8 +47,8 @@ def submit(
 ) -> Submission:
     """Accept a file for a team. Raises Refused, and stores nothing, if a rule of the phase forbids the submission.
 
-    With `force`, the file is scored even if no prediction in it can score. Otherwise such a file is rejected. If the
-    team has submitted the same file with the same idempotency `key` before, the earlier submission is returned. Use
+    With `force`, the file is scored even if no prediction in it can be correct. Otherwise such a file is rejected. If
+    the team has submitted the same file with the same idempotency `key` before, the earlier submission is returned. Use
     `charge=False` for baselines. Membership, dates and quota are then not checked, and `user` may be None.
     """
     admission.refuse_large(file.size)
@@ -76,7 +76,7 @@ def submit(
 
 
 def submit_anyway(*, submission: Submission, by: User) -> Submission:
-    """Resubmit the stored file of a submission that was rejected because no prediction in it can score.
+    """Resubmit the stored file of a submission that was rejected because no prediction in it can be correct.
 
     The new submission is scored and counts against the quota. Raises Refused in the same cases as `submit`, and if
     the submission was not rejected for this reason.
@@ -86,7 +86,7 @@ def submit_anyway(*, submission: Submission, by: User) -> Submission:
             "invalid", "This is possible only if no prediction in the file can score and the file is still stored."
         )
     team, phase = submission.team, submission.phase
-    # Check the rules before the stored file is copied, which can take long. `submit` checks them again afterwards.
+    # Check the rules before the stored file is copied, which can take a long time. `submit` checks them again.
     admission.refuse_non_member(user=by, team=team, phase=phase)
     admission.refuse_early(team=team, phase=phase, now=database_now(), more_bytes=submission.size_bytes)
     admission.refuse_duplicates(submission)

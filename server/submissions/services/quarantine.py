@@ -36,7 +36,7 @@ DRAWS = ".draws"  # suffix of the folder that contains bootstrap draws next to a
 # Younger files are not moved to quarantine. Their age is measured by the file system's clock, which may differ from the
 # database's.
 UPLOAD_SECONDS = 3600.0  # An hour is enough for an upload, because its row is written soon after its file.
-TRUTH_SECONDS = 24 * 3600.0  # A ground truth gets more time, because preparing it may take long.
+TRUTH_SECONDS = 24 * 3600.0  # A ground truth gets more time, because preparing it may take a long time.
 CHUNK = 500  # maximum number of file names in one database query
 
 

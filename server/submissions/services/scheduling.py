@@ -19,7 +19,7 @@ from server.submissions.services.team_limits import RUNNING, max_running
 
 BUSY = f"WITH busy AS (SELECT team_id, count(*) AS evaluations FROM ({RUNNING}) AS running GROUP BY team_id)"
 OF_TEAM = "JOIN challenges_team AS team ON team.id = file.team_id LEFT JOIN busy ON busy.team_id = file.team_id"
-# Teams with nothing running come first, then small files, then the team whose last turn was the longest ago.
+# Teams with nothing running come first, then small files, then the team whose last turn was longest ago.
 IN_TURN = """
 CASE WHEN busy.team_id IS NULL THEN 0 ELSE 1 END, CASE WHEN file.small THEN 0 ELSE 1 END,
 CASE WHEN team.served_at IS NULL THEN 0 ELSE 1 END, team.served_at

@@ -91,7 +91,7 @@ class Command(BaseCommand):
 
 
 def mark_storages() -> None:
-    """Write the id of the restored installation into storages that have none, because they are new."""
+    """Write the id of the restored installation to the storage backends that do not have an id yet."""
     installation = Installation.objects.get()
     for storage in storages().values():
         joining.check_storage(storage, installation, is_new=True)
