@@ -227,7 +227,7 @@ def member(make: Make, client: Client, request: pytest.FixtureRequest) -> User:
 
 @pytest.fixture
 def team(make: Make, phase: Phase, member: User, request: pytest.FixtureRequest) -> Team:
-    """Create a team of `member` in the challenge of `phase`. `@pytest.mark.team(name="Owls")` sets its fields."""
+    """Create a team with `member` in the challenge of `phase`. `@pytest.mark.team(name="Owls")` sets its fields."""
     return make.team(phase.challenge, member, **marked(request, "team"))
 
 

@@ -1,4 +1,4 @@
-"""Measures the rows of the benchmark table about reading leaderboards and recording scores."""
+"""Runs the measurements for the rows of the benchmark table on reading leaderboards and recording scores."""
 
 import json
 import os

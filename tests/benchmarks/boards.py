@@ -1,7 +1,8 @@
 """Measures the CPU time of requests for a large leaderboard, relative to that of a view that returns fixed rows.
 
-`python -m tests.benchmarks.boards TEAMS EACH [HOME]` fills a database and prints JSON. HOME is a state folder that is
-empty or was filled by an earlier run; by default, a temporary folder is used. DATABASE_URL selects another database.
+`python -m tests.benchmarks.boards TEAMS EACH [HOME]` fills a database with TEAMS teams, which have EACH submissions
+each, and prints JSON. HOME is a state folder that is empty or was filled by an earlier run; by default, a temporary
+folder is used. DATABASE_URL selects another database.
 """
 
 import json

@@ -93,7 +93,7 @@ def write_scores(
 
 
 def submit(phase: Phase, team: Team, start: int, stop: int, *, of: int, metrics: Sequence[str]) -> None:
-    """Write scored submissions number `start` to `stop - 1` of every team, by copying a temporary submission."""
+    """Write the scored submissions numbered `start` to `stop - 1` of every team, by copying a temporary submission."""
     file = {"file_name": "a.csv", "size_bytes": 0, "sha256": "0" * 64, "status": Status.SCORED}
     times = dict.fromkeys(("received_at", "enqueued_at", "finished_at"), FIRST)
     one = Submission.objects.create(phase=phase, team=team, **file, **times)

@@ -196,8 +196,8 @@ def by_links(make: Make) -> Iterator[Reader]:
     yield Reader("nobody", nobody, [*WITHOUT_ACCOUNT, confirmation, new_password["Location"]])
     team = make.team(make.challenge(slug="inviting", title=LONG), captain, name=LONG)
     invited = Client()
-    # The invitation is opened by another user, because a login of `user` would invalidate the link that sets a new
-    # password.
+    # The invitation is opened by another user. If `user` logged in, the link that sets a new password would become
+    # invalid.
     invited.force_login(guest)
     invited.get(f"/invitations/{invitations.invite_by_link(team=team, by=captain)[1]}")
     yield Reader("invited", invited, ["/invitation"])

@@ -20,7 +20,10 @@ WHERE s.status = 'scored' AND w.value IS NOT NULL
 
 @dataclass(frozen=True)
 class Entry:
-    """A scored submission: `score` is its score on the images that the leaderboard uses, `public` on public images."""
+    """A scored submission.
+
+    `score` is its score on the images that the leaderboard uses, and `public` is its score on public images.
+    """
 
     id: str
     team: str

@@ -76,7 +76,7 @@ class Visitor:
             return answer.status, heads.encode() + b"\n" + answer.read()
 
     def log_in(self, password: str) -> "Visitor":
-        """Log in through the login form, like a user."""
+        """Log in through the login form, as a user would."""
         self.ask("GET", "/accounts/login")
         form = {"csrfmiddlewaretoken": self.cookies["csrftoken"], "login": self.name, "password": password}
         status, answer = self.ask("POST", "/accounts/login", urlencode(form), **FORM)

@@ -139,7 +139,7 @@ class Running:
         return found
 
     def freeze(self, words: str = "celery -A") -> list[int]:
-        """Freeze the processes whose command line contains `words`, when none of them holds a database lock."""
+        """Freeze the processes whose command line contains `words` while none of them holds a database lock."""
         for _ in range(TRIES):
             frozen = self.signal_all(words, signal.SIGSTOP)
             if self.can_be_written():

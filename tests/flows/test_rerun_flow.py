@@ -46,7 +46,7 @@ def test_queued_submissions_are_scored_before_queued_reruns(start: Start) -> Non
     service.freeze()
     sent = service.run("-c", SEND)
     # The worker was frozen while it waited for a message. The broker may therefore have delivered the first message
-    # to the worker. Then, one message fewer is in the queue.
+    # to the worker. If it has, the queue contains one message fewer.
     assert sent.stdout.split() in ([str(EACH), str(EACH)], [str(EACH + 1), str(EACH)]), sent.stderr
     service.signal_all("celery -A worker", signal.SIGCONT)
     wait_for(lambda: len(taken(service)) == 1 + 2 * EACH)

@@ -1,8 +1,7 @@
-"""Runs `make fuzz`: tests kernels and server with random numbers and damaged files.
+"""Runs `make fuzz`: tests the kernels and the server with random numbers and damaged files.
 
-The program also measures the costs of hostile files.
-
-The program prints a table. The exit status is 1 if an implementation gives a wrong result or a file costs too much.
+It also measures the costs of hostile files, and prints a table. The exit status is 1 if an implementation gives a wrong
+result or a file costs too much.
 
 For example, `--tokens 0 --files 1000 --first 123` changes the number of cases and the first seed. Parts with 0 cases
 are skipped, so `--tokens 0 --checked 0 --uploads 0 --costs 0 --files 1 --first SEED` tests a single file again.

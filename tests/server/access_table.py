@@ -204,7 +204,7 @@ API: dict[str, Methods] = {
         "POST": who(403, nobody=401, editors=422),
     },
     API_PHASE + "/teams/<int:team_id>/grants/<int:grant_id>/take-back": {"POST": who(403, nobody=401, editors=422)},
-    # An empty body or form is rejected with 422. The last two URLs lead to 404, because the team in them is not a
+    # An empty body or form is rejected with 422. The last two URLs return 404, because the team in them is not a
     # baseline.
     API_CHALLENGE + "/blocks": {
         "GET": who(403, nobody=401, organizers=200),

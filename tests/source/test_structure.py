@@ -91,7 +91,7 @@ def test_each_lease_function_is_defined_once() -> None:
 def test_each_table_that_scrolls_is_reached_with_the_keyboard() -> None:
     """Keyboard users can scroll each region that may be wider than the page.
 
-    The width of a table depends on its texts and on the reader's fonts.
+    The width of a table depends on its text and on the reader's fonts.
     """
     regions = [tag for path in files("server/templates/*.html") for tag in SCROLLS.findall((ROOT / path).read_text())]
     assert regions

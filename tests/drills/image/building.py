@@ -89,7 +89,9 @@ def is_ignored(path: Path, patterns: list[str]) -> bool:
 
 
 def run_inside(image: Image, command: str) -> None:
-    """Run a shell command as root in an image. Mounts and child processes end with the command.
+    """Run a shell command as root in an image.
+
+    When the command ends, its mounts are removed and its child processes are killed.
 
     The machine's settings for package registries are only available while the command runs.
     """

@@ -134,7 +134,7 @@ def box(chance: random.Random) -> list[str]:
 
 
 def pair_truth(chance: random.Random, folder: Path) -> Path:
-    """Write a random ground truth folder for relationships, some of which are equal. Optional files may be missing."""
+    """Write a random ground truth folder with relationships. Some of them are equal. Optional files may be missing."""
     folder.mkdir()
     images, few = chance.sample(IMAGES, chance.randint(1, 4)), LABELS[: chance.randint(1, 2)]
     rows = [",".join([*PAIR[:4], *(f"{edge}{n}" for n in (1, 2) for edge in ("XMin", "XMax", "YMin", "YMax"))])]

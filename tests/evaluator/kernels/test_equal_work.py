@@ -256,7 +256,9 @@ def test_a_curve_or_its_complement_is_summed_so_that_the_work_is_equal() -> None
     crowded, kinds, rows = [True, True, False, False], [MISS, MISS, HIT, MISS], [0, 0, 1, 1]
     counts = steps_of([0, 0, 0, 1], crowded, kinds, rows)
     does_not = steps_of([2, 2, 0, 1], crowded, kinds, rows)
-    # For each curve, `rows` contains the image indices of its entries, followed by those of its complement.
+    # `rows` contains the image indices of the entries of both curves, followed by those of their complements. The
+    # complement of a curve contains its entries in images that are not crowded, and the entries in crowded images that
+    # are not scored.
     assert counts.rows.tolist() == [0, 0, 1, 1, 1, 1]
     assert does_not.rows.tolist() == [1, 1, 0, 0, 1, 1]
     assert len(counts.ends) == len(does_not.ends)

@@ -179,7 +179,7 @@ class TestPrivate:
 
 
 def crowd(phase: Phase, make: Make, *, teams: int, each: int) -> None:
-    """Create many teams with scored submissions by a few SQL statements."""
+    """Create many teams with scored submissions, using a few SQL statements."""
     now, truth = datetime.now(UTC), phase.truths.get(active=True)
     people = [make.team(phase.challenge, is_baseline=True).pk for _ in range(2)]
     team_model = type(phase.challenge.teams.first())
@@ -210,7 +210,7 @@ def crowd(phase: Phase, make: Make, *, teams: int, each: int) -> None:
 def test_the_number_of_queries_of_a_page_does_not_depend_on_the_number_of_teams(
     make: Make, django_assert_max_num_queries: DjangoAssertNumQueries, split: str
 ) -> None:
-    """One query each reads the clock, the organizers, the leaderboard, a page of entries, and the metrics.
+    """The clock, the organizers, the leaderboard, a page of entries and the metrics are each read with one query.
 
     Another query counts the teams above the page.
     """

@@ -54,7 +54,7 @@ def kept(submissions: list[Submission]) -> list[bool]:
 
 def test_only_files_that_never_counted_are_removed(four: list[Submission]) -> None:
     sweep()
-    # The first and the third submission have been the team's best on the public leaderboard. The third and the fourth
+    # The first and third submissions have each been the team's best on the public leaderboard. The third and fourth
     # count for the private leaderboard. Only the second has never counted.
     assert kept(four) == [True, False, True, True]
     assert Submission.objects.filter(status="scored").count() == 4

@@ -37,7 +37,7 @@ def switched(phase: Phase, truth: Truth, **scores: float) -> Rescoring:
 def real(phase: Phase, make: Make, two: tuple[Submission, Submission]) -> Truth:
     """Mark all scores as current, and return the active ground truth.
 
-    Like a worker, this sets the signatures, which record how each score was computed.
+    As a worker would, this sets the signatures, which record how each score was computed.
     """
     Evaluation.objects.update(signature=kind(phase, phase.truth))
     refresh_boards()

@@ -17,7 +17,7 @@ PAGES = {
     "/challenges/c/data": 9,
     "/challenges/c/rules": 3,
     "/challenges/c/team": 15,
-    "/challenges/c/submit": 10,  # One of these queries reads whether the maintenance mode is on.
+    "/challenges/c/submit": 10,  # One of these queries reads whether maintenance mode is on.
     "/challenges/c/submissions": 11,
     "/challenges/c/leaderboard": 5,
     "/challenges/c/leaderboard/history": 11,

@@ -1,4 +1,4 @@
-"""`manage.py backup` and `manage.py restore` refuse to start if they cannot succeed, and then change nothing."""
+"""`manage.py backup` and `manage.py restore` refuse to start, and change nothing, if they cannot succeed."""
 
 import json
 import shutil

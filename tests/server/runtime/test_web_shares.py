@@ -190,9 +190,9 @@ class TestShares:
             ({"steady": 40, "busy": 9}, "busy 0"),  # Slow connections are closed before steady ones.
             # If no address has many slow connections, an address with many steady connections loses a steady one.
             ({"busy": 8, "steady": 9}, "steady 0"),
-            # If no address has many connections and most are steady, the oldest steady one is closed.
+            # If no address has many connections and most connections are steady, the oldest steady one is closed.
             ({"steady1": 8, "steady2": 8, "early": 1}, "steady1 0"),
-            # If no address has many connections and most are not steady, the oldest of these is closed.
+            # If no address has many connections and most connections are slow, the oldest slow one is closed.
             ({"steady": 8, "busy1": 8, "busy2": 8}, "busy1 0"),
             ({"busy": 1, "early": 1}, "busy 0"),
         ],

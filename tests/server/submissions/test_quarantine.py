@@ -15,7 +15,7 @@ DAY_HOURS = 24.0
 
 
 def aside(path: Path) -> Path:
-    """Return the path of an upload after the upload has been moved to quarantine today."""
+    """Return the path that an upload has in quarantine if it is moved there today."""
     return path.parent.parent / "quarantine" / "submissions" / f"{datetime.now(UTC):%Y-%m-%d}" / path.name
 
 

@@ -34,9 +34,10 @@ def written(shape: str) -> str:
 def test_absorbed_detections_and_their_groups_fit_into_the_arrays(
     shape: str, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each prediction is absorbed by the group box with equal coordinates, because group boxes are sorted by area.
+    """Each prediction inside group boxes is absorbed by the first group box that contains all of it.
 
-    Therefore, all group boxes become curve entries, in addition to the predictions.
+    Because group boxes are sorted by area, this is the box with equal coordinates. Therefore, all group boxes become
+    curve entries, in addition to the predictions.
     """
     truth, submission = tmp_path / "truth", tmp_path / "submission.csv"
     truth.mkdir()
