@@ -56,7 +56,10 @@ def ceilings(track: str, truth: Path, parameters: Mapping[str, Any]) -> dict[str
 
 
 def ceilings_of(report: Report) -> dict[str, dict[str, Any]]:
-    """Return ``score`` and ``unreachable`` for each split, given the report on the best possible submission."""
+    """Return the values ``score`` and ``unreachable`` of :func:`ceilings` for each split.
+
+    ``report`` is the report on the best possible submission.
+    """
     return {
         name: {"score": split.metrics[split.headline], "unreachable": _unreachable(split.classes)}
         for name, split in report.splits.items()

@@ -1,19 +1,20 @@
 """Formats scores and confidence intervals.
 
-The ends of an interval are rounded outward. The number of decimals depends on the width of the interval.
+The lower bound of an interval is rounded down and the upper bound up. Wider intervals are shown with fewer decimals.
 """
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 Interval = tuple[float, float]
 
-SIGNIFICANT = 2  # Number of significant digits of the half-width of a published interval.
+SIGNIFICANT = 2  # Published intervals keep this many significant digits of half their width.
 
 
 def published(interval: Interval, *, decimals: int | None = None) -> Interval:
-    """Return an interval, rounded so that readers cannot infer its exact ends.
+    """Return an interval, rounded outward so that readers cannot infer its exact bounds.
 
-    Both ends are rounded outward to two significant digits of the half-width, and to at most ``decimals`` decimals.
+    Both bounds are rounded to as many decimal places as half the width has when it is written with two significant
+    digits, but to at most ``decimals`` places. In the first example, half the width is 0.0030, so there are four.
 
     >>> published((0.600124, 0.606131)), published((0.600124, 0.606131), decimals=3)
     ((0.6001, 0.6062), (0.6, 0.607))
@@ -27,7 +28,7 @@ def published(interval: Interval, *, decimals: int | None = None) -> Interval:
 
 
 def outward(interval: Interval, decimals: int) -> Interval:
-    """Return an interval with its lower end rounded down and its upper end rounded up.
+    """Return an interval with its lower bound rounded down and its upper bound rounded up.
 
     >>> outward((0.60019, 0.60611), 4), outward((-0.00019, -0.00001), 4)
     ((0.6001, 0.6062), (-0.0002, 0.0))
@@ -70,5 +71,5 @@ def _width(interval: Interval) -> Decimal:
 
 
 def _decimal(value: float) -> Decimal:
-    """Return the shortest decimal number with this float64 value. For example, 0.3 becomes exactly three tenths."""
+    """Return the shortest decimal number whose nearest float64 is ``value``. For example, 0.3 becomes exactly 3/10."""
     return Decimal(repr(float(value)))

@@ -175,7 +175,10 @@ def _check_empty(trial: Trial) -> tuple[bool, str]:
 
 
 def _is_declared(trial: Trial, outcome: Scores | str) -> bool:
-    """Return whether a file without predictions has the result that the track declares."""
+    """Return whether the outcome for a file without predictions is the one that the track declares in ``empty``.
+
+    A rejection is also accepted if the phase requires submissions to contain every image.
+    """
     if isinstance(outcome, str):
         return trial.track.empty == "rejected" or bool(trial.parameters.get("require_all_images"))
     best = headlines(trial.best)
@@ -224,7 +227,7 @@ def _rejected(error: InvalidSubmission) -> str:
 
 
 def _text(outcome: Scores | str) -> str:
-    """Format an outcome for organizers: the scores with five decimals, or the reason for a rejection."""
+    """Format an outcome for organizers: the scores to five decimal places, or the reason for a rejection."""
     if isinstance(outcome, str):
         return outcome
     return ", ".join(f"{split} {'undefined' if value is None else f'{value:.5f}'}" for split, value in outcome.items())
@@ -248,8 +251,8 @@ def _always(text: str) -> Callable[[Trial], str]:
     return lambda trial: text
 
 
-# Each check consists of two functions. The first returns the expected outcome. The second returns whether the check
-# failed, and the actual outcome.
+# Each check of the gate has two functions. The first returns a description of the expected outcome. The second runs the
+# check, and returns whether it failed and a description of the actual outcome.
 _CHECKS: dict[str, tuple[Callable[[Trial], str], Callable[[Trial], tuple[bool, str]]]] = {
     "ceiling": (
         _always("accepted, with a score above 0 on every split; 1 if all objects can be matched"),

@@ -24,8 +24,8 @@ def broken_files(form: Form) -> list[tuple[bytes, str]]:
 def write_half(form: Form, best: Path, template: Path, out: Path) -> None:
     """Write a copy of the best possible submission from which half of the predictions (rounded up) are removed.
 
-    If the format requires a row or key for each image, the removed predictions are replaced by the empty ones in the
-    template submission.
+    If the format requires a row or key for each image, the removed predictions are replaced by those in the template
+    submission, which are empty.
     """
     if form.kind == "json":
         whole, empty = (json.loads(path.read_text(encoding="utf-8")) for path in (best, template))
@@ -48,7 +48,7 @@ def _rows_by_image(template: Path) -> dict[str, list[str]]:
 
 
 def _half(whole: Any, empty: Any) -> Any:
-    """Return a copy of a JSON value, with every second element replaced by that element of the template submission."""
+    """Return a copy of ``whole`` in which the corresponding element of ``empty`` replaces every second element."""
     if isinstance(whole, list):
         return [both[number % 2] for number, both in enumerate(zip(empty, whole, strict=True))]
     if all(isinstance(value, dict) for value in whole.values()):

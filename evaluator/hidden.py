@@ -9,10 +9,10 @@ IGNORABLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-# Control characters except tabs and line endings; line and paragraph separators; format characters for interlinear
-# annotations; format characters and blanks for Egyptian hieroglyphs.
+# Other characters that count as hidden: control characters except tabs and line endings, line and paragraph separators,
+# format characters for interlinear annotations, and format characters and blanks for Egyptian hieroglyphs.
 CONTROLS = "\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufff9-\ufffb\U00013430-\U00013442"
-# Letters and symbols that look like blanks.
+# Letters and symbols that look like blanks also count as hidden.
 BLANK = "\u2800\ufffc\U00016fe4\U0001d159"
 # The variation selector U+FE0F is allowed after these symbols, because keyboards insert it to display them as emoji.
 SYMBOLS = "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u27bf\u2900-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"

@@ -13,7 +13,7 @@ from evaluator.problems import Problem
 
 
 class Compiled(Protocol):
-    """The interface of a prepared ground truth, as returned by the ``prepare`` argument of `check_files`."""
+    """The interface of a prepared ground truth, which the function passed to `check_files` as `prepare` returns."""
 
     @property
     def compiled(self) -> Path:

@@ -19,7 +19,10 @@ Entries = tuple[Path, list[str], list[str], int]
 
 
 def is_clutter(name: str) -> bool:
-    """Return whether a file was created by the operating system or an editor and is not part of the challenge."""
+    """Return whether a file was probably created by the operating system or an editor.
+
+    This is assumed if its path contains `__MACOSX`, or a name that begins with a dot.
+    """
     parts = PurePosixPath(name).parts
     return "__MACOSX" in parts or any(part.startswith(".") and part != ".." for part in parts)
 
@@ -80,7 +83,7 @@ def _walk_readable(source: Path, target: Path, unreadable: list[OSError]) -> Ite
 
 
 def _is_too_large(source: Path, target: Path, unreadable: list[OSError], *, most: int) -> bool:
-    """Return whether a folder exceeds the limits on its size and number of entries, before anything is copied.
+    """Return whether a folder exceeds the limit on its size or on its number of files and folders. Nothing is copied.
 
     Counting stops as soon as a limit is exceeded.
     """

@@ -30,7 +30,7 @@ class Tested:
 
 
 def run_gate(tested: Tested, podium: Podium, *options: str) -> dict[str, Any]:
-    """Return the JSON output of `podium gate`, with the keys `evaluator`, `green` and `checks`.
+    """Return the JSON output of `podium gate`: the keys `evaluator`, `green` (whether all checks passed) and `checks`.
 
     The result is an empty dict if the prepared ground truth cannot be read.
     """
@@ -41,7 +41,7 @@ def run_gate(tested: Tested, podium: Podium, *options: str) -> dict[str, Any]:
 
 
 def gate_warnings(gate: Mapping[str, Any], phase: TruthSource) -> list[Problem]:
-    """Return a warning for each failed check of the gate, which tests a ground truth before its phase opens."""
+    """Return a warning for each failed check in `gate`, which is the result of :func:`run_gate`."""
     place = locate(None, phase)
     return [
         Problem(f"gate_{one['name']}", warning_text(one), file=place)

@@ -32,7 +32,7 @@ class Key:
         Description of a default that depends on other keys; if empty, the help texts show ``default``.
     unit : str
     reveals : str
-        What participants can infer from the value; empty if they can infer nothing.
+        What participants can learn because of this setting, for example about private images; empty if nothing.
     required : bool
     keys : tuple of Key
         The keys that the value contains.

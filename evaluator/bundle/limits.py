@@ -11,7 +11,8 @@ class BundleLimits:
     Attributes
     ----------
     decompressed_bytes, decompressed_ratio : int
-        Maximum size of all files of a bundle, and the maximum ratio of that size to the size of a zip file.
+        Maximum total size of the files in a bundle. If the bundle is a zip file, also the maximum ratio of this total
+        to the size of the zip file.
     upload_bytes : int
         Maximum size of a baseline. Baselines are submitted in the same way as the files of teams.
     intervals : bool

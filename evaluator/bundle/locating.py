@@ -1,4 +1,4 @@
-"""Converts the problems that the `podium` program reports for one file to problems with paths inside a bundle."""
+"""Changes file paths in problems reported by the `podium` program to paths relative to the folder of a bundle."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,10 +7,10 @@ from evaluator.problems import Problem
 
 
 def located(listed: list[dict[str, Any]], counts: dict[str, int], locate: Callable[[str | None], str]) -> list[Problem]:
-    """Return the given problems with file paths inside the bundle.
+    """Return the given problems, with their file paths relative to the folder of the bundle.
 
-    The `podium` program lists only the first few problems with each code. If some problems are not listed, their number
-    is added as one more problem.
+    The `podium` program lists only the first few problems with each code; `counts` contains their total numbers. For
+    each code with unlisted problems, one problem is added that states how many more there are.
     """
     problems = [Problem(**{**error, "file": locate(error.get("file"))}) for error in listed]
     unseen = []

@@ -90,8 +90,8 @@ class _PhaseReader:
     def _read_feedback(self, track: str) -> dict[str, Any]:
         section = self.section.section("feedback")
         scores, decimals, classes = (section.take(name) for name in ("scores", "decimals", "classes"))
-        # An invalid number of decimals, to which scores are rounded, has already been reported as an error. It is
-        # replaced by 0, because the check of the feedback settings would report None as a missing number.
+        # `decimals` is the number of decimal places to which published scores are rounded. If it is invalid, an error
+        # has already been reported. It is then replaced by 0, because `check_feedback` would report None as missing.
         given = (decimals or 0) if section.has("decimals") else None
         for violation in check_feedback(
             track=track, feedback=scores, decimals=given, classes=classes, intervals=self.limits.intervals
@@ -121,7 +121,7 @@ class _PhaseReader:
         return tuple(baselines)
 
     def _has_file(self, baseline: Section, file: PurePosixPath, home: Path) -> bool:
-        """Return whether the file of a baseline can be submitted. If it cannot, report an error."""
+        """Return whether a baseline's file is in the folder of the phase and not too large. If not, report an error."""
         path, allowed = home / file, self.limits.upload_bytes
         if file.is_absolute() or ".." in file.parts:
             baseline.wrong("file", "unsafe_path", f"{file} is outside the phase's folder")
@@ -130,8 +130,8 @@ class _PhaseReader:
             message = f"there is no phases/{home.name}/{file}{f'; {hint}' if hint else ''}"
             baseline.wrong("file", "missing_file", message)
         elif path.stat().st_size > allowed:
-            # A baseline that is too large is an error. If it were only a warning, the challenge would be imported
-            # without it.
+            # A baseline that is too large causes an error, not a warning. With a warning, the challenge would be
+            # imported without the baseline.
             message = f"has {path.stat().st_size:,} bytes; at most {allowed:,} are allowed. Compress it with gzip"
             baseline.wrong("file", "file_too_large", message)
         else:

@@ -101,8 +101,8 @@ class PreparedTruth:
 def prepare(phase: TruthSource, workspace: Path, podium: Podium, *options: str) -> PreparedTruth:
     """Check and compile a ground truth. ``options`` are additional options for `podium prepare`.
 
-    Raises InvalidBundle if the ground truth has faults. If the phase has a salt, it is also a fault if public data,
-    such as ids, reveals answers. Phases imported before salts existed are exempt from this check.
+    Raises InvalidBundle if the ground truth has faults. One possible fault is that public data, such as ids, reveals
+    answers. Phases without a salt, which were imported before salts existed, are not checked for this fault.
     """
     track = TRACKS[phase.track]
     compiled, sample = (workspace / f"{phase.slug}.{kind}" for kind in ("podium", track.form.suffix))
@@ -130,7 +130,7 @@ def prepare(phase: TruthSource, workspace: Path, podium: Podium, *options: str) 
 
 
 def _nothing_to_score(phase: TruthSource, made: Mapping[str, Any]) -> Problem:
-    """Return the fault that is reported if no submission can be scored with a ground truth."""
+    """Return the fault to report if a ground truth contains nothing to find, so that no submission can be scored."""
     track = TRACKS[phase.track]
     empty = [one["file"] for one in made["warnings"] if one["code"] == "truth_no_rows"]
     file = empty[0] if empty else next(file.name for file in track.truth_files if file.required)
@@ -158,9 +158,10 @@ def exists(path: Path) -> bool:
 
 
 def _added_files(phase: TruthSource, workspace: Path) -> list[Path]:
-    """Return the ground truth files that are not in the ground truth folder: the usage file and the stored salt.
+    """Return the paths of ground truth files outside the ground truth folder: the usage file and `salt.txt`, if any.
 
-    If the phase has a salt and the folder has none, the salt is written to a file in the workspace.
+    If the server stores a salt for the phase and the ground truth folder contains no `salt.txt`, the salt is written to
+    a file in the workspace.
     """
     added = [phase.usage] if phase.usage else []
     if phase.salt and not any((phase.truth / name).is_file() for name in NAMES):

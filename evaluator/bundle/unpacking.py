@@ -36,7 +36,7 @@ def opened(path: Path, limits: BundleLimits = DEFAULTS) -> Iterator[Path]:
 
 @contextmanager
 def _reported(mistakes: Mistakes, file: str) -> Iterator[None]:
-    """Convert an OSError in the ``with`` block to an error of the bundle: the file cannot be read.
+    """Report an OSError in the ``with`` block as an error in the bundle: `file` cannot be read.
 
     An OSError caused by a full disk is raised again.
     """

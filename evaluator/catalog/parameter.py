@@ -97,7 +97,7 @@ class Parameter:
         return number
 
     def written(self, value: Any) -> str:
-        """Return ``value`` as a string, as written in signatures.
+        """Return ``value`` as it is written in the signature of a score, which describes how the score was computed.
 
         >>> Parameter("w", 1.0, "weight").written(1.0)
         '1'

@@ -243,7 +243,10 @@ class Track:
         return tuple(metric for metric in self.metrics if metric.brief)
 
     def missing(self, is_present: Callable[[str], bool]) -> list[TruthFile]:
-        """Return the required ground truth files that are missing and not replaced by other files."""
+        """Return the required ground truth files that are missing.
+
+        A file does not count as missing if all files in its :attr:`~TruthFile.or_else` are present.
+        """
         return [
             file
             for file in self.truth_files
@@ -251,7 +254,7 @@ class Track:
         ]
 
     def shaping(self, resolved: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters that affect a prepared ground truth. ``resolved`` contains all parameters."""
+        """Return those values of ``resolved``, which has all parameters, on which a prepared ground truth depends."""
         return {parameter.name: resolved[parameter.name] for parameter in self.parameters if parameter.shapes_truth}
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -79,8 +79,8 @@ def run(arguments: Namespace) -> int:
 
 
 def _scored(arguments: Namespace, submission: Path, draws: Path) -> Report:
-    # If a file is rejected, the error message shows the path in ``arguments.submission``, so it must be that of the
-    # file to score.
+    # ``podium compare`` scores two files. If one of them is rejected, the error message shows the path in
+    # ``arguments.submission``.
     arguments.submission = submission
     options = ReportOptions(bootstrap=Bootstrap(arguments.bootstrap, arguments.seed or 0, draws))
     with progress() as tell:

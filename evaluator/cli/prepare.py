@@ -93,8 +93,8 @@ def run(arguments: Namespace) -> int:
     found = ceilings(arguments.track, arguments.out, parameters(arguments)) if arguments.ceiling else {}
     add_ceiling_warnings(found, warnings)
     described = {**statistics(arguments.track, arguments.out), "ceiling": found}
-    # Classes that occur only in public or only in private images cause a warning. After a random split, there is no
-    # such warning, because another random split would not balance rare classes either.
+    # A class that occurs only in public or only in private images causes a warning, unless the split is random: the
+    # organizer could not avoid such classes by choosing another random split.
     if arguments.split is None:
         add_balance_warnings(described, warnings)
     made["warnings"] = [problem.as_dict() for problem in warnings.errors]

@@ -54,7 +54,7 @@ class Parser(ArgumentParser):
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return a suggestion to append to a message: the most similar known word. It is empty if no word is similar."""
+    """Return a suggestion to append to a message: the known word most similar to ``word``; empty if none is similar."""
     close = get_close_matches(word, list(known), n=1)
     return f". Did you mean {visible(close[0])}?" if close else ""
 

@@ -48,7 +48,7 @@ class Findings:
     code: Exit = Exit.DONE
 
     def refuse(self, code: Exit, *problems: str) -> None:
-        """Add problems and set the exit code. The exit code of the first call that adds problems is kept."""
+        """Add problems, if there are any. The first call that adds problems also sets the exit code."""
         if problems:
             self.problems += problems
             self.code = self.code or code

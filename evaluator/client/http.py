@@ -86,7 +86,7 @@ class Api:
     def pause_after(self, refusal: TryLater, attempt: int) -> float:
         """Return the number of seconds to wait before the next attempt.
 
-        If the server did not specify a time, the pauses become longer with each attempt.
+        The server may have specified this time. Otherwise, the pauses become longer with each attempt.
         """
         asked = refusal.problem.get("retry_after_seconds")
         if asked is not None:
@@ -165,12 +165,15 @@ def _problem_in(response: httpx.Response) -> dict[str, Any]:
 
 
 def _is_later(status: int, problem: dict[str, Any]) -> bool:
-    """Return whether the same request may succeed later. It never succeeds if a quota is permanently exhausted."""
+    """Return whether the same request may succeed later: the server is busy or full, or a quota is exhausted for now.
+
+    Without a time in the response at which the next submission is allowed, a quota is exhausted permanently.
+    """
     if problem["code"] in ("quota_exhausted", "storage_exhausted"):
         return problem.get("next_allowed_at") is not None
     return status in BUSY or status == NO_SPACE
 
 
 def _is_passing(refusal: TryLater) -> bool:
-    """Return whether a request was refused for a temporary reason, so that it may succeed within minutes."""
+    """Return whether a refused request may succeed within minutes: no quota is exhausted, and the disk is not full."""
     return refusal.status != NO_SPACE and refusal.code not in ("quota_exhausted", "storage_exhausted")

@@ -17,7 +17,9 @@ def folder() -> Path:
 
 
 def normalized(address: str) -> str:
-    """Return the URL of a server with its scheme, but without a trailing slash.
+    """Return the URL of a server without a trailing slash.
+
+    If ``address`` has no scheme, the scheme is ``http`` for this machine, and ``https`` for all others.
 
     Raises
     ------

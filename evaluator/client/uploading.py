@@ -74,7 +74,7 @@ class Upload:
     def _send_all(self, state: dict[str, Any]) -> str:
         """Send parts of the file until the server has created the submission, and return the id of the submission.
 
-        After a failed request, the server returns the offset at which to continue.
+        After a failed request, another request asks the server for the offset at which to continue.
         """
         path, failures = f"uploads/{state['id']}", 0
         with self.file.open("rb") as content:

@@ -109,7 +109,7 @@ def message_of(refusal: Refused, session: Session) -> str:
     """Return the message to print for a rejected request.
 
     If the user has to log in or join the challenge first, the message contains the command to run. Otherwise, it is the
-    message of the server.
+    server's message.
     """
     text = visible(str(refusal))
     if refusal.code == "unauthenticated":

@@ -17,7 +17,7 @@ LOOK_BACK_BYTES = 4096
 
 
 class Declined(Exception):
-    """Raised if the compiled kernels cannot score a file, with the reason. All threads then stop reading the file."""
+    """Raised, with a reason, if the compiled kernels cannot score a file. All threads then stop reading the file."""
 
     def __init__(self, reason: ReferenceNeeded) -> None:
         super().__init__(reason)
@@ -91,11 +91,10 @@ class Blocks:
             raise Declined(ReferenceNeeded.UNDECODABLE_HEADER) from None
 
     def take(self, buffer: bytearray) -> tuple[int, int] | None:
-        """Fill ``buffer`` with the next lines. Return their position among the blocks of the file, and their length.
+        """Fill ``buffer`` with the next block of lines. Return the number of the block, counted from 1, and its length.
 
-        The position of the first block is 1. The result is None at the end of the file. The last line always ends with
-        a line feed. If a line is longer than the buffer, the buffer grows. Blank lines at the end of the file are
-        omitted.
+        Return None at the end of the file. The last line of a block always ends with a line feed. If a line is longer
+        than the buffer, the buffer grows. Blank lines at the end of the file are omitted.
         """
         with self.lock:
             stop = 0 if self.closed else self._fill(buffer)

@@ -31,8 +31,8 @@ def split_cells(line: str) -> list[str] | None:
             cells.append(line[at + 1 : end].replace('""', '"'))
             end += 1
         else:
-            # If there is no further comma, find() returns -1, which the modulo operation converts to the length of the
-            # line.
+            # If there is no further comma, find() returns -1. The modulo operation, whose divisor is the length of the
+            # line plus 1, converts -1 to the length of the line.
             end = line.find(",", at) % (len(line) + 1)
             cells.append(line[at:end])
             if '"' in cells[-1]:

@@ -108,7 +108,9 @@ def storable(text: str) -> str:
 
 
 def matrix(rows: Sequence[Any], width: int) -> NDArray[np.float64] | None:
-    """Return lists of numbers as an array of shape (N, width), or None if an element is not a finite number.
+    """Return N lists of ``width`` numbers each as an array of shape (N, width).
+
+    Return None if a list has another length, or contains anything but finite numbers. Booleans are not numbers.
 
     >>> matrix([[1, 2.5]], 2)
     array([[1. , 2.5]])
@@ -134,7 +136,8 @@ Repeated = dict[int, tuple[dict[str, Any], str]]
 def parse_json(text: str) -> tuple[Any, Iterator[str]]:
     """Parse JSON. Return the value, and an iterator over the paths of repeated keys, in file order.
 
-    For a repeated key, only the last value is kept. Repeated keys inside the other values are not reported.
+    If an object has a key several times, only its last value is kept. The other values are not searched for
+    repeated keys.
 
     Raises
     ------
@@ -152,10 +155,10 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
-            # The number of stored objects with a repeated key is limited. At the limit, a new object replaces the last
-            # one instead of being ignored. Inner objects are parsed first, so the new object may contain all stored
-            # objects. If it contains them only in earlier values of its repeated key, they are not part of the result,
-            # so the new object is the only one that can be reported.
+            # The number of objects in `repeated` is limited. At the limit, a new object replaces the last one. It is
+            # not ignored, because at least one object must be reported. Inner objects are parsed first, so the new
+            # object may contain all others, in values that it discards because a later value has the same key. Then
+            # only the new object itself is part of the parsed document.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice
@@ -200,8 +203,8 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _paths(value: Any, repeated: Repeated) -> Iterator[str]:
-    # Number of objects with a repeated key whose paths have not been found yet. Some paths cannot be found, because an
-    # object is lost if it is inside an earlier value of a repeated key.
+    # Number of objects with a repeated key whose paths have not been found yet. It may never become 0. Of several
+    # values with the same key, only the last is kept, so objects inside the other values cannot be found.
     left = len(repeated)
     steps: list[str | int] = []
     waiting: list[Iterator[tuple[str | int, Any]]] = [iter([(TOP, value)])]

@@ -236,7 +236,7 @@ def _text(number: int, piece: bytes, limits: Limits, findings: Findings) -> Iter
 
 
 def _without_blank_lines(number: int, piece: bytes) -> Iterator[tuple[int, Lines]]:
-    """Yield the lines of a part of a file. Blank lines at its start and end are replaced by their number."""
+    """Yield the lines of a part of a file. Blank lines at the start and end of the part are replaced by their count."""
     written = piece.lstrip(BLANKS)
     if not written:
         yield number, piece.count(b"\n") + 1

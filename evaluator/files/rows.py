@@ -32,7 +32,7 @@ class RowReader:
     limits : Limits
     findings : Findings
     layout : sequence of Column
-        The columns of a prediction, in the order of the declaration.
+        The columns of a prediction, in the order in which the track declares them.
     positions : list of int
         Position of each column in the file.
     in_order : callable

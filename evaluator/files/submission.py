@@ -78,7 +78,7 @@ class InvalidValues:
     ----------
     column : Column
     rows, values : int64 arrays of shape (N,)
-        Index in the batch of the row that contains each invalid value, and index of this value in the column.
+        For each invalid value, index of its row in the batch, and index of the value in the column.
     tokens : int64 array of shape (N,)
         Position of the value in the prediction string, counting from 1; 0 if there is none.
     describe : callable

@@ -12,8 +12,9 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 COMPILING = "compiling"
-# An image with more than CROWD predictions is called crowded. Among the first CROWD predictions of an image, kernels
-# discard those that are not scored. Later ones are always kept, so that running time does not reveal annotations.
+# Kernels discard predictions that are not scored, for example because their class is unknown, but only among the first
+# CROWD predictions of an image. All later ones are kept, so that the running time for a file with many predictions does
+# not reveal which of them are scored. An image with more than CROWD predictions is called crowded.
 CROWD = 256
 FOLDER = Path(__file__).parent
 
@@ -31,7 +32,7 @@ def compile_once(progress: Callable[[str, float], None]) -> None:
     if (jit.CACHE_FOLDER / jit.FILLED).exists():
         return
     load(progress)
-    with suppress(OSError):  # If the cache folder is read-only, the file that marks a filled cache is not created.
+    with suppress(OSError):  # In a read-only cache folder, no file can be created.
         (jit.CACHE_FOLDER / jit.FILLED).touch()
 
 

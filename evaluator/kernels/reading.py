@@ -9,7 +9,7 @@ from evaluator.kernels.text.bits import byte_at
 from evaluator.kernels.text.lookup import is_plain, text_at
 from evaluator.kernels.text.prediction_strings import COMMA
 
-# The usage of an image: it is not scored, in the public split, or in the private split.
+# The usage of an image: it is not scored, it is in the public split, or it is in the private split.
 IGNORED, PUBLIC, PRIVATE = 0, 1, 2
 # Confidence in the array ``best_candidates`` for a ground-truth object that no prediction has matched yet.
 UNCLAIMED = -1.0

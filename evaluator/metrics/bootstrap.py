@@ -1,4 +1,4 @@
-"""Computes metrics for bootstrap replicates, which differ only in the image weights, and confidence intervals.
+"""Computes the metrics of bootstrap replicates, which differ only in the weights of images, and derives intervals.
 
 The metrics of every track are computed from ``sums`` and ``average_precisions``. These two functions are the reference
 implementation of :mod:`evaluator.kernels.bootstrap`.
@@ -41,6 +41,8 @@ def sums(weights: Weights, groups: ImageGroups) -> Numbers:
 
     Examples
     --------
+    The first group contains image 0, the second group is empty, and the third group contains image 1 twice.
+
     >>> sums(np.array([[1], [2]], np.uint8), ImageGroups(np.array([0, 1, 1]), np.array([1, 1, 3])))
     array([[1.],
            [0.],
@@ -192,12 +194,12 @@ def recentred_interval(replicates: Numbers, observed: float) -> Interval | None:
 
     Notes
     -----
-    The ends are percentiles, by linear interpolation, of replicate − mean of the replicates + observed. Interpolated
+    The bounds are percentiles, by linear interpolation, of replicate − mean of the replicates + observed. Interpolated
     average precision is biased upwards if there are few objects, and more so in replicates, which have fewer distinct
     objects. Therefore, the plain percentile interval covers the true value in only 86–90% of test sets; this interval
-    covers it in 93–95%. If the score is outside the interval, the nearer end is moved to the score. The score
+    covers it in 93–95%. If the score is outside the interval, the nearer bound is moved to the score. The score
     can be outside if a class that occurs in few images is undefined in some replicates, which shifts their mean and
-    thus both ends.
+    thus both bounds.
 
     Examples
     --------
@@ -226,8 +228,8 @@ def paired_interval(differences: Numbers) -> Interval | None:
 
     Notes
     -----
-    The ends are plain percentiles, by linear interpolation. The biases of the two scores cancel out, so the interval is
-    not recentred.
+    The bounds are plain percentiles, by linear interpolation. The biases of the two scores cancel out, so the interval
+    is not recentred.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-BOXES_AT_ONCE = 16_384  # Number of boxes that are processed at once, so that they fit into the CPU cache.
+BOXES_AT_ONCE = 16_384  # Number of boxes to process at once, chosen so that they fit into the CPU cache.
 
 Boxes = NDArray[np.float64]
 Float = TypeVar("Float", np.float32, np.float64)

@@ -14,7 +14,7 @@ RELATIONSHIP_KINDS = (
     *("duplicate", "localization", "relation", "subject", "object"),
     *("several", "background", "missed"),
 )
-BACKGROUND_OVERLAP = 0.1  # A prediction whose IoU with every object is below this value counts as background.
+BACKGROUND_OVERLAP = 0.1  # Highest IoU with any object at which a prediction can count as background.
 
 Codes = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -144,7 +144,7 @@ class CurveErrors:
     positives: Numbers
 
     def false_positives(self, kind: int) -> Codes:
-        """Return the number of false positives of each curve whose error is of the given kind, shape (C,)."""
+        """Return the number of false positives with the given kind of error in each curve, shape (C,)."""
         return np.bincount(self.curves[self.kinds == kind], minlength=len(self.positives))
 
     def misses(self, kind: int) -> float:

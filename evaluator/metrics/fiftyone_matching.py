@@ -13,7 +13,7 @@ NEARLY_ONE = 1 - 1e-10
 
 
 def rounded(overlaps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return overlaps rounded half up to ten decimals, so that rounding errors do not matter near a threshold.
+    """Return overlaps rounded half up to ten decimal places, so that rounding errors do not matter near a threshold.
 
     >>> rounded(np.array([0.49999999999]))
     array([0.5])

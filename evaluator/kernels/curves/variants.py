@@ -14,7 +14,8 @@ from evaluator.kernels.text.bits import as_bits
 
 CODE_BITS = 9
 CODES = 1 << CODE_BITS
-# Roles of an entry in a variant. PARTIAL is a true positive that counts only with the weight of a group-of box.
+# Roles that a variant can give to a curve entry. PARTIAL is the role of a matched group-of box: a true positive that
+# counts with the weight of such boxes instead of 1.
 LEFT_OUT, TRUE, FALSE, PARTIAL = range(4)
 
 FEW = 48  # Curves with fewer entries than this are sorted by insertion, which is faster for short arrays.

@@ -1,7 +1,8 @@
-"""Computes the overlaps of a prediction with the objects of its image, from which its outcome is determined.
+"""Computes how much a prediction overlaps the objects of its image. These overlaps determine the prediction's outcome.
 
-A prediction is compared twice with the objects of its class. With the class hierarchy, these include copies of objects
-whose class is a descendant. Without the hierarchy, they are only the annotated objects.
+A prediction of a class, such as animal, is compared with the objects of this class twice. With the class hierarchy, an
+object of a subclass, such as cat, also counts as an animal: scoring adds a copy of the object to each class above its
+own. Without the hierarchy, only objects that are annotated with the predicted class count.
 
 The reference implementations are ``evaluator.metrics.boxes`` and ``evaluator.metrics.matching``.
 """
@@ -20,7 +21,8 @@ from evaluator.kernels.detection.explained import (
 )
 from evaluator.kernels.jit import inlined
 
-# Indices of the results with the class hierarchy, without it, and with the hierarchy if errors were fixed.
+# Rows of arrays with the results of matching under three rules: with the class hierarchy, without it, and with the
+# hierarchy if the errors of false positives were fixed.
 ALL_RULES, PLAIN, FIXED = range(3)
 
 
@@ -110,7 +112,10 @@ def _compare_with_own_groups(truth, hierarchy, overlaps, row, position, coordina
 
 @inlined
 def _compare_with_others(truth, hierarchy, overlaps, row, image, label, coordinates):
-    """Find the ordinary box of another class that a prediction overlaps most, among the boxes that are not copies."""
+    """Find the annotated ordinary box of another class that a prediction overlaps most.
+
+    Boxes of classes below the predicted class are skipped, because they count as boxes of the predicted class.
+    """
     best, iou = np.int64(-1), 0.0
     for at in range(hierarchy.annotated_from[image], hierarchy.annotated_from[image + 1]):
         box = np.int64(hierarchy.annotated[at])
@@ -124,7 +129,8 @@ def _compare_with_others(truth, hierarchy, overlaps, row, image, label, coordina
 def precedes(found, values, row, other):
     """Return whether a prediction precedes another one that competes for the same object.
 
-    The order is that of :func:`evaluator.metrics.matching.winning_claims`: higher confidence, then higher overlap.
+    The order is that of :func:`evaluator.metrics.matching.winning_claims`: higher confidence, then higher overlap, then
+    smaller coordinates, then the order of the file.
     """
     numbers = found.numbers
     if numbers[row, 0] != numbers[other, 0]:
@@ -146,9 +152,10 @@ def compete(found, values, winners, at, row):
 
 @inlined
 def _cap_of(found, row):
-    """Return the bits that state whether a prediction is among those scored for its image and class.
+    """Return whether a prediction may be scored, as the sum of the bits WITHIN_CAP and PLAIN_WITHIN_CAP.
 
-    The bits are those of ``Predictions.caps``. They are 0 for a box without area, which is never scored.
+    The bits are those of ``Predictions.caps``. If no image is overfull, both are set. A prediction whose box has no
+    area is never scored, so neither is set.
     """
     x_min, x_max, y_min, y_max = coordinates_of(found, row)
     if not (x_min < x_max and y_min < y_max):
@@ -161,7 +168,7 @@ def compare(truth, hierarchy, found, overlaps, offsets, threshold, image, row):
     """Compare a prediction with the objects of its image, and let it compete for the box that it overlaps most.
 
     The prediction competes only if the overlap reaches the threshold. Predictions of classes that are not verified in
-    the image are compared too. Otherwise, the CPU time would reveal how many there are.
+    the image are compared too, although they are not scored. Otherwise, the CPU time would reveal their number.
     """
     label = found.labels[row]
     cap, position = _cap_of(found, row), np.int64(overlaps.class_positions[label]) if label >= 0 else np.int64(-1)

@@ -12,25 +12,26 @@ from numpy.typing import NDArray
 
 from evaluator.kernels.jit import read_only
 
-# Outcomes of curve entries, with the class hierarchy. A false positive has the outcome FALSE plus its kind of error
-# (see ``evaluator.metrics.errors``). The outcome is FIXABLE instead if the kind is LOCALIZATION and the prediction
-# would hit a box if its error were fixed. If the kind is CLASS and the prediction would hit a box if its class were
-# right, a second entry for the prediction, with the outcome ARRIVAL, is added to the curve of the right class. A
-# group-of box that absorbs a prediction has an entry with the outcome GROUP (if it does so with the hierarchy) and one
-# with the outcome PLAIN_GROUP (if it does so without it). All other outcomes are those of predictions.
+# Outcomes of the entries of precision/recall curves, with the class hierarchy. Each prediction has an entry: its class
+# is UNVERIFIED in the image, it is IGNORED (for example, because its box has no area), it is a HIT, a group-of box has
+# ABSORBED it, or it is a false positive: FALSE plus its kind of error (see ``evaluator.metrics.errors``). FIXABLE
+# replaces FALSE plus LOCALIZATION if the prediction would hit a box with better coordinates. If a false positive would
+# hit a box with the right class, it has a second entry, ARRIVAL, in the curve of that class. A group-of box that
+# absorbs predictions has an entry GROUP if it does so with the hierarchy, and an entry PLAIN_GROUP if it does so
+# without the hierarchy.
 UNVERIFIED, IGNORED, HIT, ABSORBED, GROUP, PLAIN_GROUP, ARRIVAL, FIXABLE, FALSE = range(9)
 OUTCOMES = 16
-# Outcomes of curve entries without the class hierarchy. PLAIN_LEFT_OUT applies to predictions that are ignored or
-# absorbed by a group-of box, and to entries that are not predictions.
+# Outcomes of the same entries without the class hierarchy. PLAIN_LEFT_OUT means that an entry does not count: the
+# prediction is ignored or absorbed by a group-of box, or the entry is one of ARRIVAL, GROUP and PLAIN_GROUP.
 PLAIN_UNVERIFIED, PLAIN_FALSE, PLAIN_HIT, PLAIN_LEFT_OUT = range(4)
 # The code of a curve entry is the sum of its outcome, PRIVATE_CODE if the image is private, PLAIN_CODE × the outcome
 # without the class hierarchy, and SIZE_CODE × the size (0 small, 1 medium, 2 large). The size is that of the box that
 # is hit or, for a false positive, that of the prediction; otherwise, it is 0.
 PRIVATE_CODE, PLAIN_CODE, SIZE_CODE = 16, 32, 128
-# Bits of ``Predictions.caps``: whether a prediction is among the 10,000 that are scored for its image and class, with
-# and without the class hierarchy.
+# Bits of ``Predictions.caps``. At most 10,000 predictions are scored per image and class. The first bit is set if a
+# prediction is one of these with the class hierarchy, the second if it is one of these without the hierarchy.
 WITHIN_CAP, PLAIN_WITHIN_CAP = 1, 2
-# Indices of the two numbers in ``Outcomes.counts``.
+# Indices into ``Outcomes.counts``: the number of curve entries written, and the number of confusions written.
 WRITTEN, CONFUSIONS = 0, 1
 
 
@@ -44,7 +45,7 @@ class Hierarchy(NamedTuple):
     box_is_annotated, group_is_annotated : bool arrays of shapes (M,) and (G,)
         Whether each ordinary box and each group-of box is annotated, and not a copy.
     verified_plain : bool array of shape (V,)
-        Whether each verified class of an image would be verified without the class hierarchy.
+        Whether each class in ``KernelTruth.verified`` would also be verified without the class hierarchy.
     annotated_from : int32 array of shape (images + 1,)
         Position in ``annotated`` of the first annotated box of each image.
     annotated : int32 array of shape (A,)
@@ -86,8 +87,8 @@ class Predictions(NamedTuple):
     numbers : float64 array of shape (N, 5)
         Confidence, XMin, XMax, YMin and YMax.
     caps : uint8 array of shape (N,), or empty if no image is overfull
-        The bits WITHIN_CAP and PLAIN_WITHIN_CAP of each prediction. An image is overfull if it has more than 10,000
-        predictions.
+        The sum of WITHIN_CAP, if a prediction is scored with the class hierarchy, and PLAIN_WITHIN_CAP, if it is scored
+        without the hierarchy. An image is overfull if it has more than 10,000 predictions, the maximum per class.
     """
 
     images: NDArray[np.int32]
@@ -102,7 +103,7 @@ PREDICTIONS = types.NamedTuple(
 
 
 class Overlaps(NamedTuple):
-    """Scratch memory of one thread: the objects that N predictions overlap most, and the predictions that win objects.
+    """Scratch memory of one thread: which objects N predictions overlap most, and which predictions match objects.
 
     Attributes
     ----------
@@ -162,8 +163,8 @@ class Outcomes(NamedTuple):
     counts : int64 array of shape (2,)
         Number of elements written to ``entries`` and to ``confusions``.
     confidences, entries : float64 and uint32 arrays
-        The entries of the precision/recall curves: (class × CODES) plus the code. There are at most four for each
-        prediction.
+        The entries of the precision/recall curves: the confidence, and class × CODES plus the code of the entry, which
+        encodes its outcome. There are at most four entries for each prediction.
     confusions : int64 array
         For each false positive with the kind of error CLASS: (label of the box × labels + predicted label) × 2, plus 1
         for a private image; -1 for an image that is not scored.

@@ -43,7 +43,7 @@ from evaluator.kernels.jit import inlined, kernel, read_only
 from evaluator.kernels.reading import IGNORED as IGNORED_IMAGE
 from evaluator.kernels.reading import PRIVATE
 
-# Kinds of errors, and the IoU below which a prediction counts as background; see ``evaluator.metrics.errors``.
+# Kinds of errors, and the highest IoU of a prediction that counts as background; see ``evaluator.metrics.errors``.
 CLASS, LOCALIZATION, BOTH, DUPLICATE, BACKGROUND, GROUP_OF, MISSED = range(7)
 NO_ERROR = -1
 BACKGROUND_OVERLAP = 0.1
@@ -131,7 +131,10 @@ def _size(coordinates, bounds):
 
 @inlined
 def _add_entry(truth, outcomes, image, label, confidence, code):
-    """Append a curve entry. If the image is not scored or the label is unknown, the entry gets an unscored class."""
+    """Append an entry to a precision/recall curve.
+
+    If the image is not scored or the label is unknown, the entry gets the class returned by :func:`unscored_class`.
+    """
     if truth.usage[image] == IGNORED_IMAGE or label < 0:
         label = unscored_class(truth, label)
     if truth.usage[image] == PRIVATE:
@@ -155,7 +158,8 @@ def _add_confusion(truth, outcomes, image, label, box_label):
 def _add_prediction(truth, hierarchy, found, overlaps, outcomes, offsets, bounds, image, row):
     """Append the curve entry of a prediction.
 
-    If its kind of error is CLASS, also append the pair of the predicted and the correct class to the confusions.
+    If the prediction is a false positive with the kind of error CLASS, also append the pair of its predicted class and
+    the right class to the confusions.
     """
     label, coordinates = np.int64(found.labels[row]), coordinates_of(found, row)
     outcome, plain, size = np.int64(overlaps.outcomes[ALL_RULES, row]), np.int64(overlaps.outcomes[PLAIN, row]), 0
@@ -178,8 +182,8 @@ def _add_prediction(truth, hierarchy, found, overlaps, outcomes, offsets, bounds
 def _finish_boxes(truth, found, overlaps, outcomes, offsets, image, position):
     """Store the kind of error that caused each ordinary box of a class to be missed.
 
-    If a prediction of another class would hit a box if its class were right, append an entry with the outcome ARRIVAL
-    to the curve of the right class. Also reset ``box_winners``, the predictions that hit or would hit the boxes.
+    A prediction of another class might have hit a box if its class had been right. For each such box, append an entry
+    with the outcome ARRIVAL to the curve of the box's class. Also reset ``box_winners`` to -1.
     """
     for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
         fixing = overlaps.box_winners[FIXED, box - offsets[0]]
@@ -201,8 +205,7 @@ def _finish_boxes(truth, found, overlaps, outcomes, offsets, image, position):
 def _finish_groups(truth, found, overlaps, outcomes, offsets, image, position):
     """For each group-of box of a class, append an entry if the box absorbs a prediction with a confidence above 0.
 
-    There are separate entries with and without the class hierarchy. Also reset ``group_winners``, the indices of the
-    absorbed predictions.
+    There are separate entries with and without the class hierarchy. Also reset ``group_winners`` to -1.
     """
     for group in range(truth.groups_from[position], truth.groups_from[position + 1]):
         for rules in range(2):
@@ -229,8 +232,8 @@ def explain(truth, hierarchy, found, overlaps, outcomes, threshold, bounds):
     hierarchy : Hierarchy
     found : Predictions
     overlaps : Overlaps
-        Scratch memory for the predictions in ``found``. All winners and class positions must be -1, and are reset to
-        -1.
+        Scratch memory for the predictions in ``found``. All elements of ``box_winners``, ``group_winners`` and
+        ``class_positions`` must be -1 at the start, and are -1 again at the end.
     outcomes : Outcomes
         Must have room for four more entries and one more confusion for each prediction.
     threshold : float64

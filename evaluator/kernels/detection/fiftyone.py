@@ -53,10 +53,10 @@ def highest_overlaps(boxes, objects, ranges, threshold, highest):
 
 @inlined
 def _best_object(boxes, box, objects, first, stop, threshold, available):
-    """Return the best available object, its IoU, and the highest IoU with an object that is already matched.
+    """Return the index of the best available object, its IoU, and the highest IoU with an already matched object.
 
-    If no available object can be matched, the index is -1 and the IoU is the starting value of the search. This value
-    is ``threshold``, or slightly less than 1 if ``threshold`` is 1, so that a perfect overlap is still found.
+    If there is no such object, the index is -1, and the IoU is the value at which the search starts: ``threshold`` or,
+    if ``threshold`` is 1, slightly less, so that a perfect overlap is still found.
     """
     lowest = min(threshold, NEARLY_ONE)
     best, best_overlap, highest_taken = np.int64(-1), lowest, lowest

@@ -23,7 +23,7 @@ def unscored_class(truth, label):
     """
     labels = len(truth.labels.starts) - 1
     if label > labels:
-        # Codes above ``labels`` (the number of labels in the ground truth) already denote unscored classes.
+        # Class codes above ``labels``, the number of labels in the ground truth, were returned by this function before.
         return label
     return labels + 1 + (label if label >= 0 else labels)
 
@@ -43,7 +43,10 @@ def add_entry(truth, state, confidence, label, image, miss):
 
 @inlined
 def add_unscored(truth, state, confidence, label, image):
-    """Append an unscored curve entry, unless its prediction is among the first ``CROWD`` predictions of its image."""
+    """Append the curve entry of a prediction that is not scored.
+
+    Among the first :data:`~evaluator.kernels.CROWD` predictions of an image, such predictions have no entries.
+    """
     if state.image_predictions[image] > CROWD:
         add_entry(truth, state, confidence, unscored_class(truth, label), image, 1)
 
@@ -173,9 +176,10 @@ def clear_class_positions(truth, state, image):
 
 @subroutine
 def finish_image(truth, state, offsets, image, groups_count):
-    """Append the true positives of an image's boxes to the curve entries, and reset the best candidates.
+    """Append a true positive to the curve entries for each matched box of an image, and reset the best candidates.
 
-    The entry arrays must have room for one more entry per ordinary box and per group-of box with detections.
+    If ``groups_count`` is true, matched group-of boxes are true positives too. The entry arrays must have room for one
+    more entry per ordinary box and per group-of box with detections.
     """
     for position in range(truth.verified_from[image], truth.verified_from[image + 1]):
         label = np.int64(truth.verified[position])

@@ -184,7 +184,7 @@ def _count_unusual(counts, confidence, coordinates, threshold):
 def add_prediction(truth, state, threshold, image, labels, relation, confidence, coordinates):
     """Match one predicted pair in an image of the ground truth, and append its curve entry.
 
-    A pair that is not scored has an entry only if it is not among the first ``CROWD`` pairs of its image.
+    Among the first :data:`~evaluator.kernels.CROWD` pairs of an image, pairs that are not scored have no entries.
 
     Parameters
     ----------

@@ -40,7 +40,11 @@ EXACT_INTEGERS = np.uint64(1 << 53)
 
 
 def _powers_of_five() -> Any:
-    """Return the upper 128 bits of 5**q for q from -342 to 308: uint64 of shape (651, 2), the high half first."""
+    """Return the 128 most significant bits of 5**q, beginning with a 1, for each q from -342 to 308.
+
+    The bits are truncated if q is positive, and rounded up if q is negative. The result is a uint64 array of shape
+    (651, 2). The first column contains the upper 64 bits.
+    """
     table = []
     for power in range(LOWEST_POWER, HIGHEST_POWER + 1):
         if power >= 0:
@@ -118,9 +122,10 @@ def long_number_at(data, at, stop):
 
 @subroutine
 def _digits_at(data, at, whole):
-    """Append the digits at ``at`` to the integer ``whole``. Return the result and the offset after the digits.
+    """Append the digits that start at the offset ``at`` to the integer ``whole``.
 
-    The third returned value is true only if the result is below 10**19. Otherwise, the result may have overflowed.
+    Return the new integer, the offset after the digits, and whether the integer is certainly below 10**19. If it is
+    not, it may have overflowed.
     """
     fits = True
     while True:

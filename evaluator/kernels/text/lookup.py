@@ -161,6 +161,7 @@ def text_at(data, at, index):
     code : int64
         -1 if the string is not in the index.
     end : int64
+        The offset after the string.
     hash : uint64
     """
     value, end = HASH_MULTIPLIER, at

@@ -1,7 +1,7 @@
 """Reads the tokens of a prediction string: numbers and labels separated by blanks.
 
-Offsets are byte positions in a block of lines. An offset of 0 marks a token that is not a number, or not in plain
-syntax (see :mod:`evaluator.kernels.reading`).
+The functions return the offset after a token, which is a byte position in a block of lines. They return the offset 0 if
+they cannot read the token, for example because it is not in plain syntax (see :mod:`evaluator.kernels.reading`).
 """
 
 from evaluator.kernels.jit import inlined, subroutine
