@@ -39,7 +39,7 @@ def outward(interval: Interval, decimals: int) -> Interval:
 
 
 def supported_decimals(interval: Interval) -> int:
-    """Return how many decimals of a score are meaningful, given its interval: floor(−log10(width)).
+    """Return how many decimal places of a score are meaningful, given its interval: floor(−log10(width)).
 
     If the width is 0, the result is 0. In this case, all bootstrap replicates are equal, so they do not show how much
     the score varies.
@@ -55,7 +55,7 @@ def supported_decimals(interval: Interval) -> int:
 
 
 def written(value: float, decimals: int, *, sign: bool = False) -> str:
-    """Return a number as a string with the given number of decimals. Zero never has a minus sign.
+    """Return a number as a string with the given number of decimal places. Zero never has a minus sign.
 
     If ``sign`` is true, positive numbers have a plus sign.
 

@@ -61,8 +61,8 @@ def copy_folder(source: Path, target: Path, mistakes: Mistakes, limits: BundleLi
         allowed = f"{limits.decompressed_bytes} bytes, {MAX_ENTRIES} files and folders"
         mistakes.add("too_large", f"contains more than is allowed ({allowed})", file=source.name or str(source))
     for error in unreadable:
-        # OSError.filename is an integer if the error occurred on a file descriptor. In that case, the name of the
-        # folder is shown.
+        # OSError.filename is an integer if the error occurred on a file descriptor. In that case, the error message
+        # shows the name of the copied folder instead.
         name = Path(error.filename).name if isinstance(error.filename, str) else source.name
         mistakes.add("unreadable", f"cannot be read: {error.strerror}", file=name or str(source))
 

@@ -61,7 +61,7 @@ def _warn_of_phase(phase: BundlePhase, mistakes: Mistakes) -> None:
 
 
 def warn_of_quota(phase: BundlePhase, mistakes: Mistakes) -> None:
-    """Warn about contradictions between the limits in the quota of a phase."""
+    """Warn about contradictions between the limits in the quota of a phase, such as a daily limit above the total."""
     for message in _contradictions(phase):
         mistakes.warn("contradicting_quota", message, line=phase.line, key=f"{phase.key}.quota")
 

@@ -84,9 +84,9 @@ def check_numbers(values: Mapping[str, Any]) -> Iterator[Violation]:
 def check_feedback(
     *, track: str, feedback: str, decimals: int | None, classes: bool, intervals: bool
 ) -> Iterator[Violation]:
-    """Yield a violation for each feedback setting of a phase that contradicts the other feedback settings.
+    """Yield a violation for each feedback setting of a phase that is not possible with the other settings.
 
-    ``intervals`` is true if confidence intervals are computed.
+    For example, ladder feedback needs confidence intervals. ``intervals`` states whether the service computes them.
     """
     if feedback == "ladder" and track and not (intervals and TRACKS[track].intervals):
         yield Violation(

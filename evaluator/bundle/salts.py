@@ -68,7 +68,7 @@ def own_salt(truth: Path) -> str:
     path = next((path for name in NAMES if (path := truth / name).is_file()), None)
     if path is None:
         return ""
-    # A damaged `salt.txt` is ignored here, because the evaluator reports it.
+    # A damaged `salt.txt` is ignored here, because `podium prepare` reports it.
     with suppress(OSError, EOFError, zlib.error):
         with path.open("rb") as file:
             content = file.read(READ_BYTES)

@@ -256,7 +256,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class AllowList:
-    """A kind of value in challenge.yaml: a list of email domains or of people.
+    """A kind of value in challenge.yaml: a list of email domains, or of people (email addresses and usernames).
 
     ``combine`` checks the items and returns them as one string, and ``pattern`` is their JSON Schema pattern.
     """

@@ -254,7 +254,7 @@ class Track:
         ]
 
     def shaping(self, resolved: Mapping[str, Any]) -> dict[str, Any]:
-        """Return those values of ``resolved``, which has all parameters, on which a prepared ground truth depends."""
+        """Return the parameters on which a prepared ground truth depends, with their values in ``resolved``."""
         return {parameter.name: resolved[parameter.name] for parameter in self.parameters if parameter.shapes_truth}
 
     def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:

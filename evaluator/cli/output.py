@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from evaluator.cli.usage import STDOUT
 
-DECIMALS = 5  # Number of decimals of scores in printed tables. The output of --json is not rounded.
+DECIMALS = 5  # Number of decimal places of scores in printed tables. The output of --json is not rounded.
 
 
 def write_json(answer: Mapping[str, Any], *, to: Path | None) -> bool:

@@ -99,7 +99,7 @@ def run(arguments: Namespace) -> int:
 
 
 def write_classes(report: Report, *, to: Path) -> None:
-    """Write one CSV row per split and class. Numbers are not rounded, and cells of undefined numbers are empty."""
+    """Write one CSV row per split and class. Numbers are not rounded. Undefined numbers are empty cells."""
     with atomic_file(to) as file:
         declared = ["split", "label", "name", *(column.name for column in TRACKS[report.track].class_columns)]
         rows = [{"split": name, **row} for name, part in report.splits.items() for row in part.classes]

@@ -43,7 +43,7 @@ def declare(parser: Parser) -> None:
 def quality(text: str) -> float:
     """Convert an argument to the quality of a synthesized submission, from 0 to 1.
 
-    More than two decimals are rejected, because file names contain the quality with exactly two decimals.
+    Numbers with more than two decimal places are rejected, because file names contain the quality with exactly two.
     """
     number = fraction(text)
     if number != round(number, 2):

@@ -60,19 +60,19 @@ def chosen(option: str | None) -> str:
 
 
 def token_of(server: str) -> str:
-    """Return the token in ``PODIUM_TOKEN`` or the stored token of a server; an empty string if there is no token."""
+    """Return the token in ``PODIUM_TOKEN`` or the stored token for a server; an empty string if there is no token."""
     return os.environ.get("PODIUM_TOKEN", "").strip() or _read(f"tokens/{_name(server)}")
 
 
 def remember(server: str, token: str) -> Path:
-    """Store the token of a server, and make this server the default for later commands."""
+    """Store the token for a server, and make this server the default for later commands."""
     path = _write(f"tokens/{_name(server)}", token)
     _write("last", server)
     return path
 
 
 def forget(server: str) -> None:
-    """Remove the stored token of a server."""
+    """Remove the stored token for a server."""
     (folder() / "tokens" / _name(server)).unlink(missing_ok=True)
 
 

@@ -23,8 +23,8 @@ STRING_COLUMN = "PredictionString"
 class RowReader:
     """A reader for the rows of one file. Rows are read in portions, to limit memory usage.
 
-    Each portion contains the defects of its lines. The caller adds these defects and the defects of values to the
-    findings, in file order.
+    Each portion contains the defects of its lines, such as a missing cell. The caller checks the values in the cells.
+    It adds the defects of lines and of values to the findings, in file order.
 
     Attributes
     ----------

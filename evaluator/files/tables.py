@@ -55,7 +55,7 @@ class TruthTable:
         return np.array([np.nan if bad else float(text) for text, bad in zip(texts, wrong, strict=True)])
 
     def integers(self, column: str) -> NDArray[np.int64]:
-        """Return a column of numbers truncated to integers, shape (N,). Numbers beyond ±2**31 are added as faults."""
+        """Return a column of numbers truncated to integers, shape (N,). Numbers beyond ±2**31 are faults."""
         values = self._numbers(column)
         self.mark(column, np.abs(values) > 2**31, "truth_bad_value", "is out of range")
         return np.trunc(np.nan_to_num(values)).astype(np.int64)
@@ -146,13 +146,13 @@ def _refuse_other_separators(text: str, name: str, faults: Faults) -> None:
 
 
 def _widest_line(text: str) -> int | None:
-    """Return the number of the first line with more cells than the header, or None if there is no such line."""
+    """Return the line number of the first line with more cells than the header, or None if there is no such line."""
     rows = csv.reader(io.StringIO(text, newline=""))
     width = len(next(rows))
     return next((rows.line_num for row in rows if len(row) > width), None)
 
 
 def _open_quote_line(text: str) -> int | None:
-    """Return the number of the last line with an odd number of quotes, or None if there is no such line."""
+    """Return the line number of the last line that has an odd number of quotes, or None if there is no such line."""
     lines = [line for line, content in enumerate(text.split("\n"), 1) if content.count('"') % 2]
     return lines[-1] if lines else None

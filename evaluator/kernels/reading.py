@@ -34,7 +34,7 @@ DONE, NOT_PLAIN, NEGATIVE_CONFIDENCE = 0, 1, 2
 
 @inlined
 def can_match(coordinates, threshold):
-    """Return whether a box could match an object inside the image.
+    """Return whether enough of a box is inside the image for it to match an object, whatever the annotations are.
 
     The reference implementation is ``evaluator.tracks.shared.submissions.can_match``.
     """

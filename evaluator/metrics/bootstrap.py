@@ -1,4 +1,4 @@
-"""Computes the metrics of bootstrap replicates, which differ only in the weights of images, and derives intervals.
+"""Computes metrics in bootstrap replicates, and confidence intervals. Replicates differ only in the image weights.
 
 The metrics of every track are computed from ``sums`` and ``average_precisions``. These two functions are the reference
 implementation of :mod:`evaluator.kernels.bootstrap`.

@@ -24,7 +24,7 @@ def simplified(curve: Curve, max_points: int = MAX_POINTS, *, interpolated: bool
     -------
     Curve
         The first and the last point, and between them the corners of the interpolated curve. A corner is a point whose
-        precision is not exceeded at any lower confidence. Leaving out the other points does not change the area. If
+        precision is higher than at any lower confidence. Leaving out the other points does not change the area. If
         there are more than ``max_points`` corners, only the next corner above each of ``max_points`` evenly spaced
         recalls is kept. The area is then smaller than the average precision by less than 1 / (``max_points`` − 1).
         Without interpolation, the points at which recall rises are kept instead of the corners.

@@ -15,10 +15,10 @@ from evaluator.kernels.reading import DONE, ENTRIES, IGNORED, NEGATIVE_CONFIDENC
 
 @inlined
 def unscored_class(truth, label):
-    """Return the class code for the unscored entries of a label. All unknown labels share one code.
+    """Return the class code of curve entries that have this label and are not scored. All unknown labels share a code.
 
-    See :class:`evaluator.tracks.detection.entries.Entries` for the codes. The curves of unscored entries are computed
-    but not reported. If these entries were dropped, running time and memory use would reveal which predictions are
+    See :class:`evaluator.tracks.detection.entries.Entries` for the codes. The curves of entries that are not scored are
+    computed but not reported. Without these entries, running time and memory use would reveal which predictions are
     scored.
     """
     labels = len(truth.labels.starts) - 1

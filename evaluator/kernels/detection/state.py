@@ -10,7 +10,7 @@ from evaluator.kernels.jit import read_only
 from evaluator.kernels.text.lookup import INDEX, TextIndex
 
 MAX_PER_IMAGE_AND_CLASS = 10_000
-# Index of the number of collected predictions in the array ``counts``. Lower indices are in evaluator.kernels.reading.
+# Index of the number of collected predictions in the array ``counts``. evaluator.kernels.reading defines lower indices.
 COLLECTED = 10
 COUNTS = 11
 # Values of the elements of ``DetectionState.collects``, which determine the predictions that are stored.
