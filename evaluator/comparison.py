@@ -61,7 +61,7 @@ def compare(a: Report, b: Report, class_metric: str) -> dict[str, SplitCompariso
     a, b : Report
         The reports of the two submissions, with bootstrap replicates drawn from the same seed.
     class_metric : str
-        The column of the table of classes to compare; ignored if the track has no such table.
+        The column to compare in the table of classes; ignored if the track has no such table.
 
     Raises
     ------

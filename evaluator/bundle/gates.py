@@ -30,7 +30,7 @@ class Tested:
 
 
 def run_gate(tested: Tested, podium: Podium, *options: str) -> dict[str, Any]:
-    """Return the JSON output of `podium gate`: the keys `evaluator`, `green` (whether all checks passed) and `checks`.
+    """Return the JSON output of `podium gate`, a dict: `evaluator`, `green` (whether all checks passed), and `checks`.
 
     The result is an empty dict if the prepared ground truth cannot be read.
     """

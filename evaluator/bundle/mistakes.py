@@ -55,7 +55,7 @@ class Mistakes:
 
     @property
     def found(self) -> bool:
-        """Whether any error in the bundle has been added."""
+        """Whether at least one error has been added."""
         return bool(self._problems)
 
     @property

@@ -116,7 +116,7 @@ def check_order(
     `start` and `end` are the opening and closing dates of the challenge, which also apply to the phase.
     """
     if not (opens_at or closes_at):
-        # A phase without dates of its own inherits the dates of its challenge, which are checked elsewhere.
+        # A phase without dates of its own inherits the dates of its challenge, which `check_opening` checks.
         return None
     opening = max(filter(None, (opens_at, start)), default=None)
     closing = min(filter(None, (closes_at, end)), default=None)

@@ -98,7 +98,7 @@ class Form:
 
     @property
     def empty_file(self) -> str:
-        """The content of the smallest file in this format: a CSV header, an empty string, or an empty JSON value.
+        """The content of the smallest file in this format: a CSV header, an empty JSON value, or no bytes at all.
 
         >>> Form("json", (), '[{"a": 1}]').empty_file
         '[]'

@@ -73,7 +73,7 @@ def _tested(phase: BundlePhase, workspace: Path) -> PreparedTruth:
 
 
 def _podium(*words: str) -> dict[str, Any]:
-    """Run a ``podium`` command and return its JSON output. A separate process is used, so that its memory is freed."""
+    """Run a ``podium`` command in a separate process, whose memory is then freed, and return its JSON output."""
     command = [sys.executable, "-m", "evaluator", *words, "--json"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode not in AT_FAULT:

@@ -167,7 +167,7 @@ def _problem_in(response: httpx.Response) -> dict[str, Any]:
 def _is_later(status: int, problem: dict[str, Any]) -> bool:
     """Return whether the same request may succeed later: the server is busy or full, or a quota is exhausted for now.
 
-    Without a time in the response at which the next submission is allowed, a quota is exhausted permanently.
+    A quota is exhausted permanently if the response contains no time at which the next submission is allowed.
     """
     if problem["code"] in ("quota_exhausted", "storage_exhausted"):
         return problem.get("next_allowed_at") is not None

@@ -51,7 +51,7 @@ class Portion:
 
 
 def split_row(row: Row, string: str, width: int) -> Iterator[Row]:
-    """Split a row with a long prediction string between predictions, and yield rows with the same line number."""
+    """Split a row with a long prediction string into rows with fewer predictions but the same line number."""
     tokens: list[str] = []
     for piece in pieces_of(string, LONG_CHARACTERS):
         tokens += tokens_of(piece)

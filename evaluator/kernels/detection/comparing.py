@@ -154,8 +154,8 @@ def compete(found, values, winners, at, row):
 def _cap_of(found, row):
     """Return whether a prediction may be scored, as the sum of the bits WITHIN_CAP and PLAIN_WITHIN_CAP.
 
-    The bits are those of ``Predictions.caps``. If no image is overfull, both are set. A prediction whose box has no
-    area is never scored, so neither is set.
+    The bits are those of ``Predictions.caps``. Both are set if no image has more than 10,000 predictions. A prediction
+    whose box has no area is never scored, so neither is set.
     """
     x_min, x_max, y_min, y_max = coordinates_of(found, row)
     if not (x_min < x_max and y_min < y_max):

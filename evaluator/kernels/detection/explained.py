@@ -31,7 +31,7 @@ PRIVATE_CODE, PLAIN_CODE, SIZE_CODE = 16, 32, 128
 # Bits of ``Predictions.caps``. At most 10,000 predictions are scored per image and class. The first bit is set if a
 # prediction is one of these with the class hierarchy, the second if it is one of these without the hierarchy.
 WITHIN_CAP, PLAIN_WITHIN_CAP = 1, 2
-# Indices into ``Outcomes.counts``: the number of curve entries written, and the number of confusions written.
+# Indices into ``Outcomes.counts``: the number of curve entries, and of confusions (pairs of predicted and right class).
 WRITTEN, CONFUSIONS = 0, 1
 
 
@@ -88,7 +88,7 @@ class Predictions(NamedTuple):
         Confidence, XMin, XMax, YMin and YMax.
     caps : uint8 array of shape (N,), or empty if no image is overfull
         The sum of WITHIN_CAP, if a prediction is scored with the class hierarchy, and PLAIN_WITHIN_CAP, if it is scored
-        without the hierarchy. An image is overfull if it has more than 10,000 predictions, the maximum per class.
+        without the hierarchy. An image is overfull if it has more than 10,000 predictions.
     """
 
     images: NDArray[np.int32]

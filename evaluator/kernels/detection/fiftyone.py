@@ -55,8 +55,8 @@ def highest_overlaps(boxes, objects, ranges, threshold, highest):
 def _best_object(boxes, box, objects, first, stop, threshold, available):
     """Return the index of the best available object, its IoU, and the highest IoU with an already matched object.
 
-    If there is no such object, the index is -1, and the IoU is the value at which the search starts: ``threshold`` or,
-    if ``threshold`` is 1, slightly less, so that a perfect overlap is still found.
+    If no available object can be matched, the index is -1, and the IoU is the value at which the search starts:
+    ``threshold`` or, if ``threshold`` is 1, slightly less, so that a perfect overlap is still found.
     """
     lowest = min(threshold, NEARLY_ONE)
     best, best_overlap, highest_taken = np.int64(-1), lowest, lowest
