@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 Interval = tuple[float, float]
 
-SIGNIFICANT = 2  # Published intervals are rounded so that half their width has about this many digits.
+SIGNIFICANT = 2  # Published intervals are rounded so that half their width has about this many significant digits.
 
 
 def published(interval: Interval, *, decimals: int | None = None) -> Interval:
