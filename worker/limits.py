@@ -16,7 +16,7 @@ from server.runtime.setting_warnings import setting_warnings
 
 log = logging.getLogger(__name__)
 
-REPEAT_SECONDS = 1.0  # OutOfTime is raised again at this interval, because some libraries catch all exceptions.
+REPEAT_SECONDS = 1.0  # Until the run ends, OutOfTime is raised at this interval, because libraries may catch it.
 
 
 class OutOfTime(Exception):

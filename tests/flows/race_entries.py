@@ -34,8 +34,9 @@ def main() -> None:
     call_command("migrate", verbosity=0)
     queue.enqueue = nothing
     history = History(SEED)
-    # An upload takes locks against team merges and account deletions. `History` creates submissions without these
-    # locks, so it must not merge teams or delete accounts here. It compares leaderboards instead.
+    # Real uploads take locks that exclude team merges and account deletions. `History` creates submissions without
+    # these locks. Therefore, two of its events, merging teams and deleting an account, are replaced by a third,
+    # comparing.
     history.merge = history.delete_account = history.compare
     connection.close()
     answers = at_once(WRITERS, lambda number: write(history))

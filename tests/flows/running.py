@@ -139,7 +139,10 @@ class Running:
         return found
 
     def freeze(self, words: str = "celery -A") -> list[int]:
-        """Freeze the processes whose command line contains `words`, when none of them holds a database lock."""
+        """Freeze the processes whose command line contains `words`, and return their ids.
+
+        If SQLite's write lock is then held, by one of them for example, they are resumed and frozen again.
+        """
         for _ in range(TRIES):
             frozen = self.signal_all(words, signal.SIGSTOP)
             if self.can_be_written():
@@ -235,7 +238,7 @@ class Running:
     def frozen_while_scoring(self, content: bytes) -> str:
         """Freeze the pool processes while they score a submission, and return the id of the submission.
 
-        If a submission is scored before the processes are frozen, the next one is uploaded.
+        If the processes are frozen too late, or while the database is locked, another submission is tried.
         """
         for _ in range(TRIES):
             identifier = self.submit(content)

@@ -1,11 +1,11 @@
 """Runs `make fuzz`: tests kernels and server with random numbers and damaged files.
 
-The program also measures the costs of hostile files.
+The program also measures the CPU time and memory that hostile files need, and prints a table. The exit status is 1 if
+an implementation gives a wrong result, or if a file needs too much CPU time or memory.
 
-The program prints a table. The exit status is 1 if an implementation gives a wrong result or a file costs too much.
-
-For example, `--tokens 0 --files 1000 --first 123` changes the number of cases and the first seed. Parts with 0 cases
-are skipped, so `--tokens 0 --checked 0 --uploads 0 --costs 0 --files 1 --first SEED` tests a single file again.
+The fuzz test has several parts. Options set the number of cases of a part and the first seed, for example
+`--files 1000 --first 123`. Parts with 0 cases are skipped, so
+`--tokens 0 --checked 0 --uploads 0 --costs 0 --files 1 --first SEED` tests a single file again.
 """
 
 import os
@@ -105,7 +105,7 @@ def main() -> int:
 
 
 def table(part: Part, outcome: Outcome, seconds: float) -> str:
-    """Return the report about one part of the fuzz test: its name, its totals, and the counts by kind."""
+    """Return a report about one part of the fuzz test: the numbers of cases and failures, and the cases by kind."""
     head = f"{part.name}: {part.meaning}"
     total = f"{outcome.seeds * part.size:,} cases, {len(outcome.failures):,} wrong, {seconds:,.0f} s"
     lines = [f"  {kind:<40}{count:>12,}" for kind, count in sorted(outcome.counts.items())]

@@ -14,8 +14,8 @@ CONSOLE: dict[str, Methods] = {
         "POST": who(403, nobody=302, editors=422, foreign=422),
     },
     "organize/": {"GET": who(403, nobody=302, organizers=200, foreign=200)},
-    # These requests change nothing: the submission is already scored (302), no rescoring has been started (404), and
-    # the forms contain neither a version nor a file (422).
+    # These requests have no effect, because the submission is already scored (302), because no rescoring has been
+    # started (404), or because the form contains neither a version nor a file of the ground truth (422).
     **{
         f"{PHASE}/{action}": {"POST": who(403, nobody=302, editors=status)}
         for status, actions in ((302, REQUEUE), (404, ("apply", "discard")), (422, ("truth", "rescore")))
@@ -34,7 +34,7 @@ CONSOLE: dict[str, Methods] = {
         page: {"GET": who(403, nobody=302, editors=200), "POST": who(403, nobody=302, editors=422)}
         for page in (ORGANIZED + "/new-phase", PHASE + "/clone")
     },
-    ORGANIZED + "/publish": {"POST": who(403, nobody=302, editors=422)},  # Only a draft can be published.
+    ORGANIZED + "/publish": {"POST": who(403, nobody=302, editors=422)},  # The challenge is already published.
     # Owners confirm the next three actions by typing the short name of the challenge or phase. Empty forms are rejected
     # with 422. A challenge that somebody has joined cannot be deleted (409).
     PHASE + "/reveal": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, owners=422)},
@@ -46,8 +46,8 @@ CONSOLE: dict[str, Methods] = {
         page: {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)}
         for page in (ORGANIZED + "/edit", PHASE + "/edit")
     },
-    # An empty form for a baseline is rejected with 422. A baseline cannot be changed with the second URL (404), because
-    # the team in it is not a baseline.
+    # An empty form for a new baseline is rejected with 422. In the second URL, the parameter `team` is not a baseline,
+    # so there is nothing to change (404).
     PHASE + "/baselines": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
     PHASE + "/baselines/<int:team>": {"POST": who(403, nobody=302, editors=404)},
     # An empty form for blocking a user is rejected with 422.

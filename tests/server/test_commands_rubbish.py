@@ -54,7 +54,8 @@ def calls(name: str) -> Iterator[list[str]]:
                 yield [f"{action.option_strings[0]}={rubbish}", *rest]
 
 
-# Some of the values in RUBBISH are accepted: "--" only ends the options, and these options accept any string.
+# Commands may accept some of the values in RUBBISH: "--" only ends the options, and the following options accept any
+# string.
 FREE_TEXTS = {("token", "--name"), ("createsuperuser", "--username"), ("rescore", "--reason"), ("rescore", "--signed")}
 
 
@@ -79,7 +80,7 @@ def may_be_accepted(name: str, words: list[str]) -> bool:
     return "--" in words or any((name, word.partition("=")[0]) in FREE_TEXTS for word in words)
 
 
-# Valid arguments of commands refer to this phase and to this user.
+# If a valid argument of a command must name a phase or a user, it names this phase or this user.
 pytestmark = [
     pytest.mark.phase(challenge={"slug": "animals"}, slug="animals"),
     pytest.mark.member(username="animals", email="animals@example.org"),

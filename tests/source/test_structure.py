@@ -89,10 +89,7 @@ def test_each_lease_function_is_defined_once() -> None:
 
 
 def test_each_table_that_scrolls_is_reached_with_the_keyboard() -> None:
-    """Keyboard users can scroll each region that may be wider than the page.
-
-    The width of a table depends on its texts and on the reader's fonts.
-    """
+    """Each region that scrolls can be reached with the keyboard, because its table may be wider than the page."""
     regions = [tag for path in files("server/templates/*.html") for tag in SCROLLS.findall((ROOT / path).read_text())]
     assert regions
     assert [tag for tag in regions if 'tabindex="0" role="region" aria-label' not in tag] == []

@@ -21,7 +21,7 @@ REPLICATES = [0.5, float("nan"), 0.75]
 
 
 def report(value: float = 0.625) -> Any:
-    """Return a stub for the scorer that returns a fixed report. If replicates are requested, it includes replicates."""
+    """Return a stub for the scorer. Its fixed report includes bootstrap replicates if they are requested."""
 
     def splits(drawn: bool) -> dict[str, Any]:
         ends = {"mAP": [0.5, 0.75]} if drawn else {}

@@ -187,7 +187,8 @@ class History:
         begun = rescoring.open_rescoring(self.current())
         if begun is None:
             return
-        # These calls score most submissions again. If a score is missing, the rescoring is not applied.
+        # Each call records the score of one queued rerun. 20 calls are usually enough to score all submissions again.
+        # If a score is still missing, the rescoring is not applied.
         for _ in range(20):
             self.rerun()
         rescoring.apply(rescoring=begun, by=None, reveal=True)

@@ -29,7 +29,8 @@ class Recorder:
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if not self.is_done and '"submissions_submission"' in sql and LOCK in sql:
-            # The next statement locks the row. It would wait for a worker that is recording, so record the score first.
+            # `sql` locks the submission's row. It would wait for a worker that is recording a score, so record it
+            # first.
             self.record()
         found = execute(sql, params, many, context)
         if not self.is_done and 'FROM "submissions_evaluation"' in sql:

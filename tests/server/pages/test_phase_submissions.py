@@ -41,7 +41,7 @@ def ended(**fields: object) -> dict[str, object]:
 def many(phase: Phase, make: Make, scored: Scored) -> None:
     """Create 20 submissions from two teams, one per day.
 
-    Every fifth submission has failed. The organizers are at fault for two of these failures.
+    Every fifth submission has failed: two because of the organizers, and two because of the platform.
     """
     owls = make.team(phase.challenge, make.user(username="ada"), name="Straße")
     bats = make.team(phase.challenge, make.user(username="bob"), name="Bats")
@@ -57,7 +57,7 @@ def many(phase: Phase, make: Make, scored: Scored) -> None:
 
 
 def rows(client: Client, query: str = "") -> list[dict[str, str]]:
-    """Return the rows of the CSV file, after checking that the page shows the same number of submissions."""
+    """Return the rows of the CSV export for a query, after checking that the page shows the same number of rows."""
     response = client.get(f"{PATH}.csv?{query}")
     assert response["Content-Type"].startswith("text/csv")
     found = list(csv.DictReader(StringIO(b"".join(response).decode())))

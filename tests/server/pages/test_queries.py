@@ -71,7 +71,7 @@ def test_a_leaderboard_that_has_not_changed_takes_one_query_in_addition_to_those
     scored(phase, 0.5, team=make.team(phase.challenge, member))
 
     def ask_again(queries: int) -> None:
-        client.get(address)  # The response to the first request of a member sets a cookie, on which later pages depend.
+        client.get(address)  # The first response to a member sets a cookie, on which later responses depend.
         tag = client.get(address).headers["ETag"]
         with django_assert_num_queries(queries):
             assert client.get(address, headers={"If-None-Match": tag}).status_code == 304
