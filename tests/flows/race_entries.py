@@ -35,8 +35,7 @@ def main() -> None:
     queue.enqueue = nothing
     history = History(SEED)
     # Real uploads take locks that exclude team merges and account deletions. `History` creates submissions without
-    # these locks. Therefore, two of its events, merging teams and deleting an account, are replaced by a third,
-    # comparing.
+    # these locks. Therefore, its events "merge" and "delete_account" are replaced by "compare", which is harmless.
     history.merge = history.delete_account = history.compare
     connection.close()
     answers = at_once(WRITERS, lambda number: write(history))

@@ -76,7 +76,7 @@ class Running:
         self.tokens: list[str] = []
 
     def start(self, *, migrated: bool = True) -> "Running":
-        """Start the service. Its SQLite file is a copy of a migrated one, unless `migrated` is false."""
+        """Start the service, with an SQLite file to which all migrations are already applied if `migrated` is true."""
         if migrated and "DATABASE_URL" not in self.environment:
             copy_file(self.home)
         with self.output.open("wb") as output:
@@ -141,7 +141,7 @@ class Running:
     def freeze(self, words: str = "celery -A") -> list[int]:
         """Freeze the processes whose command line contains `words`, and return their ids.
 
-        If SQLite's write lock is then held, by one of them for example, they are resumed and frozen again.
+        If SQLite is locked for writing at that time, the processes are resumed and frozen again.
         """
         for _ in range(TRIES):
             frozen = self.signal_all(words, signal.SIGSTOP)

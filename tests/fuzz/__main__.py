@@ -35,7 +35,8 @@ LOAD = "from evaluator.scoring import load_kernels; load_kernels()"
 class Part:
     """A part of the fuzz test.
 
-    `job` has the form `module:function`. The function is called once per seed, and generates `size` cases from it.
+    `job` has the form `module:function`. The function is called once per seed. It generates and tests `size` cases from
+    the seed.
     """
 
     name: str

@@ -18,7 +18,7 @@ from evaluator.bundle import InvalidBundle, opened
 from server.challenges.models import Phase
 
 ENDLESS = {"demo", "up"}  # These commands start the service and run until they are stopped.
-OF_LOGS = {"verify_audit"}  # This command takes log files as arguments, which audit/test_log.py tests.
+OF_LOGS = {"verify_audit"}  # The arguments of this command are log files. audit/test_log.py tests it.
 COMMANDS = sorted(name for name, app in get_commands().items() if str(app).startswith("server."))
 # A command-line argument that is not UTF-8, as Python decodes it.
 BYTES = b"\xff\xfe".decode("utf-8", "surrogateescape")

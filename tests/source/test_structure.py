@@ -20,7 +20,7 @@ def server_files() -> list[Path]:
 
 
 def test_at_most_ten_files_are_very_short() -> None:
-    """Package markers and migrations do not count. Neither do templates, because they may be small parts of pages."""
+    """Files named `__init__.py`, migrations and templates may be short. Templates are often small parts of pages."""
     counted = [path for path in files("*.py", "*.js", "*.css") if "migrations" not in path.parts]
     short = [path for path in counted if path.name != "__init__.py" and lines_of(path) < SHORT_LINES]
     assert len(short) <= SHORT_FILES_LIMIT, short

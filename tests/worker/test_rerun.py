@@ -147,7 +147,7 @@ def test_a_rerun_of_a_small_file_that_takes_long_is_requeued_as_large(
     again = Rerun.objects.get()
     assert (again.failure, again.attempts, Submission.objects.get().small) == ("", 0, False)
     tasks.rerun(waiting.pk)
-    # The second attempt has exceeded the time limit for large files.
+    # The first attempt exceeded the shorter time limit for small files. The second one exceeded that for large files.
     assert "computing time" in Rerun.objects.get().failure
 
 

@@ -32,7 +32,7 @@ SPLITS = ("public", "private", "all")
 VALUES = (None, 0.0, 0.25, 0.5, 0.5, 0.625, 0.75, 0.7500000000000001, 1.0)
 ANYBODY = AnonymousUser()
 
-Shown = list[tuple[int, int | None, float, Any]]  # For each entry: team id, rank, score and interval.
+Shown = list[tuple[int, int | None, float, Any]]  # A leaderboard: the team id, rank, score and interval of each entry.
 
 
 class History:

@@ -73,7 +73,7 @@ class Visit:
         return answer
 
     def plain(self, text: str) -> str:
-        """Replace the name of the challenge, the hash of its ground truth, IDs, tokens and times in a string."""
+        """Replace the slug of the challenge, the hash of its ground truth, IDs, tokens and times with placeholders."""
         sha256 = Truth.objects.get(phase__challenge__slug=self.slug, active=True).sha256
         for known, replaced in ((sha256, "sha256"), (sha256[:12], "sha256"), (self.slug, "slug")):
             text = text.replace(known, replaced)

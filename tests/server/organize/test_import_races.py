@@ -49,9 +49,10 @@ class Recorder:
 
 @pytest.fixture
 def recording(bundle: BundleFolder, run: Import, monkeypatch: pytest.MonkeyPatch) -> Recorder:
-    """Import a bundle with a second phase. Return a worker that scores its baseline during the next import.
+    """Import a bundle with a second phase. Return a simulated worker that scores its baseline during the next import.
 
-    SQLite has no row locks. They are replaced by SQL comments, by which this simulated worker detects the right moment.
+    SQLite has no row locks. Instead, an SQL comment marks the statements that would lock rows. The worker records the
+    score just before such a statement.
     """
     monkeypatch.setattr(connection.features, "has_select_for_update", True)
     monkeypatch.setattr(connection.features, "has_select_for_update_of", True)

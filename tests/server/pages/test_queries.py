@@ -13,11 +13,11 @@ from tests.server.conftest import Scored
 # Maps each page to its maximum number of database queries.
 PAGES = {
     "/": 7,
-    "/challenges/c/": 6,  # One of these queries reads the result of the ground truth's acceptance checks.
+    "/challenges/c/": 6,  # including one for the result of the ground truth's acceptance checks
     "/challenges/c/data": 9,
     "/challenges/c/rules": 3,
     "/challenges/c/team": 15,
-    "/challenges/c/submit": 10,  # One of these queries reads whether the maintenance mode is on.
+    "/challenges/c/submit": 10,  # including one that reads whether the maintenance mode is on
     "/challenges/c/submissions": 11,
     "/challenges/c/leaderboard": 5,
     "/challenges/c/leaderboard/history": 11,

@@ -19,7 +19,7 @@ from tests.server.conftest import Scored, explain
 from tests.server.documented import Api, content_of
 
 NOW = datetime.now(UTC)
-LOW, HIGH = 0.412345678, 0.587654321  # The published ends of this interval are 0.412 and 0.588.
+LOW, HIGH = 0.412345678, 0.587654321  # The published endpoints of this interval are 0.412 and 0.588.
 DRAWN = [LOW, 0.5, HIGH]
 OTHER = [0.3987654, 0.47123456, 0.53456789]
 PRIVATE = 0.4
@@ -103,7 +103,7 @@ def test_the_band_on_a_leaderboard_is_drawn_from_published_ends(
             score.low, score.high = (
                 low + 0.0001,
                 high - 0.0001,
-                # The changed ends are rounded outward to the same published ends as before.
+                # The changed endpoints are rounded outward to the same published endpoints as before.
             )
             score.save()
     bands = re.compile(rb'<svg class="interval".*?</svg>', re.DOTALL)
