@@ -222,7 +222,7 @@ def rescore(run: Run, truth: Path) -> None:
 
 
 def break_truths(run: Run, folder: Path) -> None:
-    """Damage the stored files of two ground truths, one completely and one partly. New submissions then have to wait."""
+    """Damage the files of two ground truths, one completely and one partly. New submissions then have to wait."""
     for name, damage in (("objectnet", slice(0, None)), ("flickr30k-grounding", slice(-4000, -2000))):
         query = "SELECT prepared, source FROM challenges_truth JOIN challenges_phase ON phase_id = challenges_phase.id"
         ((*stored,),) = run.service.rows(f"{query} WHERE slug = ? AND active", name)

@@ -14,7 +14,7 @@ READ_AT_ONCE = 100
 
 
 class Gain(NamedTuple):
-    """The score gain of a team within a week: the evaluation shown a week ago, and a 95% interval of the difference."""
+    """The score gain of a team: the evaluation that was shown a week ago, and a 95% interval of the difference."""
 
     earlier: int | None = None
     low: float | None = None
