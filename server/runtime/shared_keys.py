@@ -29,7 +29,8 @@ def fingerprints() -> dict[str, str]:
 def differing(known: Mapping[str, str]) -> list[str]:
     """Return the names of the secret keys of this part whose fingerprints differ from those in `known`.
 
-    While SECRET_KEY is being changed, it may also have one of the earlier values in SECRET_KEY_FALLBACKS.
+    While SECRET_KEY is being changed, `known` may also contain the fingerprint of an earlier value, which must be in
+    SECRET_KEY_FALLBACKS.
     """
     usable = {name: {own} for name, own in fingerprints().items()}
     usable["SECRET_KEY"] |= {fingerprint("SECRET_KEY", key) for key in settings.SECRET_KEY_FALLBACKS}
@@ -44,7 +45,7 @@ def of_installation() -> dict[str, str]:
 def check(*, first: bool) -> None:
     """Raise WrongInstallation if a secret key of this part differs from that of the installation.
 
-    If `first` is true, fingerprints that are not stored yet, or that belong to an earlier SECRET_KEY, are stored.
+    If `first` is true, missing fingerprints are stored, and the fingerprint of an earlier SECRET_KEY is replaced.
     """
     known = of_installation()
     if names := differing(known):

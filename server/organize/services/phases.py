@@ -111,7 +111,7 @@ def scoring_parameters(phase: Phase | BundlePhase) -> dict[str, Any]:
 
 
 def has_entries(phase: Phase) -> bool:
-    """Return whether a team has submitted to a phase.
+    """Return whether any team has submitted to a phase.
 
     Baselines do not count, because organizers can submit them again.
     """

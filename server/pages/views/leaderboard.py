@@ -71,7 +71,10 @@ def page_parts(request: HttpRequest, current: ChallengeContext) -> tuple[object,
 
 @require_safe
 def board_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Download the leaderboard entries that the query string selects as CSV, with every digit that may be shown."""
+    """Download the leaderboard entries that the query string selects as CSV.
+
+    Numbers have all the digits that the viewer may see.
+    """
     current = find_context(request, slug)
     phase, query = current.required_phase(), parse_query(request, current)
     board = board_of(current, query)
