@@ -87,7 +87,7 @@ def write_phase(
 
 
 def changed_terms(phase: Phase, declared: BundlePhase, prepared: Prepared) -> list[str]:
-    """Return the names of those settings that affect scores and that the import would change.
+    """Return the names of the settings that affect scores and would be changed by an import.
 
     For a new phase, these are all settings that affect scores.
     """

@@ -215,7 +215,7 @@ def retry_unscorable(rescoring: Rescoring) -> None:
 
 
 def count_left(rescoring: Rescoring) -> int:
-    """Return how many of the submissions that existed when the rescoring began have no new score yet."""
+    """Return how many submissions from before the start of the rescoring are still waiting for their new score."""
     left = without_score(rescoring).exclude(pk__in=unscorable(rescoring).values("submission"))
     return left.filter(received_at__lte=rescoring.started_at).count()
 
@@ -230,9 +230,9 @@ def apply(
 ) -> Rescoring:
     """Switch the leaderboards to the new scores.
 
-    If scores are missing, queue reruns for them and raise Refused. Without `without_gate`, also raise Refused if the
-    phase would accept no submissions because the gate of the ground truth is not green. Without `reveal`, also raise
-    WouldReveal if private images would become public; `applying.apply` asks an owner to confirm that.
+    If scores are missing, queue reruns for them and raise Refused. Unless `without_gate` is true, also raise Refused if
+    the phase would accept no submissions because the gate of the ground truth is not green. Unless `reveal` is true,
+    also raise WouldReveal if private images would become public; `applying.apply` asks an owner to confirm that.
     """
     if reveal:
         refuse_without(Right.OWN, by=by, challenge=rescoring.phase.challenge)

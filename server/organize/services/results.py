@@ -60,8 +60,8 @@ class Export:
     def content(self, *, is_csv: bool, by: User | None) -> bytes:
         """Return the signed document, or its entries as CSV.
 
-        An export with unrounded intervals is recorded in the audit log. Raises Refused for a signed document if the
-        signing key of this server was replaced.
+        An export with unrounded intervals, which only organizers and operators get, is recorded in the audit log.
+        Raises Refused for a signed document if the signing key of this server was replaced.
         """
         described = self.document()
         for one, board in zip(described["leaderboards"], self.boards, strict=True):

@@ -151,7 +151,7 @@ class Drawing:
         return f"M{self.xs[0]:g} {self.y_of(best[0]):g}{rises}"
 
     def dots(self, chosen: Sequence[bool]) -> str:
-        """Return an SVG path with a dot for each score whose item in `chosen` is true. A line of length 0 is a dot."""
+        """Return an SVG path with a dot for each score that `chosen` selects. A line of length 0 appears as a dot."""
         points = zip(self.xs, self.scores, chosen, strict=True)
         return "".join(f"M{x:g} {self.y_of(one.score):g}h0" for x, one, is_chosen in points if is_chosen)
 

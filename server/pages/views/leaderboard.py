@@ -19,8 +19,8 @@ from server.pages.leaderboard.entries import rendered_by
 from server.pages.leaderboard.page import page_context
 from server.pages.leaderboard.query import LeaderboardQuery, parse_query
 
-# Columns of challenges and phases that only other pages show. The entity tag of the leaderboard page therefore does not
-# depend on them.
+# The entity tag of the leaderboard page does not depend on these columns of challenges and phases, because they are
+# shown only on other pages.
 OTHER_PAGES = {"description", "rules", "data", "sample_submission", "candidates"}
 FIELDS = sorted({field.attname for model in (Challenge, Phase) for field in model._meta.concrete_fields} - OTHER_PAGES)
 
