@@ -113,8 +113,7 @@ def explanation_state(submission: Submission, evaluation: Evaluation) -> Explana
         return ExplanationState.READY
     reruns = reruns_of(submission=submission.pk, truth=evaluation.truth_id)
     if settings.EXPLANATION_MAX_BYTES and any(not failure for _, failure in reruns):
-        # The explanation is computed after the confidence interval. While the interval is pending, so is the
-        # explanation.
+        # The explanation is computed after the confidence interval. It is also pending while the interval is pending.
         return ExplanationState.PENDING
     given_up = any(purpose == Rerun.Purpose.EXPLANATION and failure for purpose, failure in reruns)
     return ExplanationState.GIVEN_UP if given_up else ExplanationState.NONE

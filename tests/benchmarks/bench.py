@@ -229,7 +229,7 @@ def private_facts() -> Iterator[Row]:
 
 
 def rank_intervals() -> Iterator[Row]:
-    """Report how often rank intervals contain all true ranks, and how long a large leaderboard takes to compute."""
+    """Report how often rank intervals contain all true ranks, and the time to compute them for a large leaderboard."""
     for name, found in coverages().items():
         behind = f"± {found['covered'].error:.3f} of {found['covered'].boards:,} simulations; "
         behind += f"equal teams in each other's interval {found['together']}; tie groups split wrongly {found['split']}"

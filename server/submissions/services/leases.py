@@ -58,7 +58,7 @@ def claim(kind: type[Job], key: UUID | int, *, large: bool = True) -> Job | None
 
 
 def claimed_values(job: Submission | Rerun, now: datetime) -> dict[str, Any]:
-    """Return new values for the columns that change when a job is claimed."""
+    """Return new values for the columns of a job's row that change when the job is claimed."""
     values = {**new_lease(now), "attempts": job.attempts + 1, "not_before": None}
     if isinstance(job, Submission):
         values |= {"status": Status.RUNNING, "started_at": now, "progress": 0.0}
@@ -77,7 +77,7 @@ def end_of_lease(now: datetime) -> datetime:
 
 
 def held(job: Held) -> QuerySet[Held]:
-    """Return new values for the columns of a job's row that change when the job is claimed."""
+    """Return a queryset with the job that this process has claimed. It is empty if this process has lost the lease."""
     rows: QuerySet[Held] = type(job)._default_manager.filter(pk=job.pk, lease_token=job.lease_token)
     return rows.exclude(lease_token=None)
 

@@ -64,7 +64,7 @@ def end_submission(submission: Submission) -> bool:
 
     The first death may be the fault of the worker. After the second one, the submission counts against the quota, but
     it is still tried EVALUATION_ATTEMPTS times in total. After the first death, the file no longer counts as small,
-    because the dead worker held it until the lease expired, and scoring a small file takes less time than that.
+    because the dead worker held it until the lease expired, which takes longer than scoring a small file.
     """
     if not leases.lock_expired(submission):
         return False

@@ -25,8 +25,8 @@ def running_by_team() -> Counter[int]:
 def max_running(*, large: bool) -> int:
     """Return how many evaluations of one team may run at once, including the one that the calling process starts.
 
-    The result is 1 if `large` is false. Such a process is reserved for small files of teams that have nothing else
-    running.
+    If `large` is false, the process is reserved for small files of teams that have nothing else running, so the result
+    is 1.
     """
     return settings.TEAM_EVALUATIONS_AT_ONCE if large else 1
 
