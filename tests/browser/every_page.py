@@ -106,7 +106,8 @@ class Reader:
 @pytest.fixture
 def readers(addresses: list[str], member: User, client: Client, make: Make, settings: Settings) -> list[Reader]:
     """Return a list of all pages of the website, each with a user who may open the page."""
-    # Some pages require a recent login, and opening all pages may take longer than the default timeout.
+    # Some pages require a recent login. By default, a login is recent for a shorter time than opening all pages may
+    # take.
     settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 24 * 3600
     return [
         Reader("member", client, [*addresses, ("/challenges/c/organizers")]),
@@ -152,7 +153,7 @@ def organizer(make: Make) -> Reader:
 
 
 def with_passwords(make: Make) -> Iterator[Reader]:
-    """Open pages that ask for credentials, and yield a user for each group of pages.
+    """Yield users who may open the pages that ask for credentials, each with a group of these pages.
 
     The pages require a recent login, require a second factor, or set the first password of an account.
     """
