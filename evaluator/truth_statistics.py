@@ -80,7 +80,7 @@ class Ranking:
 class Statistics:
     """Collects the statistics of a ground truth: counts, histograms and rankings of items, such as boxes.
 
-    In all methods, ``images`` contains the image code of each item.
+    In all methods, ``images`` contains the code of each item's image, which is the image's index in ``truth.images``.
     """
 
     truth: Truth
@@ -142,7 +142,7 @@ class Statistics:
     def ranking(
         self, title: str, word: str, labels: Sequence[str], codes: Codes, images: Codes, names: Sequence[str] = ()
     ) -> None:
-        """Add a ranking of classes by number of items. ``codes`` has the index of each item's class in ``labels``."""
+        """Add a ranking of classes by number of items. ``codes`` has each item's class, as an index of ``labels``."""
         by_split = {
             name: np.bincount(codes[in_split[images]], minlength=len(labels))
             for name, in_split in self.truth.splits.items()

@@ -74,9 +74,9 @@ def faults_of_database() -> list[str]:
 
 
 def is_named(one: tuple[int, str], restored: Entry) -> bool:
-    """Return whether a "backup restored" entry of an earlier version covers the number of a missing entry.
+    """Return whether the number of a missing audit entry is in the range that a "backup restored" entry names.
 
-    Such an entry contains only the first and the last number of the missing entries.
+    Such an entry of an earlier version contains only the first and the last number of the missing entries.
     """
     return bool(restored.detail["first"] <= one[0] <= restored.detail["last"])
 

@@ -78,7 +78,7 @@ def is_exempt(truth: Truth, phase: Phase) -> bool:
 
 
 def may_open(phase: Phase) -> bool:
-    """Return whether the gate of a phase allows it to accept submissions.
+    """Return whether a phase may accept submissions as far as its gate (the checks of its ground truth) is concerned.
 
     The dates of the phase are not considered.
     """

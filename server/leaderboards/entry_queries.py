@@ -71,9 +71,9 @@ def sizes(*, board: int, at: datetime | None, without: list[int] | None) -> Quer
 def numbers_above(
     *, board: int, at: datetime | None, without: list[int] | None, score: float, submitted_at: datetime, team: int
 ) -> QuerySet[Any, Any]:
-    """Return a row with three numbers of entries above a given entry, or no row if the given entry is the first one.
+    """Return a row with three counts of the entries above a given entry, or no row if there are none.
 
-    The numbers count all entries, the entries of teams, and the entries of teams with a higher score.
+    The counts are those of all entries, of entries that are not baselines, and of the latter with a higher score.
     """
     above = entries_of(board, at, without).before(score=score, submitted_at=submitted_at, team=team).order_by()
     is_team = Q(is_baseline=False)

@@ -41,6 +41,9 @@ def entry_of(own: Iterable[Candidate], *, kind: str, finals: int) -> Candidate |
     The entry is the candidate with the highest score among those that count. If several share this score, the earliest
     of them counts.
 
+    In the example, submission 2 has the highest score, but ladder feedback hides it. Submission 3 was selected as
+    final.
+
     >>> def one(number, score, **fields):
     ...     return Candidate(number, score, received=number, public_score=1 - score, **fields)
     >>> own = [one(1, 0.8), one(2, 0.9, visible=False), one(3, 0.7, final=True)]

@@ -33,10 +33,10 @@ def read_with_boards(user: Any, slug: str) -> ReadChallenge | None:
 
 @compiled_query
 def phases_with_boards(*, slug: str, user: int | None, is_staff: bool) -> QuerySet[Any]:
-    """Return the phases of a challenge, each with the leaderboards for its current evaluation signature.
+    """Return the phases of a challenge, each with its leaderboards for scores with its current evaluation signature.
 
-    A private leaderboard with a different signature is also included, because it shows that the phase has private
-    images.
+    Private leaderboards with other signatures (from before a rescoring, for example) are included if they have ever
+    had an entry. If there is one, the phase has private images.
     """
     boards = Board.objects.order_by().filter(phase=OuterRef("pk"))
     fields = JSONObject(**{name: F(name) for name in FIELDS})

@@ -47,7 +47,7 @@ class Leaderboard(APIView):
         },
     )
     def get(self, request: Request, slug: str, phase: str) -> HttpResponseBase:
-        """List the teams on a leaderboard, ordered by exact score.
+        """List the teams on a leaderboard, ordered by their scores before rounding.
 
         The private leaderboard is not available until the phase is over.
         """
