@@ -69,7 +69,7 @@ def _settings() -> Iterator[None]:
 
 
 def truth_problems(results: Results, prepared: Path) -> list[str]:
-    """Return a list with a message if a ground truth, or the usage of its images, is not that of the results."""
+    """Return a list with a message if a ground truth, or the usage of its images, differs from that in the results."""
     truth = Truth.load(prepared)
     if truth.sha256 != results.truth_sha256:
         return [

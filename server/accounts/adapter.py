@@ -41,9 +41,10 @@ class AccountAdapter(DefaultAccountAdapter):
         return client_network(request)
 
     def clean_username(self, username: str, shallow: bool = False, owner: User | None = None) -> str:
-        """Return a username in its stored form. `owner` is the account to rename, or None for a new account.
+        """Return a username in its normalized form, which is stored.
 
-        Raises ValidationError if the name is invalid or, unless `shallow` is true, looks like an existing username.
+        `owner` is the account to rename, or None for a new account. Raises ValidationError if the name is invalid or,
+        unless `shallow` is true, looks like an existing username.
         """
         try:
             name: str = super().clean_username(clean_name(username, NAME_CHARACTERS), shallow=True)

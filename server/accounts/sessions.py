@@ -88,7 +88,8 @@ BACKEND = f"{AccountBackend.__module__}.{AccountBackend.__qualname__}"
 def accounts_of_session(*, key: str, now: datetime) -> QuerySet[Any]:
     """Return the account that logged in with the given session, annotated with `organizes` and `session_data`.
 
-    `session_data` is None if the session has expired or was deleted.
+    `organizes` is true if the user organizes a challenge. `session_data` is None if the session has expired or was
+    deleted.
     """
     data = Session.objects.filter(session_key=key, expire_date__gt=now).values("session_data")
     return with_role(User.objects.filter(usersession__session_key=key)).annotate(session_data=Subquery(data))
@@ -102,7 +103,7 @@ def contents(*, key: str, now: datetime) -> QuerySet[Session, tuple[str]]:
 
 @compiled_query
 def accounts(*, pk: int) -> QuerySet[Any]:
-    """Return the account with the given primary key, annotated with `organizes`."""
+    """Return the account with the given primary key, annotated with `organizes`; see `with_role`."""
     return with_role(User.objects.filter(pk=pk))
 
 

@@ -66,7 +66,7 @@ class Terms:
 
 
 def terms_of(challenge: Challenge) -> dict[str, Terms]:
-    """Return the stored terms of every phase of a challenge (dates and what its feedback shows), keyed by slug."""
+    """Return the stored terms (such as dates and feedback) of every phase of a challenge, keyed by slug."""
     phases = Phase.objects.select_related("challenge").filter(challenge=challenge.pk)
     joined = challenge.memberships.exists()
     submitted = set(phases.filter(submissions__isnull=False).values_list("pk", flat=True))
@@ -76,8 +76,8 @@ def terms_of(challenge: Challenge) -> dict[str, Terms]:
 def consequences(before: Mapping[str, Terms], after: Mapping[str, Terms], now: datetime) -> Iterator[str]:
     """Yield a sentence for each consequence of a change that must be confirmed.
 
-    The change must be confirmed if it ends or removes a phase, or shows more scores. `before` and `after` contain the
-    terms of every phase before and after the change.
+    The change must be confirmed if it ends or removes a phase, shows more scores, or shows them to more people.
+    `before` and `after` contain the terms of every phase before and after the change.
     """
     for slug, old in sorted(before.items()):
         if slug in after:

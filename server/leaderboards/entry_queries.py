@@ -27,7 +27,7 @@ def entries_of(board: int, at: datetime | None, without: list[int] | None = None
 def with_columns(entries: EntryQuerySet, at: datetime | None) -> Any:
     """Return entries in ranking order, with all columns that a page of the leaderboard displays, as named tuples.
 
-    Entries for an earlier time have no comparison columns.
+    Entries for an earlier time have no columns with comparisons to other entries.
     """
     related = {"team_name": F("team__name")} | ({} if at else compared.COLUMNS)
     return entries.in_order().annotate(**related).values_list(*COLUMNS, *related, named=True)
@@ -73,7 +73,7 @@ def numbers_above(
 ) -> QuerySet[Any, Any]:
     """Return a row with three counts of the entries above a given entry, or no row if there are none.
 
-    The counts are those of all entries, of entries that are not baselines, and of the latter with a higher score.
+    They count all entries, the entries that are not baselines and, of these, the entries with a higher score.
     """
     above = entries_of(board, at, without).before(score=score, submitted_at=submitted_at, team=team).order_by()
     is_team = Q(is_baseline=False)

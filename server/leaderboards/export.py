@@ -1,4 +1,4 @@
-"""Exports leaderboards as CSV files, with scores at full precision and protected against formulas in team names."""
+"""Exports leaderboards as CSV files with scores at full precision. Formulas in team names are made harmless."""
 
 import csv
 import re

@@ -15,11 +15,12 @@ from server.submissions.feedback import ScoreAccess
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A period during which a leaderboard showed the entries of one `Board` row, and the viewer's access to them.
+    """A period during which a leaderboard showed the entries of one `Board` row.
 
     A phase can have several `Board` rows for one split, because rescorings and ladder feedback lead to new ones.
-    `until` is None for the current period. `board` is None if no such row exists yet. If the leaderboard was frozen
-    during the period, it showed the entries that were valid at the time `frozen`.
+    `access` is what the viewer may see of the scores. `until` is None for the current period. `board` is None if no
+    such row exists yet. If the leaderboard was frozen during the period, it showed the entries that were valid at the
+    time `frozen`.
     """
 
     since: datetime

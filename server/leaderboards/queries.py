@@ -166,7 +166,7 @@ class ShownBoard:
     def rows_of(
         self, entries: Sequence[Any], ranks: Sequence[int | None], *, consecutive: bool = True
     ) -> list[BoardRow]:
-        """Return the rows of entries read by `entry_queries`. Only consecutive entries have tie groups."""
+        """Return the rows of entries read by `entry_queries`. Tie groups are set only if `consecutive` is true."""
         metrics = _all_metrics([entry.evaluation_id for entry in entries if entry.evaluation_id], self.split)
         teams = [entry.team_id for entry in entries]
         counts: dict[int, int] = {}
@@ -247,7 +247,7 @@ def access_then(access: ScoreAccess, terms: BoardTerms, *, is_over: bool) -> Sco
     """Return what the viewer may see of the scores on a leaderboard from an earlier time.
 
     Organizers see as much as on the current leaderboard. For participants, ladder feedback applies if it applies now or
-    applied then, and scores are rounded to the smaller of the two numbers of decimals.
+    applied then, and scores are rounded to the smaller of the numbers of decimals then and now.
     """
     if access.exact_ends:  # Only organizers and operators see the exact endpoints of confidence intervals.
         return access

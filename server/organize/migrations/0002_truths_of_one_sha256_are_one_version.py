@@ -20,7 +20,7 @@ MODELS = (
 
 
 def mark_used(Truth):
-    """Mark versions of ground truths as used: active versions, earlier ones, and those of applied rescorings.
+    """Mark versions of ground truths as used: active versions, earlier ones, and those used by applied rescorings.
 
     By default, a rescoring does not choose a used version.
     """

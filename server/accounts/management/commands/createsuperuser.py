@@ -40,5 +40,5 @@ class Command(AuditedCommand, createsuperuser.Command):
 
 
 def superusers() -> "QuerySet[User, int]":
-    """Return the ids of all superusers. An account that somebody creates by signing up is never among them."""
+    """Return the ids of all superusers. An account that is created by signing up is never a superuser."""
     return User.objects.filter(is_superuser=True).values_list("pk", flat=True)
