@@ -90,8 +90,8 @@ class AccountAdapter(DefaultAccountAdapter):
             user.set_password(password)
             # Only the password is saved, because staff may be changing other fields at the same time.
             user.save(update_fields=["password"])
-            # A password change invalidates device logins that were approved earlier, so that programs can no longer
-            # fetch their tokens.
+            # A password change invalidates device logins (programs' requests for API tokens) that were approved
+            # earlier, so that the programs can no longer fetch their tokens.
             user.device_logins.all().delete()
             record_password(user=user, by=user)
 

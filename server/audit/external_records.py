@@ -95,7 +95,7 @@ def end() -> End | None:
 
 
 def text_of(path: Path) -> str:
-    """Return the content of a file with records, or an empty string if the file is missing."""
+    """Return the content of a file with records of the audit log, or an empty string if the file is missing."""
     try:
         return path.read_text(errors="replace")
     except FileNotFoundError:

@@ -27,7 +27,8 @@ class Candidate(NamedTuple):
 class Earlier:
     """A team's rank, score and evaluation at an earlier time. `rank` is None if the team had no entry.
 
-    `score` is None if it cannot be compared with the current score, because their signatures differ.
+    `score` is None if it cannot be compared with the current score, for example because the ground truth was
+    different.
     """
 
     rank: int | None = None
