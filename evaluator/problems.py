@@ -45,7 +45,7 @@ class Problem:
     image : str or None
         Id of the image in this line.
     token : int or None
-        Position of the token in its prediction string, from 1.
+        Position of the token in its prediction string, counting from 1.
     file : str or None
         Name of the file, for a fault of a ground truth.
     """
@@ -86,7 +86,7 @@ class Notice:
 
 @dataclass(slots=True)
 class Findings:
-    """The defects and notices of one file. At most 10,000 defects are counted, and the first 20 of each code stored.
+    """The defects and notices of one file. At most 10,000 defects are counted. The first 20 of each code are stored.
 
     Attributes
     ----------

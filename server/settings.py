@@ -137,11 +137,11 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-500;",
     }
 
-# Folders and storages for files
+# Folders and storage backends for files
 MEDIA_ROOT = PODIUM_HOME / "uploads"
 MEDIA_URL = "/no-upload-has-an-address/"
 TRUTH_ROOT = PODIUM_HOME / "truths"
-# The object storage that is used instead of the folders for uploads and ground truths, or None
+# The object store that is used instead of the folders for uploads and ground truths, or None
 OBJECT_STORE = env.object_store("STORAGE_URL")
 FILE_UPLOAD_HANDLERS = ["server.submissions.upload_handler.HashingUploadHandler"]
 FILE_UPLOAD_PERMISSIONS = 0o600
@@ -219,8 +219,8 @@ if REDIS_URL:
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     }
 
-# Celery only wakes the worker, and the jobs are in the database. Because the two `unacked_restore` settings below are
-# low, the message for a killed task is delivered again immediately instead of after 100 s.
+# Messages of Celery only wake the worker, and the jobs are in the database. Because the two `unacked_restore` settings
+# below are low, the message for a killed task is delivered again immediately instead of after 100 s.
 CELERY_BROKER_URL = celery_url(REDIS_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {

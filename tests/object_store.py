@@ -1,4 +1,4 @@
-"""Fixtures for tests with an S3-compatible object storage: the server of the package moto, in a separate process."""
+"""Fixtures for tests with an S3-compatible object store: the server of the package moto, in a separate process."""
 
 import select
 import socket
@@ -58,7 +58,7 @@ def answers(address: str, port: int) -> bool:
 
 
 class Line(ThreadingTCPServer):
-    """A proxy for the object storage, which forwards bytes in both directions.
+    """A proxy for the object store, which forwards bytes in both directions.
 
     A test can cut its connections, either immediately or in the middle of a response.
     """
@@ -96,7 +96,7 @@ class Passing(BaseRequestHandler):
 
 @pytest.fixture
 def line(store_port: int) -> Iterator[Line]:
-    """Return a proxy for the object storage whose connections the test can cut."""
+    """Return a proxy for the object store whose connections the test can cut."""
     with Line(store_port) as line:
         thread = threading.Thread(target=line.serve_forever, args=(0.05,))
         thread.start()
@@ -110,7 +110,7 @@ def line(store_port: int) -> Iterator[Line]:
 def store(
     line: Line, own_folders: None, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[ObjectStore]:
-    """Configure a new, empty bucket of the object storage as the storage for all files."""
+    """Configure a new, empty bucket of the object store as the storage for all files."""
     settings.PODIUM_HOME = tmp_path / "home"
     address = f"s3://key:secret@127.0.0.1:{line.port}/bucket-{line.port}-{next(NUMBERS)}?tls=false"
     found = configured(address, settings, monkeypatch)
@@ -121,7 +121,7 @@ def store(
 
 
 def configured(address: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> ObjectStore:
-    """Use the object storage at an address for all files, as the setting STORAGE_URL does."""
+    """Use the object store at an address for all files, as the setting STORAGE_URL does."""
     settings.OBJECT_STORE = parsed(address)
     objects = {"BACKEND": "server.stored_files.objects.ObjectStorage", "OPTIONS": {"folder": "uploads"}}
     settings.STORAGES = {**settings.STORAGES, "default": objects}

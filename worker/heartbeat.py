@@ -11,8 +11,8 @@ log = logging.getLogger(__name__)
 
 MIN_BEAT_SECONDS = 1.0
 
-# A function that renews the lease of a job, and records its progress given as the arguments `stage` and `progress`.
-# It returns False if the lease is lost.
+# A function that renews the lease of a job and records its progress, which is passed as the arguments `stage` and
+# `progress`. It returns False if the lease is lost.
 Prolong = Callable[..., bool]
 
 

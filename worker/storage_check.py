@@ -64,7 +64,7 @@ def can_open(file: FieldFile) -> bool:
 
 
 def is_reachable(file: FieldFile) -> bool:
-    """Return whether this worker can use the folder or the object storage in which a file should be."""
+    """Return whether this worker can use the folder or the object store in which a file should be."""
     if is_local(file.storage):
         return os.access(Path(file.path).parent, os.X_OK)
     try:
@@ -95,7 +95,7 @@ def is_storage_missing() -> bool:
 def is_lost(files: list[FieldFile], share: float) -> bool:
     """Return whether the whole storage of the given files is missing, rather than some individual files.
 
-    The storage counts as missing if the folder of an unreadable file cannot be opened, or if the object storage does
+    The storage counts as missing if the folder of an unreadable file cannot be opened, or if the object store does
     not respond. It also counts as missing if at least two of the files, and at least the fraction `share` of them, are
     unreadable.
     """

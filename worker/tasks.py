@@ -1,7 +1,7 @@
 """Defines the worker's tasks: `evaluate` scores a submission, `rerun` scores it again for intervals or explanations.
 
-`compare` compares the entries of a leaderboard with each other. Each task claims the next job, computes the outcome and
-records the outcome. The services in `server/submissions` and `server/leaderboards` define the effect of each outcome.
+`compare` compares the entries of a leaderboard with each other. Each task claims the next job, computes its outcome and
+records it. The services in `server/submissions` and `server/leaderboards` define the effect of each outcome.
 """
 
 import logging

@@ -83,7 +83,7 @@ class Form:
 
     @property
     def predicted(self) -> tuple[Column, ...]:
-        """The columns that describe a prediction, without those that describe the image."""
+        """The columns that describe a prediction, excluding those that describe the image."""
         return self.columns[len(self.of_image) :]
 
     @property

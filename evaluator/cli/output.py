@@ -67,7 +67,7 @@ class TextStyle:
         return self._styled("31", text)
 
     def faint(self, text: str) -> str:
-        """Return ``text`` in a faint color if styles are enabled."""
+        """Return ``text`` in a faint colour if styles are enabled."""
         return self._styled("2", text)
 
     def _styled(self, code: str, text: str) -> str:

@@ -92,7 +92,7 @@ def has_browser() -> bool:
 
 
 def nothing(parser: Parser) -> None:
-    """Add no arguments to a parser. Commands without arguments of their own use this function to declare them."""
+    """Add no arguments to a parser. This function is used for commands that have no arguments of their own."""
 
 
 def logout(session: Session) -> int:

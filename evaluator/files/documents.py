@@ -153,8 +153,9 @@ def parse_json(text: str) -> tuple[Any, Iterator[str]]:
         if len(found) < len(pairs):
             twice = next(name for (name, _), kept in zip_longest(pairs, found) if name != kept)
             # The number of stored objects with a repeated key is limited. At the limit, a new object replaces the last
-            # one instead of being ignored, because it may contain all stored objects. If they are in a value that is
-            # lost because its key is repeated, only the new object can be reported.
+            # one instead of being ignored. Inner objects are parsed first, so the new object may contain all stored
+            # objects. If it contains them only in earlier values of its repeated key, they are not part of the result,
+            # so the new object is the only one that can be reported.
             if len(repeated) > MOST_DEFECTS:
                 repeated.popitem()
             repeated[id(found)] = found, twice

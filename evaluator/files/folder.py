@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from evaluator.files.tables import TruthTable
 
 GZIPPED = b"\x1f\x8b"
-# The limit on the compression ratio treats a gzip file with fewer bytes as if it had this many, because small files may
-# compress well.
+# When the compression ratio is limited, a gzip file with fewer bytes than this counts as if it had this many, because
+# small files may compress well.
 COMPRESSED_BYTES = 2**20
 HEADERS = ("label", "labels", "id", "ids", "labelid", "classid", "class", "classes", "mid", "relation", "name")
 

@@ -80,7 +80,7 @@ class InvalidValues:
     rows, values : int64 arrays of shape (N,)
         Index in the batch of the row that contains each invalid value, and index of this value in the column.
     tokens : int64 array of shape (N,)
-        Position of the value in the prediction string, from 1; 0 if there is no prediction string.
+        Position of the value in the prediction string, counting from 1; 0 if there is none.
     describe : callable
         Takes the index of an invalid value in the column, and returns the code and the message of its defect.
     """
@@ -196,7 +196,8 @@ class Batch:
     def _add(self, invalid: Sequence[int], describe: Describe, column: Column, *, step: int) -> None:
         """Store the invalid values of a column.
 
-        ``step`` is the position of the column within a prediction, from 1, or 0 for columns that describe the image.
+        ``step`` is the position of the column within a prediction, counting from 1. It is 0 for columns that describe
+        the image.
         """
         values = np.array(invalid, np.int64)
         if step == 0:  # If a line is read in pieces, an invalid image column is reported only with the first piece.

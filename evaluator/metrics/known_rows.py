@@ -55,7 +55,7 @@ class KnownRows:
 
     @classmethod
     def of(cls, scores: Numbers, replicates: Numbers, margin: float) -> "KnownRows":
-        """Return the known rows, given the scores and replicates of all rows.
+        """Return the rows that have bootstrap replicates, given the scores and replicates of all rows.
 
         Raises ValueError if the scores are not in descending order.
         """

@@ -92,7 +92,8 @@ def _lengths(differences: Ints, starts: Ints, pairs: Ints, counts: Ints) -> Ints
     """Return the lengths of the runs of pixels of all masks, given the lengths and differences in compressed form."""
     sums = np.cumsum(differences, axis=0)
     # Most lengths are encoded as differences, so they are cumulative sums. Column 0 is for runs outside the mask. Its
-    # sums begin in the second row of each mask, because COCO encodes no difference from the length of the first run.
+    # sums begin in the second row of each mask, because COCO never encodes a length as a difference from that of the
+    # first run.
     base = sums[starts] - differences[starts] * [0, 1]
     sums -= np.repeat(base, pairs, axis=0)
     sums[starts, 0] = differences[starts, 0]

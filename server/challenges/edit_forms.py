@@ -128,7 +128,7 @@ class NewPhaseForm(ClonePhaseForm):
 class EditPhaseForm(PhaseForm):
     """The form with which organizers edit a phase: its dates, its quota and its feedback.
 
-    Settings that affect scores can be changed only by imports.
+    Settings that affect scores can be changed only by importing a bundle.
     """
 
     title = of_phase("title", "Title", required=True)

@@ -1,4 +1,4 @@
-"""The file storage for ground truths, the names of their files, and a list of all storages."""
+"""The storage backend for ground truths, the names of their files, and a dict of all storage backends."""
 
 import secrets
 from pathlib import Path
@@ -10,7 +10,7 @@ from django.utils.module_loading import import_string
 
 
 def truth_storage() -> Storage:
-    """Return the file storage for ground truths. It is separate from uploads, and its files have no URLs.
+    """Return the storage backend for ground truths. It is separate from uploads, and its files have no URLs.
 
     The packages for an object store are loaded only if one is configured.
     """
@@ -21,7 +21,7 @@ def truth_storage() -> Storage:
 
 
 def storages() -> dict[str, Storage]:
-    """Return all storages of the service, keyed by the names of their folders."""
+    """Return all storage backends of the service, keyed by the names of their folders."""
     return {"uploads": default_storage, "truths": truth_storage()}
 
 

@@ -50,7 +50,7 @@ def public_ranks(*, ladders: list[int], others: list[int], teams: list[int]) -> 
 def with_better(entries: EntryQuerySet, at: datetime | None = None, without: list[int] | None = None) -> Any:
     """Annotate entries with `better`, the number of teams with a higher score.
 
-    For current entries, an index speeds up the count. The teams `without` are not counted, because they were removed
+    For current entries, an index speeds up the count. The teams in `without` are not counted, because they were removed
     after the leaderboard was frozen.
     """
     listed = Entry.objects.present() if at is None else Entry.objects.at(at)

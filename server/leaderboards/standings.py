@@ -90,7 +90,7 @@ def standings(phase: Phase, submissions: Iterable[Submission], *, now: datetime)
     at = phase.freeze_at if phase.is_frozen(now) else None
     without = removed_by(phase, now) if at and teams else None
     entries = entries_at(phase, kind, [*teams], at, without) if teams else []
-    # `listed` contains the standings of those submissions that the leaderboard shows, keyed by submission id.
+    # `listed` contains the standings (ranks) of those submissions that the leaderboard shows, keyed by submission id.
     listed: dict[UUID, Standing] = {}
     of_team: dict[int, RankedEntry] = {}
     for entry in entries:
@@ -133,7 +133,7 @@ def entries_at(phase: Phase, kind: str, teams: list[int], at: datetime | None, w
 def listed_entries(
     *, phase: int, signature: str, kind: str, teams: list[int], at: datetime | None, without: list[int] | None
 ) -> QuerySet[Any, Any]:
-    """Return the entries of teams, with their submissions, comparisons, and number of teams with a higher score.
+    """Return teams' entries, each with its submission, its comparison and the number of teams with a higher score.
 
     Entries for an earlier time have no comparison.
     """

@@ -1,4 +1,4 @@
-"""The database model for the maintenance mode. While it is on, requests that change data are refused."""
+"""The database model for maintenance mode. While it is on, requests that change data are refused."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""Turns the maintenance mode on and off, and refuses requests that change data while it is on."""
+"""Turns maintenance mode on and off, and refuses requests that change data while it is on."""
 
 from datetime import datetime, timedelta
 from math import ceil
@@ -22,7 +22,7 @@ def current() -> Maintenance | None:
 
 @transaction.atomic
 def begin(*, minutes: int, reason: str, by: User | None) -> Maintenance:
-    """Turn the maintenance mode on. If it is already on, change its expected end and its reason."""
+    """Turn maintenance mode on. If it is already on, change its expected end and its reason."""
     now = database_now()
     started = current()
     fields = {"started_at": started.started_at if started else now, "until": now + timedelta(minutes=minutes)}
@@ -34,7 +34,7 @@ def begin(*, minutes: int, reason: str, by: User | None) -> Maintenance:
 
 @transaction.atomic
 def end(*, by: User | None) -> bool:
-    """Turn the maintenance mode off. Return False if it was not on."""
+    """Turn maintenance mode off. Return False if it was not on."""
     removed, _ = Maintenance.objects.all().delete()
     if removed:
         audit.record(actor=by, action="maintenance.ended", subject=SUBJECT)
@@ -42,7 +42,7 @@ def end(*, by: User | None) -> bool:
 
 
 def refuse_changes() -> None:
-    """Raise Refused if the maintenance mode is on.
+    """Raise Refused if maintenance mode is on.
 
     The mode is read from the database for each request, so a change of the mode takes effect immediately.
     """
@@ -62,7 +62,7 @@ def refusal(found: Maintenance, now: datetime) -> Refused:
 
 
 def sentence(found: Maintenance, now: datetime) -> str:
-    """Return the end of a sentence with the time at which the maintenance is expected to end, and its reason."""
+    """Return a phrase, to end a sentence, with the expected end of the maintenance and the reason for it."""
     reason = f": {found.reason.rstrip('.')}" if found.reason else ""
     if found.until > now:
         return f"until about {utc_text(found.until)}{reason}."

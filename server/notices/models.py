@@ -70,7 +70,7 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
         return self.filter(read_at=None)
 
     def mail_due(self, now: datetime) -> "NoticeQuerySet":
-        """Return the notices whose emails should be sent now, the one that has been due longest first."""
+        """Return the notices whose emails should be sent now, the longest overdue first."""
         return self.filter(mail_at__lte=now).order_by("mail_at", "pk")
 
 
@@ -111,7 +111,7 @@ class MailChoice(models.Model):
 
 
 class Progress(models.Model):
-    """A single row with the time until which events have been processed. It is locked while notices are written."""
+    """A single row with the time up to which events have been processed. It is locked while notices are written."""
 
     until = models.DateTimeField()
 

@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, Tags, Warning, register
 
 @register(Tags.security, deploy=True)
 def closed_broker(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    """Warn about a Redis without a password, because anybody who can connect to it can read and send messages."""
+    """Warn about a Redis server without a password, because anybody who can reach it can read and send messages."""
     url = urlsplit(settings.REDIS_URL)
     if url.scheme in ("", "unix") or url.password:
         return []

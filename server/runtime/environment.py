@@ -21,9 +21,9 @@ from server.stored_files.address import ObjectStore, parsed
 Network = IPv4Network | IPv6Network
 
 DATABASES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
-# Both ends of a connection to PostgreSQL notice within about 10 seconds that the other host was cut off or has lost
-# power. By default, this can take the server two hours, and until then it keeps the locks of an open transaction, for
-# which all uploads to a phase may wait.
+# With these options, both ends of a connection to PostgreSQL notice within about 10 seconds that the other host was cut
+# off or has lost power. By default, this can take the server two hours, and until then it keeps the locks of an open
+# transaction, for which all uploads to a phase may wait.
 SILENT_SECONDS = 10
 POSTGRESQL: dict[str, Any] = {
     "connect_timeout": SILENT_SECONDS,
@@ -197,7 +197,7 @@ class Environment:
         refuse(var, without_password(url), REDIS_SHAPES)
 
     def object_store(self, var: str) -> ObjectStore | None:
-        """Return the object storage at the URL in a variable, or None if the variable is not set.
+        """Return the object store at the URL in a variable, or None if the variable is not set.
 
         Error messages do not contain the key pair in the URL.
         """

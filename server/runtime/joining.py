@@ -1,6 +1,7 @@
 """Checks at startup that the service's database, storage and broker belong to the same installation.
 
-The id of the installation is stored in a row of the database, in a file in each storage, and under a key in Redis.
+The id of the installation is stored in a row of the database, in a file in each storage backend, and under a key in
+Redis.
 """
 
 from collections.abc import Iterator
@@ -18,8 +19,8 @@ from server.runtime.models import Installation
 from server.stored_files.copies import in_objects, title_of
 from server.stored_files.failures import StoreUnavailable
 
-# Path of the file with the installation's id in a storage. The file is in its own subfolder, because files without a
-# database row are moved from the other folders to quarantine.
+# Path of the file in each storage backend that contains the installation's id. The file is in its own subfolder,
+# because files without a database row are moved from the other folders to quarantine.
 FILE = "installation/id"
 BROKER_KEY = "podium:installation"
 WRONG_CONFIGURATION = 78
@@ -32,10 +33,10 @@ class WrongInstallation(NotStarted):
 
 
 def check_storages(*, first: bool) -> None:
-    """Raise WrongInstallation unless both storages have the id of this installation.
+    """Raise WrongInstallation unless both storage backends contain the id of this installation.
 
-    If `first` is true and no storage has been used yet, the id is written to both of them. A storage whose id is
-    missing later is probably not mounted.
+    If `first` is true and neither has been used yet, the id is written to both of them. If the id is missing later, the
+    storage is probably not mounted.
     """
     installation = Installation.objects.get()
     is_new = first and not installation.has_storage
@@ -50,7 +51,7 @@ def check_storages(*, first: bool) -> None:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Raise NotStarted with the reason if the object storage cannot be used."""
+    """Raise NotStarted with the reason if the object store cannot be used."""
     try:
         yield
     except StoreUnavailable as error:
@@ -60,13 +61,13 @@ def explained() -> Iterator[None]:
 
 
 def prepare_bucket(*, is_new: bool) -> None:
-    """Create the bucket of the object storage, if one is configured and this is the first start."""
+    """Create the bucket of the object store, if one is configured and this is the first start."""
     if is_new and settings.OBJECT_STORE:
         in_objects(default_storage).create_bucket()
 
 
 def refuse_public() -> None:
-    """Raise NotStarted if anybody can read the bucket of the object storage, which contains the hidden ground truth."""
+    """Raise NotStarted if anybody can read the bucket of the object store, which contains the hidden ground truth."""
     if not settings.OBJECT_STORE:
         return
     for storage in storages().values():
@@ -94,7 +95,7 @@ def check_storage(storage: Storage, installation: Installation, *, is_new: bool)
 
 
 def read_id(storage: Storage) -> str:
-    """Return the id in a storage, or an empty string if it has none."""
+    """Return the id in a storage backend, or an empty string if there is none."""
     try:
         with storage.open(FILE) as file:
             return bytes(file.read()).decode(errors="replace").strip()

@@ -22,14 +22,15 @@ def fingerprint(name: str, key: str) -> str:
 
 
 def fingerprints() -> dict[str, str]:
-    """Return the fingerprint of each secret key of this part, keyed by setting."""
+    """Return the fingerprint of each secret key in the settings of this process, keyed by setting."""
     return {name: fingerprint(name, getattr(settings, name)) for name in KEYS}
 
 
 def differing(known: Mapping[str, str]) -> list[str]:
-    """Return the names of the secret keys of this part whose fingerprints differ from those in `known`.
+    """Return the names of the secret keys in the settings of this process whose fingerprints differ from `known`.
 
-    While SECRET_KEY is being changed, it may also have one of the earlier values in SECRET_KEY_FALLBACKS.
+    While SECRET_KEY is being changed, `known` may also contain the fingerprint of an earlier value, which must be in
+    SECRET_KEY_FALLBACKS.
     """
     usable = {name: {own} for name, own in fingerprints().items()}
     usable["SECRET_KEY"] |= {fingerprint("SECRET_KEY", key) for key in settings.SECRET_KEY_FALLBACKS}
@@ -42,9 +43,9 @@ def of_installation() -> dict[str, str]:
 
 
 def check(*, first: bool) -> None:
-    """Raise WrongInstallation if a secret key of this part differs from that of the installation.
+    """Raise WrongInstallation if a secret key of this process differs from that of the installation.
 
-    If `first` is true, fingerprints that are not stored yet, or that belong to an earlier SECRET_KEY, are stored.
+    If `first` is true, missing fingerprints are stored, and the fingerprint of an earlier SECRET_KEY is replaced.
     """
     known = of_installation()
     if names := differing(known):
@@ -54,7 +55,7 @@ def check(*, first: bool) -> None:
 
 
 def note(names: Iterable[str]) -> None:
-    """Store this part's fingerprints of the named secret keys as the fingerprints of the installation."""
+    """Store the fingerprints of the named secret keys of this process as the fingerprints of the installation."""
     own = fingerprints()
     for name in names:
         SharedKey.objects.update_or_create(name=name, defaults={"fingerprint": own[name]})

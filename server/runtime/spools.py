@@ -55,7 +55,7 @@ class DiskSpace:
 
     def __init__(self, size: int) -> None:
         self.left = size
-        # Whether an owner was denied space although another owner used more, since the web process last checked this.
+        # Whether, since the last check, an owner was denied space although another owner used more
         self.was_short = False
         self.held: Counter[str] = Counter()
         self.lock = Lock()

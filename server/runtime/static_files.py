@@ -1,4 +1,4 @@
-"""The storage for static files: scripts, style sheets, fonts and icons."""
+"""The storage backend for static files: scripts, style sheets, fonts and icons."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage  # type: ign
 
 
 class StaticFiles(CompressedManifestStaticFilesStorage):
-    """A storage that computes the URL of each file only once per process.
+    """A storage backend that computes the URL of each file only once per process.
 
     Caching the URLs saves time, because every page contains more than ten of them.
     """

@@ -35,9 +35,9 @@ class Amount:
 
 @dataclass(slots=True)
 class Use:
-    """The files of one storage.
+    """The files of one storage backend.
 
-    place : the folder or the bucket
+    place : the folder or the bucket of the storage
     stored : number and size of all files, except those in quarantine
     without_row : files to which no database row refers; the sweeper moves old ones to quarantine
     quarantined : files in quarantine
@@ -54,7 +54,7 @@ class Use:
 
 
 def report() -> dict[str, Any]:
-    """Return the report as JSON data. Raises StoreUnavailable if the object storage does not respond."""
+    """Return the report as JSON data. Raises StoreUnavailable if the object store does not respond."""
     return {
         "storages": {name: asdict(use_of(storage)) for name, storage in storages().items()},
         "phases": phases(),
@@ -87,7 +87,7 @@ def use_of(storage: Storage) -> Use:
 
 
 def names_in_database(storage: Storage) -> Iterator[str]:
-    """Yield the names of all files in a storage to which database rows refer."""
+    """Yield the names of all files in a storage backend to which database rows refer."""
     is_upload = storage is default_storage
     for model, column in existing_file_fields():
         if (column.storage is default_storage) == is_upload:
@@ -96,7 +96,7 @@ def names_in_database(storage: Storage) -> Iterator[str]:
 
 
 def watched_folders(storage: Storage) -> list[StoredFolder]:
-    """Return the folders of a storage in which every file must have a database row."""
+    """Return the folders of a storage backend in which every file must have a database row."""
     objects = [folder for _, folder in object_quarantine.stored_folders()] if not is_local(storage) else []
     uploads, truths = objects or quarantine.stored_folders()
     return [uploads if storage is default_storage else truths]
@@ -111,9 +111,9 @@ def quarantined(storage: Storage) -> list[quarantine.QuarantinedFile]:
 
 
 def in_chunks(storage: Storage, folder: str) -> Iterator[dict[str, int]]:
-    """Yield the sizes of the files in a folder of a storage, in dicts with up to 1,000 file names as keys.
+    """Yield the size of each file in a folder of a storage, in dicts that map up to 1,000 file names to sizes.
 
-    Files in subfolders are not included.
+    Each dict has at most 1,000 keys. Files in subfolders are not included.
     """
     if not is_local(storage):
         for page in in_objects(storage).listed(folder):
@@ -137,7 +137,7 @@ def size_of(path: Path) -> int:
 
 
 def phases() -> list[dict[str, Any]]:
-    """Return the uploads of each phase that has stored files, the largest first."""
+    """Return the number and total size of the stored uploads to each phase, largest size first."""
     sums = {
         "files": Count("pk"),
         "bytes": Sum("size_bytes"),

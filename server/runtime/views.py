@@ -1,4 +1,8 @@
-"""Health endpoints: `/livez` and `/healthz` for this process, `/readyz` for what it needs, `/status` for everyone."""
+"""Views that show whether the service works.
+
+`/livez` and `/healthz` check this process, `/readyz` checks the services that it needs, and `/status` is a public
+summary. `/metrics` returns measurements for Prometheus.
+"""
 
 from datetime import timedelta
 from ipaddress import ip_address

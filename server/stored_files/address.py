@@ -1,4 +1,4 @@
-"""The address of an S3-compatible object storage, as given by the setting STORAGE_URL."""
+"""The address of an S3-compatible object store, as given by the setting STORAGE_URL."""
 
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -30,7 +30,7 @@ class ObjectStore:
 
 
 def parsed(url: str) -> ObjectStore:
-    """Return the object storage of a URL `s3://KEY:SECRET@HOST:PORT/BUCKET?region=NAME&tls=false&ca=FILE`.
+    """Return the object store of a URL `s3://KEY:SECRET@HOST:PORT/BUCKET?region=NAME&tls=false&ca=FILE`.
 
     Raises ValueError if a part is missing or unknown. The message does not contain the URL.
     """

@@ -11,24 +11,25 @@ from django.conf import settings
 from django.core.files.storage import FileSystemStorage, Storage
 from django.db.models.fields.files import FieldFile
 
-if TYPE_CHECKING:  # A normal import would load the packages for object stores, even if no object store is used.
+# Only type checkers need this import. At run time, it would load the packages for object stores, even if none is used.
+if TYPE_CHECKING:
     from server.stored_files.objects import ObjectStorage
 
 CHUNK_BYTES = 2**20
 
 
 def is_local(storage: Storage) -> bool:
-    """Return whether the files of a storage are in a folder of this machine."""
+    """Return whether the files of a storage backend are in a folder on this machine."""
     return isinstance(storage, FileSystemStorage)
 
 
 def in_objects(storage: Storage) -> "ObjectStorage":
-    """Return a storage that is known to use an object store, with the type ObjectStorage for type checkers."""
+    """Return the same storage, typed as ObjectStorage for type checkers. The storage must use an object store."""
     return cast("ObjectStorage", storage)
 
 
 def title_of(storage: Storage) -> str:
-    """Return the folder of a storage, or its address without secrets, for messages."""
+    """Return the folder of a storage backend, or its address without secrets, for messages."""
     return str(storage.location if isinstance(storage, FileSystemStorage) else in_objects(storage).title)
 
 

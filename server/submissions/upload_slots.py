@@ -16,8 +16,8 @@ from threading import Lock
 from django.conf import settings
 
 SLOT_BITS = 7
-# Maximum number of slots with one name, which identifies a team or an account. The byte after these slots is locked
-# while they are counted.
+# Maximum number of slots of one team or account. Each slot is a byte of a lock file. The byte after the last slot is
+# locked while the slots are counted.
 SLOTS_MAX = 2**SLOT_BITS - 1
 NAME_BYTES = 6
 
@@ -55,7 +55,7 @@ class Slots:
 
     @contextmanager
     def _counting(self, first: int) -> Iterator[None]:
-        """Prevent other processes from counting the slots with this name while the `with` block runs."""
+        """Hold a lock during the `with` block, so that no other process can count the slots with this name."""
         if self.file < 0:
             self.file = os.open(settings.PODIUM_HOME / "uploads.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         lockf(self.file, LOCK_EX, 1, first + SLOTS_MAX)

@@ -1,7 +1,8 @@
 """Measures the CPU time of requests for a large leaderboard, relative to that of a view that returns fixed rows.
 
-`python -m tests.benchmarks.boards TEAMS EACH [HOME]` fills a database and prints JSON. HOME is a state folder that is
-empty or was filled by an earlier run; by default, a temporary folder is used. DATABASE_URL selects another database.
+`python -m tests.benchmarks.boards TEAMS EACH [HOME]` fills a database with TEAMS teams, which have EACH submissions
+each, and prints JSON. HOME is a state folder that is empty or was filled by an earlier run; by default, a temporary
+folder is used. DATABASE_URL selects another database.
 """
 
 import json
@@ -125,7 +126,7 @@ def requests() -> dict[str, Callable[[], None]]:
 
 
 def log_in(client: "Client", username: str) -> None:
-    """Log a user in. The login is recorded, as a login with a password is."""
+    """Log a user in without a password, and record the session as for a login with a password."""
     from allauth.usersessions.models import UserSession
 
     from server.accounts.models import User

@@ -73,7 +73,7 @@ def recorded(phase: Any, random: Random, value: Callable[[], float]) -> float:
 
 
 def running(phase: Any, team: int) -> Any:
-    """Create a submission that this process has claimed for scoring, and load it in the same way as a worker."""
+    """Create a submission that this process has claimed for scoring, and load it as a worker does."""
     from server.clock import database_now
     from server.submissions.models import Submission
 

@@ -106,7 +106,8 @@ class Reader:
 @pytest.fixture
 def readers(addresses: list[str], member: User, client: Client, make: Make, settings: Settings) -> list[Reader]:
     """Return a list of all pages of the website, each with a user who may open the page."""
-    # Some pages require a recent login, and opening all pages may take longer than the default timeout.
+    # Some pages require a recent login. By default, a login is recent for a shorter time than opening all pages may
+    # take.
     settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 24 * 3600
     return [
         Reader("member", client, [*addresses, ("/challenges/c/organizers")]),
@@ -152,7 +153,7 @@ def organizer(make: Make) -> Reader:
 
 
 def with_passwords(make: Make) -> Iterator[Reader]:
-    """Open pages that ask for credentials, and yield a user for each group of pages.
+    """Yield users who may open the pages that ask for credentials, each with a group of these pages.
 
     The pages require a recent login, require a second factor, or set the first password of an account.
     """
@@ -196,8 +197,8 @@ def by_links(make: Make) -> Iterator[Reader]:
     yield Reader("nobody", nobody, [*WITHOUT_ACCOUNT, confirmation, new_password["Location"]])
     team = make.team(make.challenge(slug="inviting", title=LONG), captain, name=LONG)
     invited = Client()
-    # The invitation is opened by another user, because a login of `user` would invalidate the link that sets a new
-    # password.
+    # The invitation is opened by another user. If `user` logged in, the link that sets a new password would become
+    # invalid.
     invited.force_login(guest)
     invited.get(f"/invitations/{invitations.invite_by_link(team=team, by=captain)[1]}")
     yield Reader("invited", invited, ["/invitation"])

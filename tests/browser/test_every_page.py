@@ -7,7 +7,7 @@ from tests.server.access_console import ORGANIZED
 from tests.server.access_table import CHALLENGE, PAGES, SUBMISSION
 from tests.server.test_access import QUERY, routes
 
-# These routes respond to a GET request with a file, data, a redirect, or a part of a page.
+# These routes are not pages. They respond to a GET request with a file, data, a redirect, or a part of a page.
 WITHOUT_A_PAGE = {
     *(
         "livez",

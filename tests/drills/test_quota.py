@@ -71,7 +71,7 @@ def test_parallel_uploads_cannot_exceed_the_quota(opened: Open, figures: Figures
 
 @dataclass(frozen=True)
 class Attempt:
-    """The result of an upload near the deadline. Its start and end are times of the correct clock."""
+    """The result of an upload near the deadline. Its start and end are measured by a clock that is not skewed."""
 
     began: float
     ended: float

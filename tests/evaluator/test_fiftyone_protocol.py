@@ -49,7 +49,7 @@ RULES = [
         [f"a,cat,{LEFT},0", f"a,cat,{LEFT},0"],
         ["a,cat,1"],
         [f"a,cat,0.9,{LEFT}", f"a,cat,0.8,{LEFT}"],
-        2 / 3 + 1 / 3 * 3 / 4,  # Outcomes by FiftyOne's rules: hit, hit, false positive, hit; three objects.
+        2 / 3 + 1 / 3 * 3 / 4,  # Outcomes for three objects by FiftyOne's rules: hit, hit, false positive, hit.
         1 / 3 + 1 / 3 * 2 / 4,  # Outcomes by the Open Images rules: hit, false positive, false positive, hit.
         id="each of two equal objects can be matched",
     ),
@@ -57,15 +57,15 @@ RULES = [
         [f"a,cat,{WHOLE},0"],
         [],
         [f"a,cat,0.9,{WHOLE}"],
-        1 / 2,  # Outcomes by FiftyOne's rules: false positive, hit; one object.
-        1 / 2 + 1 / 2 * 2 / 3,  # Outcomes by the Open Images rules: hit, false positive, hit; two objects.
+        1 / 2,  # Outcomes for one object by FiftyOne's rules: false positive, hit.
+        1 / 2 + 1 / 2 * 2 / 3,  # Outcomes for two objects by the Open Images rules: hit, false positive, hit.
         id="a box whose class is not verified in its image is ignored",
     ),
     pytest.param(
         ["a,cat,0,1,0,0.9,0", "a,cat,0,1,0.4,1,0", f"a,cat,{WHOLE},1"],
         ["a,cat,1"],
         ["a,cat,0.9,0,1,0,0.9", f"a,cat,0.8,{WHOLE}"],
-        # Outcomes by FiftyOne's rules: hit, false positive, false positive, hit; four objects.
+        # Outcomes for four objects by FiftyOne's rules: hit, false positive, false positive, hit.
         1 / 4 + 1 / 4 * 2 / 4,
         2 / 4 + 1 / 4 * 3 / 4,  # Outcomes by the Open Images rules: hit, group, false positive, hit.
         id="a detection that overlaps an unmatched object is not absorbed by a group",
@@ -74,7 +74,7 @@ RULES = [
         [f"a,cat,{WHOLE},0"],
         ["a,cat,1"],
         ["a,cat,0.9,0,1,0,0.49999999996"],
-        1 / 2 + 1 / 2 * 2 / 3,  # Outcomes by FiftyOne's rules: hit, false positive, hit; two objects.
+        1 / 2 + 1 / 2 * 2 / 3,  # Outcomes for two objects by FiftyOne's rules: hit, false positive, hit.
         1 / 2 * 1 / 3,  # Outcomes by the Open Images rules: false positive, false positive, hit.
         id="overlaps are rounded to ten decimals",
     ),
@@ -82,7 +82,7 @@ RULES = [
         [f"a,cat,{WHOLE},1"],
         ["a,cat,1"],
         [f"a,cat,0,{LEFT}"],
-        2 / 3,  # Outcomes by FiftyOne's rules: false positive, hit, group; two objects.
+        2 / 3,  # Outcomes for two objects by FiftyOne's rules: false positive, hit, group.
         1 / 2 * 1 / 2,  # Outcomes by the Open Images rules: false positive, hit; the group is not matched.
         id="confidence zero can match a group",
     ),
@@ -90,8 +90,8 @@ RULES = [
         ["a,cat,0,0.8,0,0.5,1", "a,cat,0.2,1,0,0.5,1"],
         ["a,cat,1"],
         [f"a,cat,0.9,{TOP}", "a,cat,0.8,0.85,1,0,0.5"],
-        # Outcomes by FiftyOne's rules: two predictions that both match the second group, false positive, hit; three
-        # objects.
+        # Outcomes for three objects by FiftyOne's rules: two predictions that both match the second group, false
+        # positive, hit.
         1 / 3 + 1 / 3 * 2 / 3,
         2 / 3 + 1 / 3 * 3 / 4,  # Outcomes by the Open Images rules: first group, second group, false positive, hit.
         id="the last of groups with equal overlap is matched",

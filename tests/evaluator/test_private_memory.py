@@ -44,7 +44,7 @@ def test_the_class_of_a_private_object_does_not_change_peak_memory(
 
 
 def peak(scorer: Scorer[Any, Any, Any], truth: Any, table: SubmissionTable, parameters: Any) -> int:
-    """Return the peak number of bytes that are allocated while a submission is scored.
+    """Return the peak number of bytes that are allocated while a submission is being scored.
 
     The first call may import modules, so callers measure twice and take the minimum.
     """

@@ -37,7 +37,7 @@ class Recorder:
         return self.ask("POST", path, urlencode(form), **FORM)
 
     def begin_upload(self, phase: str, content: str) -> str:
-        """Begin an upload and return its path."""
+        """Begin an upload to the phase with this API path, and return the URL path of the upload."""
         length = {"Upload-Length": str(len(content.encode()))}
         found = LOCATION.search(self.ask("POST", f"{phase}/uploads", expected=201, **TUS, **length))
         assert found
@@ -83,7 +83,7 @@ def log_in_program(visitor: Visitor) -> list[Output]:
 
 
 def unusable_requests(visitor: Visitor, phase: str, submission: str) -> Iterator[Output]:
-    """Send every request that would change data, but without valid fields: as a form to pages, as JSON to the API."""
+    """Send every request that would change data, but without valid fields: forms to pages, and JSON to the API."""
     recorder = Recorder(visitor)
     names = {"slug": "flows", "phase": phase, "pk": submission, "submission_id": submission, "upload_id": submission}
     for route in TABLE:

@@ -108,7 +108,7 @@ def claimed(submission: Submission) -> Submission:
 
 
 def end(submission: Submission, *, reject: bool) -> str:
-    """Reject or score a submission, like a worker.
+    """Reject or score a submission, as a worker would.
 
     This must not raise an error, even if the import has already removed the submission.
     """

@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def change(submission: Submission, user: User) -> str:
-    """Set the note of a submission and choose it as final, in a single transaction like the API."""
+    """Set the note of a submission and choose it as final in a single transaction, as the API does."""
     with transaction.atomic():
         choices.set_note(submission=submission, by=user, note="this one")
         choices.set_final(submission=submission, by=user, final=True)
@@ -69,7 +69,7 @@ def change(submission: Submission, user: User) -> str:
 
 
 def compare(rerun: Rerun) -> str:
-    """Record the bootstrap replicates of a submission, like the task `rerun` in a worker."""
+    """Record the bootstrap replicates of a submission, as the task `rerun` in a worker does."""
     claimed = leases.claim(Rerun, rerun.pk)
     split = {"headline": "mAP", "metrics": {"mAP": rerun.pk / 1000}, "intervals": {}}
     report = {"signature": "race", "splits": {"public": split}}

@@ -173,7 +173,7 @@ def zipped(folder: Path, **changes: Callable[[str], str]) -> bytes:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    """Run a service whose submissions were scored, rejected with every kind of defect, rescored, or failed."""
+    """Run a service whose submissions were scored and rescored, were rejected with every kind of defect, or failed."""
     folder = tmp_path_factory.mktemp("planted")
     planted = plant_challenge(folder)
     home = tmp_path_factory.mktemp("leaks") / "home"

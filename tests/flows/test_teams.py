@@ -31,7 +31,7 @@ def test_changes_of_teams_gain_no_quota_on_postgresql(tmp_path: Path, postgres: 
 
 def assert_races_are_decided(seen: dict[str, Any], vendor: str) -> None:
     assert seen["vendor"] == vendor
-    # With the captain, the team has three members, which is the limit.
+    # Including the captain, the team has three members, which is the limit.
     assert seen["full"] == {"done": 2, "change_refused": 6}
     assert seen["same_link"] == {"done": 1, "not_found": 5}
     assert seen["sizes"] == [3, 2]

@@ -1,4 +1,4 @@
-"""Runs `make fuzz`: tests kernels and server with random numbers and damaged files.
+"""Runs `make fuzz`: tests the kernels and the server with random numbers and damaged files.
 
 The program also measures the CPU time and memory that hostile files need, and prints a table. The exit status is 1 if
 an implementation gives a wrong result, or if a file needs too much CPU time or memory.

@@ -29,7 +29,7 @@ from tests.fuzz.hostile import SIZE, Good, Maker
 
 MAX_RATIO = 3.0  # Limit on the ratio of a file's CPU time per MiB to that of the slowest legal file.
 REPETITIONS = 4  # Number of additional measurements for files near the limit, because measurements are noisy.
-MAX_EXTRA_BYTES = 1 << 30  # Limit on the growth of peak memory while a file is scored.
+MAX_EXTRA_BYTES = 1 << 30  # Limit on the growth of peak memory while a file is being scored.
 IMAGES = {"objectnet": 14_000, "openimages-segmentation": 700, "openimages-classification": 2_500}
 USUAL_IMAGES = 1_000
 FORK = multiprocessing.get_context("fork")

@@ -180,7 +180,7 @@ def spliced(chance: random.Random, data: bytes) -> bytes:
 
 
 def edited(chance: random.Random, data: bytes) -> bytes:
-    """Change the file like an editor: add a byte order mark or blank lines, or remove the last line ending."""
+    """Change the file as a text editor might: add a byte order mark or blank lines, or remove the last line ending."""
     mark = chance.choice([b"", b"\xef\xbb\xbf"])
     return mark + data.removeprefix(mark).rstrip(b"\n") + chance.choice([b"", b"\n", b"\n\n", b" \n \n", b"\r\n"])
 

@@ -27,7 +27,7 @@ RUBBISH = (BYTES, "a\0b", "", " ", "-1", str(10**24), LONG, "a" * 10**5, "\u202e
 
 
 def arguments(name: str) -> list[argparse.Action]:
-    """Return the arguments that a command itself defines, without those that every Django command has."""
+    """Return the arguments that a command itself defines, excluding those that every Django command has."""
     parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
     shared = {"help", "version", "verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color"}
     return [action for action in parser._actions if action.dest not in shared]

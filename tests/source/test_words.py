@@ -20,7 +20,7 @@ def table() -> str:
 
 
 def old_words() -> list[str]:
-    """Return the words in the third column of the table."""
+    """Return the forbidden words: the third column of the word table in CONTRIBUTING.md."""
     cells = [row["old"] for row in ROW.finditer(table())][1:]
     return [word.strip() for cell in cells for word in cell.split(",") if word.strip("- –")]
 

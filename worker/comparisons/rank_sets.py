@@ -1,6 +1,6 @@
 """Computes confidence intervals for ranks. Bootstrap replicates are read only for teams that may affect the result.
 
-The intervals of the first teams on a leaderboard are simultaneous: with 95% confidence, all of them are right. Every
+The intervals of the top teams on a leaderboard are simultaneous: with 95% confidence, all of them are right. Every
 other team has an individual interval, to which the confidence applies separately.
 """
 
@@ -22,7 +22,7 @@ AT_ONCE = 100  # Maximum number of individual rank intervals to compute in one c
 
 
 def top_intervals(rows: BoardRows) -> list[RankInterval | None]:
-    """Return simultaneous rank intervals for the first teams on a leaderboard.
+    """Return simultaneous rank intervals for the top teams on a leaderboard.
 
     The interval of a team without bootstrap replicates is None.
     """

@@ -40,7 +40,7 @@ def differences(comparison: Comparison) -> Iterator[str]:
 
 
 def expected_entries(rows: BoardRows) -> dict[int, tuple[object, ...]]:
-    """Return the expected comparison of each entry: tie, next higher entry and, for the first teams, rank interval."""
+    """Return the expected comparison of each entry: tie, next higher entry and, for the top teams, rank interval."""
     above = next_up(rows, {})
     expected: dict[int, tuple[object, ...]] = {
         key: (*tie, *above.get(key, NextUp())) for key, tie in tie_groups(rows, {}).items()

@@ -74,7 +74,10 @@ def _is_own(hierarchy, label, predicted):
 
 @inlined
 def _compare_with_own_boxes(truth, hierarchy, overlaps, row, position, coordinates):
-    """Find the ordinary box of its class that a prediction overlaps most, with and without the class hierarchy."""
+    """Find the ordinary box of a prediction's class that the prediction overlaps most.
+
+    The result is determined both with and without the class hierarchy.
+    """
     best, plain = np.int64(-1), np.int64(-1)
     iou, plain_iou = 0.0, 0.0
     for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
@@ -89,7 +92,10 @@ def _compare_with_own_boxes(truth, hierarchy, overlaps, row, position, coordinat
 
 @inlined
 def _compare_with_own_groups(truth, hierarchy, overlaps, row, position, coordinates):
-    """Find the group-of box of its class that contains most of a prediction, with and without the class hierarchy."""
+    """Find the group-of box of a prediction's class that contains the largest part of the prediction.
+
+    The result is determined both with and without the class hierarchy.
+    """
     best, plain = np.int64(-1), np.int64(-1)
     share, plain_share = 0.0, 0.0
     for group in range(truth.groups_from[position], truth.groups_from[position + 1]):

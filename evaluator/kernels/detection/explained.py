@@ -14,9 +14,10 @@ from evaluator.kernels.jit import read_only
 
 # Outcomes of curve entries, with the class hierarchy. A false positive has the outcome FALSE plus its kind of error
 # (see ``evaluator.metrics.errors``). The outcome is FIXABLE instead if the kind is LOCALIZATION and the prediction
-# would hit a box if its error were fixed. If this is true for a false positive of the kind CLASS, a second entry with
-# the outcome ARRIVAL is added to the curve of the class of that box. GROUP and PLAIN_GROUP are entries of group-of
-# boxes that contain a prediction, with and without the hierarchy. All other outcomes are those of predictions.
+# would hit a box if its error were fixed. If the kind is CLASS and the prediction would hit a box if its class were
+# right, a second entry for the prediction, with the outcome ARRIVAL, is added to the curve of the right class. A
+# group-of box that absorbs a prediction has an entry with the outcome GROUP (if it does so with the hierarchy) and one
+# with the outcome PLAIN_GROUP (if it does so without it). All other outcomes are those of predictions.
 UNVERIFIED, IGNORED, HIT, ABSORBED, GROUP, PLAIN_GROUP, ARRIVAL, FIXABLE, FALSE = range(9)
 OUTCOMES = 16
 # Outcomes of curve entries without the class hierarchy. PLAIN_LEFT_OUT applies to predictions that are ignored or
@@ -106,8 +107,8 @@ class Overlaps(NamedTuple):
     Attributes
     ----------
     boxes, groups : int64 arrays of shape (2, N)
-        Index of the ordinary box and of the group-of box of its class that each prediction overlaps most, -1 if there
-        is none. The first row is the result with the class hierarchy, the second row without it.
+        For each prediction, index of the ordinary box and of the group-of box of its class that it overlaps most, -1 if
+        there is none. The first row is the result with the class hierarchy, the second row without it.
     ious, shares : float64 arrays of shape (2, N)
         IoU with the ordinary box, and fraction of the prediction's area inside the group-of box.
     others : int64 array of shape (N,)

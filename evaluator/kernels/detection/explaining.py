@@ -137,7 +137,7 @@ def _add_entry(truth, outcomes, image, label, confidence, code):
     if truth.usage[image] == PRIVATE:
         code += PRIVATE_CODE
     at = outcomes.counts[WRITTEN]
-    # Adding zero turns -0.0 into 0.0, because entries are sorted by the bits of their confidences.
+    # Add zero to turn -0.0 into 0.0, because entries are sorted by the bits of their confidences.
     outcomes.confidences[at] = confidence + 0.0
     outcomes.entries[at] = np.uint32(label * CODES + code)
     outcomes.counts[WRITTEN] = at + 1
@@ -178,8 +178,8 @@ def _add_prediction(truth, hierarchy, found, overlaps, outcomes, offsets, bounds
 def _finish_boxes(truth, found, overlaps, outcomes, offsets, image, position):
     """Store the kind of error that caused each ordinary box of a class to be missed.
 
-    If a prediction of another class would hit the box with the right class, append an entry with the outcome ARRIVAL.
-    Reset the winners of the boxes.
+    If a prediction of another class would hit a box if its class were right, append an entry with the outcome ARRIVAL
+    to the curve of the right class. Also reset ``box_winners``, the predictions that hit or would hit the boxes.
     """
     for box in range(truth.boxes_from[position], truth.boxes_from[position + 1]):
         fixing = overlaps.box_winners[FIXED, box - offsets[0]]
@@ -199,9 +199,10 @@ def _finish_boxes(truth, found, overlaps, outcomes, offsets, image, position):
 
 @inlined
 def _finish_groups(truth, found, overlaps, outcomes, offsets, image, position):
-    """Append an entry for each group-of box of a class that absorbs a prediction with a confidence above 0.
+    """For each group-of box of a class, append an entry if the box absorbs a prediction with a confidence above 0.
 
-    There are separate entries with and without the class hierarchy. Reset the winners of the group-of boxes.
+    There are separate entries with and without the class hierarchy. Also reset ``group_winners``, the indices of the
+    absorbed predictions.
     """
     for group in range(truth.groups_from[position], truth.groups_from[position + 1]):
         for rules in range(2):

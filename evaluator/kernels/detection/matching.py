@@ -23,7 +23,7 @@ def unscored_class(truth, label):
     """
     labels = len(truth.labels.starts) - 1
     if label > labels:
-        # A code above ``labels``, the number of labels in the ground truth, is already that of an unscored class.
+        # Codes above ``labels`` (the number of labels in the ground truth) already denote unscored classes.
         return label
     return labels + 1 + (label if label >= 0 else labels)
 
@@ -108,7 +108,7 @@ def match_detection(truth, state, offsets, threshold, image, position, confidenc
 def collect(state, image, label, confidence, coordinates):
     """Store a prediction that is matched later.
 
-    This is done for images with more predictions than are scored (see :mod:`.overfull`), and for explanations.
+    This is done for images with more than 10,000 predictions (see :mod:`.overfull`), and for explanations.
     """
     at = state.counts[COLLECTED]
     state.collected_images[at], state.collected_labels[at] = image, label
@@ -137,7 +137,7 @@ def add_prediction(truth, state, offsets, threshold, image, label, position, con
     if state.collects[image] == ALL_OF_IMAGE:
         collect(state, image, label, confidence, coordinates)
     elif has_area:
-        # Adding zero turns -0.0 into 0.0, because entries are sorted by the bits of their confidences.
+        # Add zero to turn -0.0 into 0.0, because entries are sorted by the bits of their confidences.
         confidence += 0.0
         if state.collects[image]:
             collect(state, image, label, confidence, coordinates)

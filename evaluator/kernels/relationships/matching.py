@@ -212,7 +212,7 @@ def add_prediction(truth, state, threshold, image, labels, relation, confidence,
     known, kinds = len(truth.labels.starts) - 1, len(truth.relations.starts) - 1
     entry = state.counts[ENTRIES]
     state.counts[ENTRIES] = entry + 1
-    confidence += 0.0  # Adding zero turns -0.0 into 0.0, because entries are sorted by the bits of their confidences.
+    confidence += 0.0  # Add zero to turn -0.0 into 0.0, because entries are sorted by the bits of their confidences.
     state.confidences[entry] = confidence
     state.images[entry] = image
     state.relations[entry] = relation if relation >= 0 else kinds

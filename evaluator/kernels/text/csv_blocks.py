@@ -157,7 +157,7 @@ def _long_number(data, begin, size):
 
 @subroutine
 def _read_remaining(data, ends, first, step, values):
-    """Read the cells whose notation is rare, so that their values are still NaN. Return whether all are numbers."""
+    """Read the cells that are still NaN because their notation is rare. Return whether all of them are numbers."""
     for row in range(len(values)):
         if np.isnan(values[row]):
             cell = first + row * step

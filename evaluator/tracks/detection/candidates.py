@@ -98,7 +98,7 @@ def ancestors_of(truth: ObjectTruth, labels: NDArray[np.int64]) -> tuple[NDArray
 
 
 def are_valid(detections: Detections) -> NDArray[np.bool_]:
-    """Return which detections have an area and a confidence above :data:`LOWEST_CONFIDENCE`, shape (N,)."""
+    """Return which detections have a positive area, and a confidence above :data:`LOWEST_CONFIDENCE`, shape (N,)."""
     boxes = detections.boxes
     has_area = (boxes[:, 0] < boxes[:, 1]) & (boxes[:, 2] < boxes[:, 3])
     return np.asarray(has_area & (detections.confidences > LOWEST_CONFIDENCE))

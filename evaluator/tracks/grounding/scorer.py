@@ -90,7 +90,7 @@ class GroundingScorer(Scorer[GroundingTruth, GroundingParameters, RankedBoxes]):
         return GroundingParameters.of(resolved)
 
     def read(self, source: Source, truth: GroundingTruth | None, parameters: GroundingParameters) -> RankedBoxes:
-        """Read a submission, which must have every sentence of the ground truth, with a list for each phrase."""
+        """Read a submission, which must have a list of boxes for each phrase of every sentence in the ground truth."""
         return read_boxes(source, truth)
 
     def evaluate(

@@ -104,7 +104,7 @@ class Labelling:
         return cls(images, labels, names, *lists, ancestors, above, below, *codes, present)
 
     def verified_as(self, *, present: bool) -> tuple[Codes, Codes]:
-        """Return the image and the label of each label verified as present or absent, including implied ones.
+        """Return the image and the label of each verification as present or as absent, including implied ones.
 
         If a label is present, its ancestors are present too. If a label is absent, its descendants are absent too.
         Source: the Open Images V4 paper, 5.2.1.

@@ -1,4 +1,4 @@
-"""API serializers for logins by device code, and for the authenticated user."""
+"""API serializers for logins with a device code, and for the authenticated user."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""API views for logins by device code (RFC 8628), and for the authenticated user and token."""
+"""API views for logins with a device code (RFC 8628), and for the authenticated user and token."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ class DeviceCode(APIView):
         responses={200: DeviceSerializer, **refusals(*WITH_A_BODY, *COUNTED)},
     )
     def post(self, request: Request) -> Response:
-        """Start a login by device code (RFC 8628).
+        """Start a login with a device code (RFC 8628).
 
         Show the user code and the URL to the user. Fetch the token after the user has approved the login.
         """
@@ -72,7 +72,7 @@ class DeviceToken(APIView):
         responses={200: DeviceTokenSerializer, **refusals(*UNDECIDED, *WITH_A_BODY, *COUNTED)},
     )
     def post(self, request: Request) -> Response:
-        """Fetch the API token of a login by device code.
+        """Fetch the API token of a login with a device code.
 
         Until the user has approved the login, the error code is `authorization_pending`.
         """

@@ -13,5 +13,5 @@ class Missing(APIView):
     authentication_classes = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Raise Http404 before other checks, so that every request has status 404, whatever its HTTP method."""
+        """Raise Http404 before other checks, so that the response is 404 for every HTTP method."""
         raise Http404

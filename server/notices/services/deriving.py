@@ -39,7 +39,7 @@ def derive() -> int:
 
 
 def known_until(now: datetime) -> datetime:
-    """Return the time until which events have been processed.
+    """Return the time up to which events have been processed.
 
     The first call returns `now`, so that there are no notices about older events.
     """
@@ -48,7 +48,7 @@ def known_until(now: datetime) -> datetime:
 
 
 def without_known(found: Iterable[Found]) -> list[Found]:
-    """Return the given events without those that are already stored in the database."""
+    """Return those of the given events that are not stored in the database yet."""
     events = {(one.kind.value, one.key): one for one in found}
     known: set[tuple[str, str]] = set()
     keys = [key for _, key in events]
@@ -100,7 +100,7 @@ def tell(found: Found, now: datetime) -> None:
 
 
 def readers(found: Found) -> list[int]:
-    """Return the user ids of the recipients of an event, without users who may not see its challenge."""
+    """Return the user ids of the recipients of an event, excluding users who may not see its challenge."""
     people = User.objects.filter(found.recipients, is_active=True).order_by("pk").distinct()
     private = Challenge.objects.filter(pk=found.challenge, visibility=Challenge.Visibility.PRIVATE).exists()
     if private:

@@ -1,7 +1,7 @@
 """Exports a challenge as a bundle: a zip file from which another server can import the challenge.
 
-Importing an exported bundle into an empty server and exporting it again produces an identical file, unless a phase has
-no salt. In this case, the import generates one.
+Importing an exported bundle into an empty server and exporting it again produces an identical file. The only exception
+is a phase without a salt, for which the import generates one.
 """
 
 import shutil
@@ -40,8 +40,8 @@ CHUNK_BYTES = 2**20
 class ExportedPhase:
     """A phase to be exported, with its files.
 
-    `truth` contains the file names in the zip file of the ground truth. `baselines` contains the submissions of
-    baselines, keyed by the names of their files in the bundle.
+    `truth` contains the names of the files in the zip file with the ground truth. `baselines` contains the submissions
+    of baselines, keyed by the names of their files in the bundle.
     """
 
     phase: Phase

@@ -10,7 +10,7 @@ from django.db.models.fields.files import FieldFile
 
 
 class Movable(File):
-    """A complete file in a temporary folder. A storage on the same disk moves the file instead of copying it."""
+    """A complete file in a temporary folder. Storage backends on the same disk move the file instead of copying it."""
 
     def temporary_file_path(self) -> str:
         return str(self.name)
@@ -19,8 +19,8 @@ class Movable(File):
 class NewFiles:
     """A context manager that removes the files stored in its block if the block fails. Use it inside the transaction.
 
-    After the block, files are kept even if the commit seems to fail, because it may have succeeded, and no row may
-    refer to a missing file. The sweeper moves unreferenced files to quarantine.
+    After the block, files are kept even if the commit seems to fail. The commit may have succeeded, and then the
+    database refers to these files. If it did fail, the sweeper moves them to quarantine.
     """
 
     def __init__(self) -> None:

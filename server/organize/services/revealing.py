@@ -54,5 +54,8 @@ def take_back(*, phase: Phase, by: User | None) -> Phase:
 
 
 def is_pending(phase: Phase) -> bool:
-    """Return whether an owner has revealed the private scores, even if the delay has not passed yet."""
+    """Return whether a reveal, and not the end of the phase, determines when the private scores are first shown.
+
+    This is true from the time of the reveal, both before and after the scores are shown.
+    """
     return phase.reveals_at is not None and phase.shown_from == phase.reveals_at

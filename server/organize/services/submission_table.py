@@ -33,7 +33,7 @@ SORTS = {
 class SubmissionFilter:
     """A selection of submissions and their order, as specified by a query string.
 
-    An empty field selects all submissions.
+    An empty field does not restrict the selection.
 
     `team` and `user` match parts of names. `q` matches a part of a file name, a submission id, or the beginning of a
     SHA-256. `since` and `until` are days (UTC), inclusive. `sort` is a key of SORTS, with "-" for descending order.
@@ -55,7 +55,7 @@ class SubmissionFilter:
         return replace(self, sort=NEWEST_FIRST) != SubmissionFilter()
 
     def query(self, **changes: Any) -> str:
-        """Return this filter as a query string without the question mark, with some fields changed."""
+        """Return this filter as a query string without the question mark, after changing the given fields."""
         given = asdict(self) | changes
         values = {name: "yes" if value is True else value for name, value in given.items() if value}
         return urlencode({name: value for name, value in values.items() if value != NEWEST_FIRST})
@@ -83,7 +83,10 @@ class SubmissionFilter:
         return found
 
     def keys(self, phase: Phase) -> QuerySet[Any, UUID]:
-        """Return the ids of the submissions that match this filter, in its order. Missing values come last."""
+        """Return the ids of the submissions that match this filter, in the order that the filter specifies.
+
+        Submissions without a value to sort by come last.
+        """
         found, name = self.submissions(phase), self.sort.removeprefix("-")
         if name == "score":
             found = found.annotate(score=Subquery(public_scores(phase)))
@@ -168,7 +171,7 @@ def read(phase: Phase, keys: list[UUID]) -> list[Submission]:
 def chunks(phase: Phase, chosen: SubmissionFilter) -> Iterator[list[Submission]]:
     """Yield all submissions to a phase that match a filter, in chunks.
 
-    Submissions that arrive after the first chunk are not included, because the ids are read before.
+    All ids are read before the first chunk, so submissions that arrive later are not included.
     """
     keys = list(chosen.keys(phase))
     for start in range(0, len(keys), ROWS_AT_ONCE):

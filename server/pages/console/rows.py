@@ -21,7 +21,7 @@ ACTS: Mapping[str, str] = {Status.FAILED: "Requeue", Status.SCORED: "Rescore"}
 class TableRow:
     """A row in the organizers' table of submissions, with the scores that the viewer may see.
 
-    `act` is the action that organizers can take on the submission, or an empty string if there is none.
+    `act` is the label of the action that organizers can take, such as "Requeue", or an empty string if there is none.
     """
 
     submission: Submission

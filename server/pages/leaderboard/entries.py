@@ -99,11 +99,12 @@ class RowTerms:
 def shown_entry(row: BoardRow, terms: RowTerms, *, team_id: int | None = None, link: str = "") -> ShownEntry:
     """Return a leaderboard entry with everything needed to render it.
 
-    `link` is set only for a pinned entry, which is the viewer's own entry, shown on the other pages of the leaderboard.
+    `link` is the URL of the leaderboard page that contains the entry. It is set only for a pinned entry: the viewer's
+    own entry, which is also shown on the other pages of the leaderboard.
     """
     untested = terms.compared and not link and row.tied is None and not row.baseline
     mine = row.team_id == team_id and not row.baseline
-    # Brackets connect tied entries in adjacent rows. The neighbors of a pinned entry are on another page, so it has no
+    # Brackets connect tied entries in adjacent rows. The neighbours of a pinned entry are on another page, so it has no
     # bracket.
     bracket = "" if link else "tied" if row.joined else "untested" if untested else ""
     first = "leading" if terms.has_leading and is_leading(row) and not link else ""

@@ -19,7 +19,7 @@ CLASSES_SHOWN = 10
 
 
 class Verdict(StrEnum):
-    """Whether submission B is better than submission A, worse, or tied with it, or whether this is unknown."""
+    """Whether submission B is better than, worse than or tied with submission A; UNKNOWN if this is not known."""
 
     BETTER = "better"
     WORSE = "worse"

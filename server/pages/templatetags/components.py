@@ -106,7 +106,7 @@ def measured(value: float | None, kind: str, decimals: int | None = None) -> Saf
 
 @register.simple_tag
 def interval_ends(ends: Interval, decimals: int | None = None) -> str:
-    """Return the two ends of a confidence interval as text."""
+    """Return the two endpoints of a confidence interval as text."""
     return interval_text(ends, decimals=decimals)
 
 
@@ -198,7 +198,7 @@ def rank_interval(found: RankInterval | None) -> SafeString:
 def page_numbers(pages: "Page[Any]") -> list[int | None]:
     """Return the page numbers that a pagination shows, with None in place of skipped numbers.
 
-    They are the numbers of the first page, the last page, the current page, and its neighbors.
+    They are the numbers of the first page, the last page, the current page, and its neighbours.
     """
     numbers = pages.paginator.get_elided_page_range(pages.number, on_each_side=1, on_ends=1)
     return [number if isinstance(number, int) else None for number in numbers]

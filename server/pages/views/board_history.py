@@ -1,4 +1,4 @@
-"""The page that shows the history of a leaderboard in a chart of the first teams and of other selected teams."""
+"""The page that shows the history of a leaderboard in a chart of the top teams and other selected teams."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ class HistoryQuery:
         return "?" + urlencode(given, doseq=True)
 
     def at(self, moment: datetime) -> str:
-        """Return the query string of the leaderboard page for a given time, rounded up to the second."""
+        """Return the query string of the leaderboard page that shows the given time, rounded up to the second."""
         return replace(self.board, at=next_whole_second(moment)).query_string()
 
 
@@ -99,7 +99,7 @@ def improvement(board: ShownBoard, row: BoardRow) -> tuple[BoardRow, float, Inte
 
 
 def chart_rows(board: ShownBoard, chosen: Sequence[BoardRow]) -> list[BoardRow]:
-    """Return the leaderboard rows of the first teams and of the selected teams, in leaderboard order."""
+    """Return the leaderboard rows of the top teams and of the selected teams, in leaderboard order."""
     rows = {row.team_id: row for row in (*board.top(TOP), *chosen)}
     return with_changes(board, sorted(rows.values(), key=lambda row: (-row.score, row.rank or 0)))
 

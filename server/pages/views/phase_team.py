@@ -99,7 +99,7 @@ def team(request: PersonRequest, slug: str, phase: str, team: int) -> HttpRespon
 
 
 def posted_form(act: str, data: QueryDict, given: QuerySet[QuotaGrant]) -> forms.Form:
-    """Return the form of an action with the posted data. `given` are the grants that can be taken back."""
+    """Return the form of an action with the posted data. `given` contains the grants that can be taken back."""
     prefix = act if act in PREFIXED else None
     if act == "take_back":
         return TakeBackForm(data, prefix=prefix, grants=given)
@@ -128,7 +128,7 @@ def decide(request: PersonRequest, phase: Phase, team: Team, act: str, form: for
 
 
 def taken_back_message(amount: int, grant: QuotaGrant) -> str:
-    """Return a message with the number of granted submissions that were taken back, and of those already used."""
+    """Return a message that states how many granted submissions were taken back, and how many the team had used."""
     was = "submission was" if amount == 1 else "submissions were"
     used = f" The team had already used the other {grant.amount - amount}." if grant.amount > amount else ""
     return f"{amount} granted {was} taken back.{used}"

@@ -121,7 +121,7 @@ def apply(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
 @require_POST
 @login_required
 def discard(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
-    """Discard the rescoring of a phase that has not been applied yet. The leaderboards do not change."""
+    """Discard a phase's rescoring that has not been applied yet. The leaderboards do not change."""
     found = organized_phase(request, slug, phase)
     rescoring.discard(phase=found, by=request.user)
     messages.success(request, "The rescoring was discarded. The leaderboards have not changed.")

@@ -1,4 +1,4 @@
-"""Adds an index of running reruns, because every claim of a job counts them."""
+"""Adds an index of running reruns, which are counted whenever a worker claims a job."""
 
 from django.db import migrations, models
 

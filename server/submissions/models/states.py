@@ -12,7 +12,7 @@ class Status(models.TextChoices):
     CANCELLED = "cancelled", "cancelled"
 
 
-# The stages of a submission while it is scored.
+# The stages of a submission while it is being scored.
 STAGES = ("checking", "matching", "scoring")
 # The stage of a scored submission until its confidence intervals are computed.
 BOOTSTRAPPING = "bootstrapping"

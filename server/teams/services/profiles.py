@@ -13,7 +13,7 @@ from server.teams.services.changes import lock, record, refuse_others
 
 @transaction.atomic
 def rename(*, team: Team, by: User, name: str) -> Team:
-    """Rename a team, as its captain.
+    """Rename a team. Only its captain may do this.
 
     The new name must follow the same rules as the name of a new team. Leaderboards show the new name immediately.
     """
@@ -30,7 +30,7 @@ def rename(*, team: Team, by: User, name: str) -> Team:
 
 @transaction.atomic
 def describe(*, team: Team, by: User, method: str, paper_url: str, code_url: str) -> TeamProfile:
-    """Set the description of a team's method on its public page, as its captain.
+    """As the captain of a team, set its method on its public page: a description, and links to a paper and code.
 
     An empty value removes the previous value.
     """

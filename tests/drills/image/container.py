@@ -1,4 +1,4 @@
-"""Runs the service in an image like a container engine: in namespaces, on a read-only file system, without root."""
+"""Runs an image as a container engine would: in namespaces, on a read-only file system, without root privileges."""
 
 import json
 import os
@@ -40,14 +40,14 @@ class Contained(Running):
         self.environment = {**image.environment, "HOME": "/data", "PODIUM_PORT": str(self.port), **given}
 
     def as_its_user(self, *words: str) -> list[str]:
-        """Return a command that runs `words` in the image, as the user and with only the environment of the image."""
+        """Return a command that runs `words` as the image's user, with only the container's environment variables."""
         user = self.image.user
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         rights = ["setpriv", f"--reuid={user}", f"--regid={user}", *WITHOUT_RIGHTS]
         return [*rights, "env", "-i", "-C", self.image.folder, *variables, *words]
 
     def popen(self, *words: str, **options: Any) -> "subprocess.Popen[bytes]":
-        """Start the container with the ENTRYPOINT of the image. The arguments `words` are ignored."""
+        """Start the container with the ENTRYPOINT of the image. Unlike in the base class, `words` is ignored."""
         inside = self.as_its_user(*json.loads(self.stage.last("ENTRYPOINT")))
         command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", MOUNTS, "sh", *inside]
         return subprocess.Popen(command, cwd=self.image.root, env={**os.environ, "DATA": str(self.home)}, **options)
@@ -68,7 +68,7 @@ class Contained(Running):
         return False
 
     def execute(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        """Run a command in the running container, as its user."""
+        """Run a command in the running container, as the container's user."""
         where = ["nsenter", "--target", str(self.first), "--mount", "--pid", "--root"]
         return subprocess.run([*where, *self.as_its_user(*words)], capture_output=True, text=True, env={})
 
@@ -78,7 +78,7 @@ class Contained(Running):
         return self.execute(*json.loads(command))
 
     def stop(self) -> None:
-        """Stop the container in the same way as an engine: by SIGTERM, or by SIGKILL if it does not end in time."""
+        """Stop the container as a container engine would: with SIGTERM, or with SIGKILL if it does not end in time."""
         if self.process.poll() is None:
             first = self.first
             os.kill(first, signal.SIGTERM)

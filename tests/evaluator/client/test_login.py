@@ -1,4 +1,4 @@
-"""Tests the login by device code or token, and where tokens are stored and sent."""
+"""Tests logging in with a device code or a token, and where tokens are stored and sent."""
 
 import stat
 import sys

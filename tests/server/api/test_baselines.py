@@ -1,4 +1,4 @@
-"""Organizers list, add, remove and put back the baselines of a phase with the API."""
+"""Organizers list, add, remove and put back the baselines of a phase through the API."""
 
 from typing import Any
 

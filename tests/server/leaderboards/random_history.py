@@ -219,7 +219,7 @@ class History:
         self.frozen = None
 
     def sweep(self) -> None:
-        """Apply a changed number of final submissions to the leaderboards, like the periodic sweeper process."""
+        """Apply a changed number of final submissions to the leaderboards, as the sweeper process does."""
         apply_finals()
 
     def rename(self) -> None:

@@ -179,7 +179,7 @@ class TestPrivate:
 
 
 def crowd(phase: Phase, make: Make, *, teams: int, each: int) -> None:
-    """Create many teams with scored submissions by a few SQL statements."""
+    """Create many teams with scored submissions, using a few SQL statements."""
     now, truth = datetime.now(UTC), phase.truths.get(active=True)
     people = [make.team(phase.challenge, is_baseline=True).pk for _ in range(2)]
     team_model = type(phase.challenge.teams.first())

@@ -108,7 +108,7 @@ def test_a_late_comparison_gets_one_urgent_message(
     sent = []
     monkeypatch.setattr(queue, "enqueue", lambda kind, key, urgent=False: sent.append((key, urgent)))
     comparisons.wake()
-    monkeypatch.setattr(queue, "waiting", lambda kind: 1)  # Simulate that one message is still in the queue.
+    monkeypatch.setattr(queue, "waiting", lambda kind: 1)  # Simulate a message that is still in the queue.
     Comparison.objects.update(enqueued_at=F("enqueued_at") - comparisons.LATE - timedelta(seconds=1))
     comparisons.wake()
     comparisons.wake()

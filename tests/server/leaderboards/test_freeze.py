@@ -50,7 +50,7 @@ def teams(phase: Phase, team: Team, make: Make, scored: Scored) -> list[Team]:
     scored(phase, 0.25, team=others[1], private=0.3, at=now - 5 * HOUR)
     phase.freeze_at = now - 2 * HOUR
     phase.save()
-    # By default, a freeze applies from the time at which it is configured. Simulate that it was configured an hour
+    # By default, a freeze applies from the time at which it is configured. Simulate one that was configured an hour
     # before it began.
     BoardTerms.objects.exclude(freeze_at=None).update(since=now - 3 * HOUR)
     scored(phase, 0.875, team=others[1], private=0.9, at=now - HOUR)

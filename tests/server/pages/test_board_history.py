@@ -31,7 +31,7 @@ def visit(address: str, person: User | None = None) -> Page:
 
 @pytest.fixture
 def two(phase: Phase, make: Make, scored: Scored) -> dict[str, Any]:
-    """Create two teams. Team B has the first rank from the third day on."""
+    """Create two teams. Team B is ranked first from the third day on."""
     teams = {name: make.team(phase.challenge, name=name) for name in ("A", "B")}
     for name, public, day in (("A", 0.5, 0), ("B", 0.25, 1), ("B", 0.75, 3)):
         scored(phase, public, private=1 - public, team=teams[name], at=FIRST + day * DAY)

@@ -1,4 +1,4 @@
-"""Organizers see the submissions of all teams in a table, filter, download and requeue them."""
+"""Organizers see the submissions of all teams in a table, and can filter, download and requeue them."""
 
 import csv
 from datetime import UTC, datetime, timedelta

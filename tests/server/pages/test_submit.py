@@ -21,7 +21,8 @@ HOUR = timedelta(hours=1)
 NOW = datetime.now(UTC)
 ADDRESS = "/challenges/c/submit"
 ACCEPTED = f"{ADDRESS}?accept_rules=on"
-# Each test case has changed fields of the phase, and the error code and HTTP status with which uploads are rejected.
+# Each test case consists of the phase fields to change, and the error code and HTTP status with which uploads are
+# rejected.
 REFUSED = [
     ({"opens_at": NOW + HOUR}, "phase_not_open", 409),
     ({"closes_at": NOW - HOUR}, "phase_closed", 409),

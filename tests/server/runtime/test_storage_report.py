@@ -31,7 +31,7 @@ def storage(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> str:
-    """Store files in folders, or in an S3-compatible object storage."""
+    """Store files in folders, or in an S3-compatible object store."""
     if request.param == "objects":
         request.getfixturevalue("store")
     else:

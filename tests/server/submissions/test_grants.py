@@ -1,4 +1,4 @@
-"""Organizers can grant a team additional submissions, on a day or in total."""
+"""Organizers can grant a team additional submissions, for a single day or in total."""
 
 from datetime import date, timedelta
 

@@ -120,7 +120,7 @@ def test_a_phase_without_truth_is_not_open(entrant):
 
 
 def test_dates_are_read_again_after_a_long_upload(entrant):
-    # Simulate that an organizer closes the phase after the view has read it.
+    # Simulate an organizer closing the phase after the view has read it.
     entrant["phase"].closes_at = NOW - HOUR
     entrant["phase"].save()
     entrant["phase"].closes_at = None

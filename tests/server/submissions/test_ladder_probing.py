@@ -98,5 +98,5 @@ def test_at_two_standard_errors_an_attack_gains_less_than_half_as_much_as_at_one
 
 
 def test_the_quota_remains_the_real_limit() -> None:
-    """Ladder feedback does not prevent all gains: an attack that flips several answers at once still has a gain."""
+    """Ladder feedback does not prevent all attacks: flipping several answers at once still improves the score."""
     assert mean_gain(8, 2) > 0.02

@@ -80,10 +80,10 @@ def size_rows(truth: DetectionTruth, matches: Matches, errors: Errors, in_split:
 def _counts(
     values: NDArray[np.integer[Any]], kinds: NDArray[np.integer[Any]], count: int
 ) -> list[tuple[int, int, int, int]]:
-    """Return four numbers of objects for each value of a property, such as the size, from 0 to ``count`` - 1.
+    """Return four object counts for each value of a property, such as the size, from 0 to ``count`` - 1.
 
-    The numbers are: objects that were matched, and objects that were missed because of a wrong class, because of a bad
-    localization, and for any other reason. ``kinds`` is the kind of error of each object.
+    The objects counted are those that were matched, and those that were missed because of a wrong class, because of a
+    bad localization, and for any other reason. ``kinds`` is the kind of error of each object.
     """
     columns = np.full(MISSED + 2, -1)
     columns[[NO_ERROR + 1, CLASS + 1, LOCALIZATION + 1, MISSED + 1]] = range(4)

@@ -180,9 +180,10 @@ class ExplainedSplit:
     def _variants(self) -> Iterator[tuple[Roles, Numbers]]:
         """Yield the data from which the average precisions of the score and of its variants are computed.
 
-        The first variant is the score itself. The others are: without the errors of each kind, without false positives,
-        without missed objects, for the objects of each size, and for each combination of rules in the ablation. Each
-        variant has the roles of the curve entries (such as true positive) and the number of positives of each class.
+        The first variant is the score itself. It is followed by one variant without the errors of each kind, one
+        without false positives, one without missed objects, one for the objects of each size, and one for each
+        combination of rules in the ablation. Each variant has the roles of the curve entries (such as true positive)
+        and the number of positives of each class.
         """
         yield self._scored, self.positives
         labels, kinds, weights = self._lost

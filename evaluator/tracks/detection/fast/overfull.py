@@ -1,7 +1,7 @@
 """Applies the cap, which is the maximum number of predictions per class and image that are scored.
 
-Images with more predictions than the cap are called overfull. Which images are overfull, and how many of their
-predictions remain, must not depend on the ground truth. Otherwise, running time and memory use would reveal
+Images whose total number of predictions exceeds the cap are called overfull. Which images are overfull, and how many
+of their predictions remain, must not depend on the ground truth. Otherwise, running time and memory use would reveal
 annotations. The ground truth is used only to choose between predictions of equal confidence.
 """
 
@@ -17,7 +17,7 @@ from evaluator.metrics.matching import most_confident
 
 
 class Collected(NamedTuple):
-    """Predictions in images that have more predictions than are scored per class.
+    """Predictions in overfull images, which have more than 10,000 predictions.
 
     Predictions whose box has no area are not included.
 
@@ -25,7 +25,7 @@ class Collected(NamedTuple):
     ----------
     images, labels : int32 arrays of shape (N,)
     predictions : float64 array of shape (N, 5)
-        Described as ``collected`` in :class:`~evaluator.kernels.detection.state.DetectionState`.
+        See ``collected`` in :class:`~evaluator.kernels.detection.state.DetectionState`.
     """
 
     images: NDArray[np.int32]
@@ -38,13 +38,13 @@ class Collected(NamedTuple):
 
 
 def collected(state: DetectionState) -> Collected:
-    """Return the predictions that one thread has collected in images with more than are scored per class."""
+    """Return the predictions that one thread has collected in overfull images (with more than 10,000 predictions)."""
     count = int(state.counts[COLLECTED])
     return Collected(state.collected_images[:count], state.collected_labels[:count], state.collected[:count])
 
 
 def joined(parts: Sequence[Collected]) -> Collected:
-    """Return the predictions that all threads have collected in images with more than are scored per class."""
+    """Return the predictions that all threads have collected in overfull images (with more than 10,000 predictions)."""
     return Collected(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 

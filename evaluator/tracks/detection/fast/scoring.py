@@ -106,9 +106,10 @@ def outcome_of(
 def read_file(
     truth: DetectionTruth, request: ScoringRequest, parameters: DetectionParameters
 ) -> Sequence[DetectionReader]:
-    """Read a submission file, and read it again if an image has more predictions than are scored per class.
+    """Read a submission file, and read it again if an image has more than 10,000 predictions.
 
-    The second time, the predictions in such images are collected, so that the excess predictions can be removed.
+    At most 10,000 predictions per class and image are scored. The second time, the predictions in such images are
+    collected, so that the excess predictions can be removed.
 
     Raises
     ------

@@ -1,7 +1,8 @@
 """Assigns roles (true positive, false positive or left out) to the curve entries of detections that are explained.
 
-Each entry has a code with its outcome. An explanation shows several average precisions, such as the one that the
-submission would have without false positives. For each of them, the codes have different roles.
+Each entry has a code that encodes its outcome; see :mod:`evaluator.kernels.detection.explained`. An explanation shows
+several average precisions, such as the one that the submission would have without false positives. For each of them,
+entries with the same code have the same role. The functions return the role of each code, as arrays of shape (CODES,).
 """
 
 import numpy as np
@@ -48,15 +49,18 @@ def _roles(in_split: Mask, true: Mask, false: Mask, partial: Mask | None = None)
 
 
 def as_scored(in_split: Mask, group_weight: float) -> Roles:
-    """Return the role, such as true positive, that each code has in the score, shape (CODES,).
+    """Return the roles, such as true positive, that the entries with each code have when the score is computed.
 
-    ``in_split`` selects the codes of a split. All other codes are left out.
+    A code encodes the outcome of an entry. ``in_split`` selects the codes of a split; other entries are left out.
     """
     return _roles(in_split, OUTCOME == HIT, IS_FALSE, (OUTCOME == GROUP) & (group_weight > 0))
 
 
 def without_errors(in_split: Mask, group_weight: float, kind: int) -> Roles:
-    """Return the role of each code if all errors of a kind were fixed; see ``CurveErrors.gain_without``."""
+    """Return the roles, such as true positive, that the entries with each code would have without errors of a kind.
+
+    A code encodes the outcome of an entry. ``CurveErrors.gain_without`` describes how errors are fixed.
+    """
     true, false = OUTCOME == HIT, IS_FALSE & (FALSE + kind != OUTCOME)
     if kind == CLASS:
         true |= OUTCOME == ARRIVAL
@@ -66,19 +70,26 @@ def without_errors(in_split: Mask, group_weight: float, kind: int) -> Roles:
 
 
 def without_false_positives(in_split: Mask, group_weight: float) -> Roles:
-    """Return the role of each code if there were no false positives. The codes of false positives are left out."""
+    """Return the roles, such as true positive, that the entries with each code would have without false positives.
+
+    A code encodes the outcome of an entry. The entries of false positives are left out.
+    """
     return _roles(in_split, OUTCOME == HIT, np.zeros(CODES, bool), (OUTCOME == GROUP) & (group_weight > 0))
 
 
 def of_size(in_split: Mask, size: int) -> Roles:
-    """Return the role of each code if only detections and objects of one size counted, without group-of boxes."""
+    """Return the roles, such as true positive, that the entries with each code have in the score for one size.
+
+    A code encodes the outcome and the size of an entry. Entries of other sizes and of group-of boxes are left out.
+    """
     return _roles(in_split & (size == SIZE), OUTCOME == HIT, IS_FALSE)
 
 
 def ablated(in_split: Mask, *, plain: bool, verified_only: bool, group_weight: int) -> Roles:
-    """Return the role of each code under one combination of the rules that the ablation table compares.
+    """Return the roles, such as true positive, that the entries with each code have under a combination of rules.
 
-    If ``plain`` is true, the copies of boxes that the hierarchy adds are left out. The group-of weight is 0 or 1.
+    A code encodes the outcome of an entry. The ablation table compares these combinations. If ``plain`` is true, the
+    copies of boxes that the hierarchy adds are left out. The group-of weight is 0 or 1.
     """
     if plain:
         true, false, unverified = PLAIN == PLAIN_HIT, PLAIN == PLAIN_FALSE, PLAIN == PLAIN_UNVERIFIED

@@ -106,8 +106,8 @@ def errors_of(truth: RelationshipsTruth, matches: PairMatches, threshold: float)
 def _nearest(truth: RelationshipsTruth, matches: PairMatches) -> list[tuple[Codes, Overlaps]]:
     """Return the triplet that each pair overlaps most in its image, and the overlap, for several sets of triplets.
 
-    The first element of the result considers all triplets. There is one more element for each kind in
-    :data:`ONE_PART_WRONG`, which considers only the triplets that differ from the pair in exactly that part.
+    The first element of the result is for all triplets. For each kind in :data:`ONE_PART_WRONG`, another element is
+    restricted to the triplets that differ from the pair in exactly that part.
     """
     pairs = matches.pairs
     ours, theirs = truth.keys.decode(pairs.keys), truth.keys.decode(truth.triplets)
