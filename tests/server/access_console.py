@@ -6,7 +6,7 @@ ORGANIZED = "organize/challenges/<slug:slug>"
 ORGANIZERS = "challenges/<slug:slug>/organizers"
 PHASE = ORGANIZED + "/phases/<slug:phase>"
 PHASE_PAGES = ("", "/live", "/unusual", "/submissions", "/submissions.csv", "/truths/<int:version>")
-REQUEUE = ("submissions/requeue", "submissions/<uuid:pk>/requeue")
+REQUEUE = ("submissions/requeue", "submissions/rescore", "submissions/<uuid:pk>/requeue")
 CONSOLE: dict[str, Methods] = {
     # Staff, and owners and editors of any challenge, may import challenges. The status is 422 without a file.
     "organize/import": {

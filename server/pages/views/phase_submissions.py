@@ -103,13 +103,28 @@ def table_csv(request: PersonRequest, slug: str, phase: str) -> StreamingHttpRes
 @login_required
 def requeue_failed(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
     """Requeue all failed submissions to a phase that match the filter in the query string of the URL."""
-    current = organized_phase(request, slug, phase)
-    chosen = submission_filter(request.GET)
+    current, chosen = organized_phase(request, slug, phase), submission_filter(request.GET)
     done = requeueing.requeue_failed(phase=current.required_phase(), chosen=chosen, by=request.user)
-    messages.success(request, done.sentence)
+    return report(request, current, done, "failed submissions", chosen.query())
+
+
+@require_POST
+@login_required
+def requeue_intervals(request: PersonRequest, slug: str, phase: str) -> HttpResponse:
+    """Rescore all submissions without an interval that match the filter in the query string of the URL."""
+    current, chosen = organized_phase(request, slug, phase), submission_filter(request.GET)
+    done = requeueing.requeue_intervals(phase=current.required_phase(), chosen=chosen, by=request.user)
+    return report(request, current, done, "scores without an interval", chosen.query())
+
+
+def report(
+    request: PersonRequest, current: ChallengeContext, done: requeueing.Requeued, kind: str, query: str
+) -> HttpResponse:
+    """Redirect to the table of submissions, with a message about the submissions that were queued again."""
+    messages.success(request, done.sentence(kind))
     for refusal in done.refusals:
         messages.warning(request, refusal)
-    return redirect(address(current, chosen.query()))
+    return redirect(address(current, query))
 
 
 @require_POST
