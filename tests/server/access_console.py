@@ -51,6 +51,8 @@ CONSOLE: dict[str, Methods] = {
     PHASE + "/baselines/<int:team>": {"POST": who(403, nobody=302, editors=404)},
     # An empty form for blocking a user is rejected with 422.
     ORGANIZED + "/blocked": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
+    # An empty form, which approves no request, is rejected with 422.
+    ORGANIZED + "/teams": {"GET": who(403, nobody=302, organizers=200), "POST": who(403, nobody=302, editors=422)},
     PHASE + "/live/panel": {"GET": who(403, nobody=401, organizers=200)},
     # Empty forms that pause a phase or change its rules for one team are rejected with 422.
     **{
