@@ -83,6 +83,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{ORGANIZED_PHASE}/submissions/requeue", phase_submissions.requeue_failed, name="organize_requeue_failed"),
     path(f"{ORGANIZED_PHASE}/submissions/rescore", phase_submissions.requeue_intervals, name="organize_rescore_all"),
     path(f"{ORGANIZED_PHASE}/submissions/<uuid:pk>/requeue", phase_submissions.requeue, name="organize_requeue"),
+    path(f"{ORGANIZED_PHASE}/submissions/<uuid:pk>/hide", phase_submissions.hide, name="organize_hide"),
     path(f"{ORGANIZED_PHASE}/intake", phase_intake.intake, name="organize_intake"),
     path(f"{ORGANIZED_PHASE}/baselines", baselines.baselines, name="organize_baselines"),
     path(f"{ORGANIZED_PHASE}/baselines/<int:team>", baselines.change, name="organize_baseline"),

@@ -6,7 +6,11 @@ ORGANIZED = "organize/challenges/<slug:slug>"
 ORGANIZERS = "challenges/<slug:slug>/organizers"
 PHASE = ORGANIZED + "/phases/<slug:phase>"
 PHASE_PAGES = ("", "/live", "/unusual", "/submissions", "/submissions.csv", "/truths/<int:version>")
-REQUEUE = ("submissions/requeue", "submissions/rescore", "submissions/<uuid:pk>/requeue")
+REQUEUE = (
+    "submissions/requeue",
+    "submissions/rescore",
+    *(f"submissions/<uuid:pk>/{act}" for act in ("requeue", "hide")),
+)
 CONSOLE: dict[str, Methods] = {
     # Staff, and owners and editors of any challenge, may import challenges. The status is 422 without a file.
     "organize/import": {
@@ -14,8 +18,8 @@ CONSOLE: dict[str, Methods] = {
         "POST": who(403, nobody=302, editors=422, foreign=422),
     },
     "organize/": {"GET": who(403, nobody=302, organizers=200, foreign=200)},
-    # These requests change nothing: the submission is already scored (302), no rescoring has been started (404), and
-    # the forms contain neither a version nor a file (422).
+    # The submission is scored, so it can be rescored and hidden (302). The other requests change nothing: no rescoring
+    # has been started (404), and the forms contain neither a version nor a file (422).
     **{
         f"{PHASE}/{action}": {"POST": who(403, nobody=302, editors=status)}
         for status, actions in ((302, REQUEUE), (404, ("apply", "discard")), (422, ("truth", "rescore")))
