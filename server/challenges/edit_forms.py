@@ -77,6 +77,13 @@ class NewChallengeForm(forms.Form):
     contact = of_challenge("contact", "Contact")
 
 
+class CloneChallengeForm(forms.Form):
+    """The form with which organizers copy a challenge."""
+
+    slug = of_challenge("slug", "Short name", required=True)
+    title = of_challenge("title", "Title", required=True)
+
+
 class ScheduleForm(forms.Form):
     """The form for the time at which a draft is published."""
 

@@ -150,7 +150,7 @@ def organizer(make: Make) -> Reader:
     ]
     of_challenge = [
         organized,
-        *(f"{organized}/{page}" for page in ("edit", "blocked", "teams", "new-phase", "archive", "delete")),
+        *(f"{organized}/{page}" for page in ("edit", "blocked", "teams", "clone", "new-phase", "archive", "delete")),
     ]
     own = [f"/challenges/own/{page}" for page in ("", "leaderboard", "organizers", "announcements")]
     addresses = ["/organize/", "/organize/import", "/organize/new", *of_challenge, *of_phase, *own]

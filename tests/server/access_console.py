@@ -36,7 +36,7 @@ CONSOLE: dict[str, Methods] = {
     },
     **{
         page: {"GET": who(403, nobody=302, editors=200), "POST": who(403, nobody=302, editors=422)}
-        for page in (ORGANIZED + "/new-phase", PHASE + "/clone")
+        for page in (ORGANIZED + "/new-phase", ORGANIZED + "/clone", PHASE + "/clone")
     },
     ORGANIZED + "/publish": {"POST": who(403, nobody=302, editors=422)},  # Only a draft can be published.
     # Owners confirm the next three actions by typing the short name of the challenge or phase. Empty forms are rejected
