@@ -168,7 +168,7 @@ def reveal_after_a_cancelled_reveal(console: Page, participant: Page) -> None:
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_the_acts_of_a_contest_have_the_announced_effects_and_are_logged(
+def test_acts_of_an_organizer_have_the_announced_effects_and_are_logged(
     scripts: bool, phase: Phase, organizer: User, member: User, owls: Team, visit: Open, scored: Scored
 ) -> None:
     console = visit(organizer, java_script_enabled=scripts).new_page()
