@@ -33,6 +33,7 @@ NOT_SCORED = {
 }
 DISQUALIFIED = "The organizers disqualified your team, so it is not on any leaderboard. Their reason: {reason}"
 TAKEN_OFF = "The organizers removed your team from the leaderboards. Contact them if you want to know why."
+HIDDEN = "The organizers hid this submission from the leaderboards. Contact them if you want to know why."
 BEATEN = "Your team's best submission holds its place on the leaderboard."
 NOT_FINAL = "It is not one of the team's final submissions."
 UNDEFINED = "Its score is undefined, because the ground truth of this split has no objects to find."
@@ -167,6 +168,8 @@ def why_not(submission: Submission, *, kind: str, scores: TeamScores | None, fro
     if submission.team.disqualified_at is not None:
         shown = submission.team.disqualification_is_shown
         return DISQUALIFIED.format(reason=submission.team.disqualification_reason) if shown else TAKEN_OFF
+    if submission.hidden_at is not None:
+        return HIDDEN
     evaluation = current_evaluation(submission)
     if evaluation is not None and frozen is not None and evaluation.created_at > frozen:
         return FROZEN.format(time=utc_text(frozen))

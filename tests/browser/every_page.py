@@ -13,7 +13,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from server.accounts.models import User
-from server.challenges.models import Block, Membership, Phase, RoleOffer, Team
+from server.challenges.models import Block, JoinRequest, Membership, Phase, RoleOffer, Team
 from server.challenges.roles import Role
 from server.notices.models import Announcement, Event, Kind, Notice
 from server.notices.services.mails import unsubscribe_token
@@ -126,6 +126,12 @@ def organizer(make: Make) -> Reader:
     Block.objects.create(
         challenge=phase.challenge, user=make.user(username="q" * 60), reason=LONG * 7, blocked_at=datetime.now(UTC)
     )
+    JoinRequest.objects.create(
+        challenge=phase.challenge,
+        user=make.user(username="r" * 60),
+        team_name=LONG,
+        rules_accepted_at=datetime.now(UTC),
+    )
     newer = make.truth(phase, content=b"{}")
     TruthStatistics.objects.create(truth=newer, content=STATISTICS)
     Rescoring.objects.create(phase=phase, truth=newer, signature="s", started_at=datetime.now(UTC))
@@ -145,7 +151,7 @@ def organizer(make: Make) -> Reader:
     ]
     of_challenge = [
         organized,
-        *(f"{organized}/{page}" for page in ("edit", "blocked", "new-phase", "archive", "delete")),
+        *(f"{organized}/{page}" for page in ("edit", "blocked", "teams", "clone", "new-phase", "archive", "delete")),
     ]
     own = [f"/challenges/own/{page}" for page in ("", "leaderboard", "organizers", "announcements")]
     addresses = ["/organize/", "/organize/import", "/organize/new", *of_challenge, *of_phase, *own]

@@ -48,6 +48,7 @@ class SubmissionFilter:
     since: date | None = None
     until: date | None = None
     without_interval: bool = False
+    hidden: bool = False
     sort: str = NEWEST_FIRST
 
     @property
@@ -78,6 +79,8 @@ class SubmissionFilter:
     def submissions(self, phase: Phase) -> QuerySet[Submission]:
         """Return the submissions to a phase that match this filter, in no particular order."""
         found = Submission.objects.filter(*self.conditions(), phase=phase).order_by()
+        if self.hidden:
+            found = found.exclude(hidden_at=None)
         if self.without_interval:
             found = found.filter(pk__in=recovery.without_interval().filter(phase=phase).order_by().values("pk"))
         return found
@@ -112,6 +115,7 @@ def submission_filter(parameters: Mapping[str, str]) -> SubmissionFilter:
         since=day(parameters, "since"),
         until=day(parameters, "until"),
         without_interval=bool(one_of(parameters, "without_interval", ("yes",))),
+        hidden=bool(one_of(parameters, "hidden", ("yes",))),
         sort=one_of(parameters, "sort", (*SORTS, *(f"-{name}" for name in SORTS))) or NEWEST_FIRST,
     )
 

@@ -93,6 +93,9 @@ class Submission(Leased):
         help_text="idempotency key of the upload; a repeated request has the same key",
     )
     final = models.BooleanField(default=False)
+    hidden_at = models.DateTimeField(
+        null=True, blank=True, help_text="when organizers hid the submission from the leaderboards"
+    )
     forced = models.BooleanField(
         default=False,
         db_default=False,

@@ -27,12 +27,16 @@ def publish(evaluation: Evaluation) -> None:
 
 
 def best_of_team(evaluation: Evaluation) -> Score | None:
-    """Return the team's best public headline score that has been shown and can be compared with this evaluation."""
+    """Return the team's best public headline score that has been shown and can be compared with this evaluation.
+
+    Hidden submissions do not count.
+    """
     submission = evaluation.submission
     seen = headlines().filter(
         evaluation__signature=evaluation.signature,
         evaluation__submission__phase=submission.phase_id,
         evaluation__submission__team=submission.team_id,
+        evaluation__submission__hidden_at=None,
         metric=submission.phase.declared_track.headline,
     )
     return seen.visible(ladders=[submission.phase_id]).order_by("-value", "evaluation").first()

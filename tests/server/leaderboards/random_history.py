@@ -22,7 +22,7 @@ from server.leaderboards.services.terms import apply_finals
 from server.organize.services import rescoring
 from server.personal_data.deletion import delete_account
 from server.submissions.models import Rerun, Status, Submission
-from server.submissions.services import choices, leases, lifecycle, reruns
+from server.submissions.services import choices, hiding, leases, lifecycle, reruns
 from server.teams.services import merging
 from tests.conftest import compare_boards
 
@@ -86,6 +86,8 @@ class History:
             self.choose: 14,
             self.disqualify: 6,
             self.reinstate: 6,
+            self.hide: 5,
+            self.unhide: 4,
             self.begin_rescoring: 5,
             self.apply_rescoring: 8,
             self.discard_rescoring: 1,
@@ -179,6 +181,16 @@ class History:
         out = list(Team.objects.filter(challenge=self.challenge).exclude(disqualified_at=None))
         if out:
             disqualification.reinstate(team=self.random.choice(out), by=self.organizer)
+
+    def hide(self) -> None:
+        scored = list(Submission.objects.filter(phase=self.phase, status=Status.SCORED))
+        if scored:
+            hiding.hide(submission=self.random.choice(scored), by=self.organizer)
+
+    def unhide(self) -> None:
+        hidden = list(Submission.objects.filter(phase=self.phase).exclude(hidden_at=None))
+        if hidden:
+            hiding.unhide(submission=self.random.choice(hidden), by=self.organizer)
 
     def begin_rescoring(self) -> None:
         rescoring.begin(phase=self.current(), by=None, truth=self.random.choice(self.truths))

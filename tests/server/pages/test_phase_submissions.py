@@ -188,6 +188,21 @@ def test_all_failed_submissions_that_match_are_queued_again(organizer: User, cli
 
 
 @pytest.mark.usefixtures("many")
+def test_all_scores_without_an_interval_that_match_are_rescored(organizer: User, client: Client) -> None:
+    assert "submissions without an interval" not in Page(client.get(PATH)).words
+    query = "without_interval=yes&until=2026-03-03"
+    assert "Rescore 2 submissions without an interval" in Page(client.get(f"{PATH}?{query}")).words
+    page = client.post(f"{PATH}/rescore?{query}", follow=True)
+    assert "2 of 2 scores without an interval were queued again." in page.content.decode()
+    assert {one.submission.file_name for one in Rerun.objects.all()} == {"file-01.csv", "file-02.csv"}
+    entries = Entry.objects.filter(action="submission.requeued")
+    assert [(one.actor, one.detail) for one in entries] == [(organizer.username, {"for": "interval"})] * 2
+    assert numbers(client, query) == []
+    client.post(f"{PATH}/rescore")
+    assert Rerun.objects.count() == 16
+
+
+@pytest.mark.usefixtures("many")
 @pytest.mark.parametrize(
     "query",
     [
